@@ -1,0 +1,1 @@
+"""One question each: what is computed, drawn and said. Every module holds one ``Analysis``."""

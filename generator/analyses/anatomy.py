@@ -1,0 +1,143 @@
+"""What goes into the first layer for a sentence, step by step."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, InputLayer, LayerNorm, Metric, Result, Results, Sentence, Subject
+from generator.encodings import Form, OffsetBias, PositionTable, Rotation
+from generator.errors import NotApplicableError
+from generator.numerics import Array, Floats, finite, root_mean_square
+from generator.plotting import DIVERGING, colour_bar, image, panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LIMIT = 3.0  # in units of each step's own root mean square
+STEPS = {
+    "words": "word vectors",
+    "positions": "position vectors",
+    "types": "token type",
+    "sum": "their sum",
+    "normed": "after LayerNorm",
+}
+
+
+def layer_norm(rows: Floats, norm: LayerNorm) -> Floats:
+    """Ba et al. 2016 (arXiv 1607.06450): each row to mean 0 and variance 1, then scaled and shifted.
+
+    rows: (n_tokens, d_model)
+    """
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    variance = np.mean(centred**2, axis=1, keepdims=True)
+    return np.asarray(centred / np.sqrt(variance + norm.epsilon) * norm.weight + norm.bias)
+
+
+def steps(layer: InputLayer, sentence: Sentence, form: Form) -> dict[str, Floats]:
+    """Each step for ``sentence``, in order: arrays (n_tokens, d_model)."""
+    words = sentence.words * layer.word_scale
+    found = {"words": words}
+    if isinstance(form, PositionTable):
+        if form.vectors.shape[1] != words.shape[1] or len(form.vectors) < len(words):
+            raise NotApplicableError(f"position vectors {form.vectors.shape} cannot be added to word vectors {words.shape}")
+        found["positions"] = form.vectors[: len(words)]
+    if layer.token_type is not None:
+        found["types"] = np.broadcast_to(layer.token_type, words.shape)
+    if len(found) > 1:
+        found["sum"] = np.sum(list(found.values()), axis=0)
+    if layer.norm is not None:
+        found["normed"] = layer_norm(found.get("sum", words), layer.norm)
+    return found
+
+
+def compute(subject: Subject[Form]) -> Result:
+    layer = subject.input
+    if layer is None:
+        raise NotApplicableError(subject.no_input)
+    form = subject.encoding.form
+    forward = {name: finite(rows, name) for name, rows in steps(layer, layer.sentence, form).items()}
+    backward = steps(layer, layer.reversed, form)
+    last, last_backward = list(forward.values())[-1], list(backward.values())[-1]
+    norms = {f"norms_{name}": np.linalg.norm(rows, axis=1) for name, rows in forward.items()}
+    difference = None if layer.module_output is None else float(np.max(np.abs(last - layer.module_output)))
+    return Result(
+        metrics=(
+            Metric("tokens", "Tokens of the sentence", float(len(last))),
+            Metric("module_difference", "Largest difference from the model's own embedding layer", difference, reason=_no_module(difference)),
+        ),
+        arrays={**forward, **norms, **_again(layer, last, last_backward), "tokens": np.array(layer.sentence.tokens), "ids": np.array(layer.sentence.ids)},
+        findings=_findings(forward, layer, difference),
+    )
+
+
+def _no_module(difference: float | None) -> str | None:
+    return None if difference is not None else "transformers has no single embedding layer of BERT's kind for this family"
+
+
+def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, Array]:
+    """For each token of the sentence that stands in the reversed one as well: where, and how much its vectors differ."""
+    first, second = layer.sentence, layer.reversed
+    pairs = [(i, second.ids.index(index)) for i, index in enumerate(first.ids) if index in second.ids and first.ids.index(index) == i]
+    return {
+        "again_tokens": np.array([first.tokens[i] for i, _ in pairs]),
+        "again_reserved": np.array([first.reserved[i] for i, _ in pairs]),
+        "again_positions": np.array(pairs).reshape(-1, 2),
+        "again_words": np.array([np.linalg.norm(first.words[i] - second.words[j]) for i, j in pairs]),
+        "again_inputs": np.array([np.linalg.norm(last[i] - last_backward[j]) for i, j in pairs]),
+    }
+
+
+def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float | None) -> tuple[Finding, ...]:
+    if "positions" not in forward:
+        return (Finding("Nothing about position is added to the input: a word's vector is the same wherever it stands."),)
+    if difference is None or difference > 1e-6:
+        return ()
+    return (Finding(f"The sum made here equals what transformers' own {layer.module_name} returns (largest difference {difference:.1e})."),)
+
+
+def draw(results: Results) -> "Figure":
+    shown = [(label, name, result) for label, result in results.items() for name in STEPS if name in result.arrays]
+    figure, axes = panels(len(shown), columns=1, height=1.45)
+    for each, (label, name, result) in zip(axes, shown, strict=True):
+        rows = result.arrays[name]
+        scale = root_mean_square(rows) or 1.0
+        picture = image(each, rows / scale, (-LIMIT, LIMIT), DIVERGING, share=len(shown))
+        each.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=6.5)
+        title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
+        each.set_title(f"{title} · root mean square {scale:.3g}", color=label.colour)
+    axes[-1].set_xlabel("dimension")
+    colour_bar(figure, picture, axes, "value ÷ root mean square of the step")
+    return figure
+
+
+def alt(results: Results) -> str:
+    said = []
+    for label, result in results.items():
+        means = (f"{STEPS[name]} {result.arrays[f'norms_{name}'].mean():.3g}" for name in STEPS if name in result.arrays)
+        said.append(f"{label.title}, {len(result.arrays['tokens'])} tokens, mean norms: {', '.join(means)}")
+    return "The input of a sentence, step by step, as heat maps of tokens by dimensions. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="anatomy",
+    title="Anatomy of the input",
+    question="What does the first layer receive, and where in it is position?",
+    source="The GPT-2 and BERT notebooks; Devlin et al. 2019 (arXiv 1810.04805), figure 2.",
+    order=10,
+    forms=(PositionTable, OffsetBias, Rotation),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="steps",
+            caption="Each step from words to the input of the first layer, one strip a step, one row a token.",
+            how_to_read=(
+                "Read downwards: the strips are added up to the sum, which LayerNorm then rescales where the model has one. "
+                "Each strip is divided by its own root mean square, given above it; compare these to see which step is large. "
+                "Word strips differ from row to row by meaning; position strips by place alone."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+    per_figure=1,
+)

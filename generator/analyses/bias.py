@@ -1,0 +1,121 @@
+"""What each head adds to the attention logit, by offset."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Subject
+from generator.encodings import OffsetBias
+from generator.numerics import finite
+from generator.plotting import DIVERGING, INK, Panel, image_panels, panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = 32  # positions in the matrices: enough to see the buckets widen
+MOST_HEADS = 16
+
+
+def compute(subject: Subject[OffsetBias]) -> Result:
+    form = subject.encoding.form
+    values = finite(form.values, "the bias")
+    peaks = form.offsets[values.argmax(axis=1)]
+    near = int(np.count_nonzero(np.abs(peaks) <= 1))
+    spread = float(values.max() - values.min())
+    n_heads = len(values)
+    return Result(
+        metrics=(
+            Metric("spread", "Largest minus smallest bias", spread, "logit"),
+            Metric("largest", "Largest bias", float(values.max()), "logit"),
+            Metric("smallest", "Smallest bias", float(values.min()), "logit"),
+            Metric("near_heads", "Heads whose bias is largest within one position", near / n_heads * 100.0, "%"),
+        ),
+        arrays={"values": values, "offsets": form.offsets, "matrices": form.kernel(SHOWN), "peaks": peaks},
+        findings=(Finding(f"{near} of {n_heads} heads favour the position itself or a direct neighbour."),),
+    )
+
+
+def draw_curves(results: Results) -> "Figure":
+    figure, axes = panels(len(results), columns=1 if len(results) == 1 else 2, height=3.4 if len(results) == 1 else 2.7)
+    for each, (label, result) in zip(axes, results.items(), strict=True):
+        offsets, values = result.arrays["offsets"], result.arrays["values"]
+        shades = np.linspace(0.35, 1.0, len(values))
+        for head, (line, shade) in enumerate(zip(values, shades, strict=True)):
+            each.plot(offsets, line, color=label.colour, alpha=shade, linewidth=1.2, drawstyle="steps-mid" if _stepped(line) else "default")
+            side = 0 if result.arrays["peaks"][head] >= 0 and offsets[-1] > 0 else -1
+            if len(results) == 1 and len(values) <= MOST_HEADS:
+                each.annotate(f"{head}", (offsets[side], line[side]), xytext=(-9 if side == 0 else 4, -3), textcoords="offset points", fontsize=7.5, color=INK)
+        each.axvline(0, color=INK, linewidth=0.6, alpha=0.5)
+        each.axhline(0, color=INK, linewidth=0.6, alpha=0.5)
+        each.set_title(label.title, color=label.colour)
+        each.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)")
+    return figure
+
+
+def _stepped(line: np.ndarray) -> bool:
+    return bool(np.count_nonzero(np.diff(line)) < 0.8 * (line.size - 1))
+
+
+def draw_matrices(results: Results) -> "Figure":
+    shown = [
+        Panel(name, label.colour, matrix)
+        for label, result in results.items()
+        for name, matrix in _named(label, result.arrays["matrices"], alone=len(results) == 1)
+    ]
+    reach = max(float(np.nanmax(np.abs(panel.matrix))) for panel in shown) or 1.0
+    return image_panels(shown, (-reach, reach), DIVERGING, ("key position", "query position", "bias (logit)"), square=True)
+
+
+def _named(label: Label, matrices: np.ndarray, alone: bool) -> list[tuple[str, np.ndarray]]:
+    if alone:
+        return [(f"head {head}", matrix) for head, matrix in enumerate(matrices[:MOST_HEADS])]
+    return [(label.title, matrices.mean(axis=0))]
+
+
+def alt_curves(results: Results) -> str:
+    said = (
+        f"{label.title}: {len(result.arrays['values'])} heads, from {result.arrays['values'].min():.3g} to {result.arrays['values'].max():.3g}, "
+        f"{result.metrics[3].value:.0f} % of them largest within one position"
+        for label, result in results.items()
+    )
+    return "Bias of each head as a curve over the offset. " + "; ".join(said) + "."
+
+
+def alt_matrices(results: Results) -> str:
+    said = (f"{label.title}: {len(result.arrays['matrices'])} heads" for label, result in results.items())
+    return f"Bias as a matrix of {SHOWN} query by {SHOWN} key positions, constant along each diagonal. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="bias",
+    title="Bias by offset",
+    question="How much does each head favour or avoid a key at this distance?",
+    source="Raffel et al. 2020 (arXiv 1910.10683), section 2.1; Press et al. 2022 (arXiv 2108.12409), section 3.",
+    order=70,
+    forms=(OffsetBias,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="curves",
+            caption="The bias of every head over the offset between key and query.",
+            how_to_read=(
+                "Left of 0 lie earlier keys, right of it later ones; a causal model has only the left side. Where a line is high, "
+                "the head looks there more readily, before any content is considered. The number at a line is its head. "
+                "Flat steps are ranges of offsets that share one learned number; a straight line is a fixed slope."
+            ),
+            alt=alt_curves,
+            draw=draw_curves,
+        ),
+        FigureSpec(
+            key="matrices",
+            caption=f"The same as matrices: the first {SHOWN} queries by the first {SHOWN} keys, up to {MOST_HEADS} heads.",
+            how_to_read=(
+                "Row: the position that looks; column: the position looked at. Red is favoured, blue avoided, on one scale for all heads. "
+                "Every diagonal has one colour, because only the offset counts. Empty cells are keys that a causal model cannot see."
+            ),
+            alt=alt_matrices,
+            draw=draw_matrices,
+        ),
+    ),
+    per_figure=6,
+)

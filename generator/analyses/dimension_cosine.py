@@ -1,0 +1,69 @@
+"""How alike two dimensions of the table are, seen as curves over position."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.errors import NotApplicableError
+from generator.numerics import cosine_matrix, finite, off_diagonal
+from generator.plotting import DIVERGING, Panel, image_panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STRONG = 0.9
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    vectors = finite(subject.encoding.form.vectors, "the table")
+    if vectors.shape[1] < 2:
+        raise NotApplicableError("there is only one dimension, so there is nothing to compare it with")
+    cosines = cosine_matrix(vectors.T)
+    away = np.abs(off_diagonal(cosines))
+    if not away.size:
+        raise NotApplicableError("fewer than two dimensions hold anything but zeros")
+    strong = float(np.mean(away > STRONG)) * 100.0
+    return Result(
+        metrics=(
+            Metric("size", "Mean size of the cosine of two dimensions", float(away.mean())),
+            Metric("strong", f"Pairs of dimensions with a cosine beyond ±{STRONG}", strong, "%"),
+        ),
+        arrays={"cosines": cosines},
+        findings=(Finding(f"{strong:.1f} % of all pairs of dimensions run together or opposite (cosine beyond ±{STRONG})."),),
+    )
+
+
+def draw(results: Results) -> "Figure":
+    shown = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
+    return image_panels(shown, (-1.0, 1.0), DIVERGING, ("dimension", "dimension", "cosine similarity"), square=True)
+
+
+def alt(results: Results) -> str:
+    said = (f"{label.title}: mean size {result.metrics[0].value:.2f}" for label, result in results.items())
+    return "Cosine matrices of the dimensions on a scale from −1 to 1. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="dimension_cosine",
+    title="Similarity of dimensions",
+    question="Do dimensions repeat each other?",
+    source="The GPT-2 course's cosine matrix between the columns of the table.",
+    order=60,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="matrix",
+            caption="Cosine similarity of every dimension with every other, each taken as a curve over position.",
+            how_to_read=(
+                "Row i, column j: how alike dimensions i and j are over all positions. White is unrelated. Strong colour far from the diagonal "
+                "means that dimensions repeat each other, so that fewer of them carry the position than there are. In the sinusoid the "
+                "slowest dimensions, which hardly move, form the bright corner."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+)

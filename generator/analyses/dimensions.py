@@ -1,0 +1,86 @@
+"""Single dimensions as curves over position."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, finite, root_mean_square
+from generator.plotting import panels, ridges
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COUNT, SEED = 12, 0
+REACH = 3.5  # in units of the table's root mean square; what goes further is cut
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    vectors = finite(subject.encoding.form.vectors, "the table")
+    if len(vectors) < 3:
+        raise NotApplicableError(f"{len(vectors)} positions make no curve")
+    width = vectors.shape[1]
+    chosen = np.sort(np.random.default_rng(SEED).choice(width, size=min(COUNT, width), replace=False))
+    rms = root_mean_square(vectors)
+    if rms == 0.0:
+        raise NotApplicableError("every value of the table is zero")
+    share = roughness(vectors)
+    text = f"From one position to the next a value changes by {share:.2f} of the table's typical value (root mean square)."
+    return Result(
+        metrics=(Metric("roughness", "Change from one position to the next ÷ root mean square", share),),
+        arrays={"dimensions": chosen, "curves": vectors[:, chosen].T, "rms": np.array(rms)},
+        findings=(Finding(text),),
+    )
+
+
+def roughness(vectors: Floats) -> float:
+    """Root mean square of the steps between neighbours, divided by that of the values: √2 for noise, 0 for constants.
+
+    vectors: (n_positions, d_model)
+    """
+    return root_mean_square(np.diff(vectors, axis=0)) / root_mean_square(vectors)
+
+
+def draw(results: Results) -> "Figure":
+    figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
+    for each, (label, result) in zip(axes, results.items(), strict=True):
+        curves = np.clip(result.arrays["curves"] / float(result.arrays["rms"]), -REACH, REACH)
+        ridges(each, curves, [f"{dimension}" for dimension in result.arrays["dimensions"]], label.colour, 2 * REACH)
+        each.set_title(label.title, color=label.colour)
+        each.set(xlabel="position", ylabel="dimension (value, each on its own line)")
+    return figure
+
+
+def alt(results: Results) -> str:
+    said = (
+        f"{label.title}: dimensions {', '.join(str(dimension) for dimension in result.arrays['dimensions'])}, "
+        f"step to step change {result.metrics[0].value:.2f} of the root mean square"
+        for label, result in results.items()
+    )
+    return f"{COUNT} dimensions drawn as curves over position. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="dimensions",
+    title="Single dimensions",
+    question="How does one dimension change from position to position?",
+    source="The GPT-2 course, which draws twelve dimensions; ours are drawn by lot, with a fixed seed.",
+    order=40,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="curves",
+            caption="Twelve dimensions, chosen by lot (the same for every table of that width), over all positions.",
+            how_to_read=(
+                "Each line is one column of the table. A smooth wave counts positions at its own pace; noise tells neighbours apart "
+                "but knows nothing of distance; a flat line carries no position. Values are in units of the table's root mean square, cut at ±3.5."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+    per_figure=4,
+)

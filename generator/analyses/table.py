@@ -1,0 +1,84 @@
+"""The whole table at once."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.numerics import Floats, finite, root_mean_square
+from generator.plotting import DIVERGING, Panel, image_panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LIMIT = 3.0  # in units of the table's own root mean square; the same on every page
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    vectors = finite(subject.encoding.form.vectors, "the table")
+    rms = root_mean_square(vectors)
+    size = np.abs(vectors)
+    position, dimension = np.unravel_index(int(size.argmax()), size.shape)
+    beyond = float(np.mean(size > LIMIT * rms)) * 100.0
+    return Result(
+        metrics=(
+            Metric("rms", "Root mean square of all values", rms),
+            Metric("largest", "Largest size of a value", float(size.max())),
+            Metric("beyond", "Values beyond the colour limits", beyond, "%"),
+        ),
+        arrays={"vectors": vectors, "rms": np.array(rms)},
+        findings=_findings(rms, float(size.max()), int(position), int(dimension)),
+    )
+
+
+def _findings(rms: float, largest: float, position: int, dimension: int) -> tuple[Finding, ...]:
+    if rms == 0.0:
+        return (Finding("Every value is zero: the table tells no position from another."),)
+    if largest < 10.0 * rms:
+        return ()
+    text = f"One value stands out: {largest:.2f} at position {position}, dimension {dimension}, {largest / rms:.0f} times the root mean square."
+    return (Finding(text),)
+
+
+def draw(results: Results) -> "Figure":
+    shown = [Panel(label.title, label.colour, in_own_units(result)) for label, result in results.items()]
+    labels = ("dimension", "position", "value ÷ root mean square of the table")
+    return image_panels(shown, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
+
+
+def in_own_units(result: Result) -> Floats:
+    return np.asarray(result.arrays["vectors"] / (float(result.arrays["rms"]) or 1.0))
+
+
+def alt(results: Results) -> str:
+    said = []
+    for label, result in results.items():
+        rows, columns = result.arrays["vectors"].shape
+        said.append(f"{label.title}: {rows} positions by {columns} dimensions, root mean square {float(result.arrays['rms']):.3g}")
+    return "Heat maps of whole position tables. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="table",
+    title="The whole table",
+    question="What does the table look like, all values at once?",
+    source="Vaswani et al. 2017 (arXiv 1706.03762), section 3.5, for the sinusoid; the figure is that of the GPT-2 course.",
+    order=20,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="heatmap",
+            caption="Every value of the table: a row is a position, a column a dimension.",
+            how_to_read=(
+                "Red is positive, blue negative, white near zero. Values are divided by the table's own root mean square, and the "
+                "colours end at ±3 of it on every page, so that tables of different size can be compared. Vertical stripes are dimensions "
+                "that hardly change with position; waves are dimensions that count; noise is a dimension without visible order."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+    per_figure=9,
+)

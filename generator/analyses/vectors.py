@@ -1,0 +1,96 @@
+"""Single positions as lines over the dimensions, with a word vector for comparison."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.numerics import finite, root_mean_square
+from generator.plotting import ACCENT, panels, ridges
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
+RATIO = "Root mean square of the table ÷ that of the sentence's word vectors"
+REACH = 3.5  # in units of the table's root mean square; what goes further is cut
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    vectors = finite(subject.encoding.form.vectors, "the table")
+    positions = np.array([position for position in POSITIONS if position < len(vectors)])
+    rms = root_mean_square(vectors)
+    arrays = {"positions": positions, "vectors": vectors[positions], "rms": np.array(rms)}
+    reason = _no_word(subject, vectors.shape[1])
+    if reason is not None or subject.input is None:
+        return Result(metrics=(Metric("word_ratio", RATIO, None, reason=reason),), arrays=arrays)
+    sentence = subject.input.sentence
+    index = sentence.reserved.index(False) if False in sentence.reserved else 0
+    words = sentence.words * subject.input.word_scale
+    ratio = rms / root_mean_square(words)
+    finding = Finding(f"A typical position vector is {ratio:.2g} times as long as a typical word vector of the sentence.")
+    return Result(
+        metrics=(Metric("word_ratio", RATIO, ratio),),
+        arrays={**arrays, "word": words[index], "token": np.array(sentence.tokens[index])},
+        findings=(finding,),
+    )
+
+
+def _no_word(subject: Subject[PositionTable], d_model: int) -> str | None:
+    if subject.input is None:
+        return subject.no_input
+    words = subject.input.sentence.words
+    if words.shape[1] != d_model:
+        return f"word vectors have {words.shape[1]} dimensions, position vectors {d_model}"
+    return None if np.any(words) else "all word vectors of the sentence are zero"
+
+
+def draw(results: Results) -> "Figure":
+    figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
+    for each, (label, result) in zip(axes, results.items(), strict=True):
+        rms = float(result.arrays["rms"]) or 1.0
+        lines = np.clip(result.arrays["vectors"] / rms, -REACH, REACH)
+        ridges(each, lines, [f"{position}" for position in result.arrays["positions"]], label.colour, 2 * REACH)
+        if "word" in result.arrays:
+            word = np.clip(result.arrays["word"] / rms, -REACH, REACH)
+            each.plot(word, color=ACCENT if label.colour != ACCENT else "#3d7fd6", linewidth=0.7, alpha=0.85, zorder=1)
+            name = f"word “{result.arrays['token']}”, laid over position 0"
+            each.set_title(name, loc="right", fontsize=8.5, fontweight="normal")
+        each.set_title(label.title, color=label.colour)
+        each.set(xlabel="dimension", ylabel="position (value, each on its own line)")
+    return figure
+
+
+def alt(results: Results) -> str:
+    said = []
+    for label, result in results.items():
+        positions = ", ".join(str(position) for position in result.arrays["positions"])
+        norms = np.linalg.norm(result.arrays["vectors"], axis=1)
+        said.append(f"{label.title}: positions {positions}, with norms from {norms.min():.3g} to {norms.max():.3g}")
+    return "Position vectors drawn as lines over the dimensions. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="vectors",
+    title="Single positions",
+    question="What does the vector of one position look like?",
+    source="The BERT and T5 notebooks, which draw positions 0, 1, 2, 10, 100 … 500.",
+    order=30,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="lines",
+            caption="The vectors of single positions, one line each, over the dimensions.",
+            how_to_read=(
+                "Each line is one row of the table, on a baseline of its own. Values are in units of the table's root mean square and cut "
+                "at ±3.5. Neighbouring positions (0, 1, 2) often share their shape; far ones do not. Where a word vector is laid "
+                "over the lowest line, compare its swing with the position's: it shows how large position is beside meaning."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+    per_figure=4,
+)

@@ -1,0 +1,188 @@
+"""The commands: the only place that prints, and the only one that ends the program."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from generator import __version__, config, discovery, pages, study
+from generator.contracts import Atlas, Checkpoint, Encoding, Outcome, PageKind
+from generator.errors import AtlasError, RefusedError
+from generator.site import data, html, render, write
+
+ROOT = Path(__file__).parent.parent
+TEMPLATES, SITE_SRC, MKDOCS = ROOT / "templates", ROOT / "site_src", ROOT / "mkdocs.yml"
+SCHEMA = ROOT / "checkpoints.schema.json"
+OK, FAILED, REFUSED = 0, 1, 2
+LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
+
+app = typer.Typer(help="Position Atlas: how transformer checkpoints tell position, as a site.", no_args_is_help=True, add_completion=False)
+out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
+
+Config = Annotated[Path, typer.Option("--config", help="The list of checkpoints.", show_default=True)]
+Output = Annotated[Path, typer.Option("--output", help="Folder for docs and site; made if need be, and ours alone.")]
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Problems that a user can act on are printed once, without a traceback."""
+    try:
+        yield
+    except RefusedError as error:
+        for problem in error.problems:
+            err.print(problem, markup=False)
+        raise typer.Exit(REFUSED) from None
+    except AtlasError as error:
+        err.print(str(error), markup=False)
+        raise typer.Exit(FAILED) from None
+    except OSError as error:
+        err.print(f"{error.filename or 'disk'}: {error.strerror}; nothing was changed", markup=False)
+        raise typer.Exit(REFUSED) from None
+
+
+@app.command()
+def build(
+    config_file: Config = Path("checkpoints.yml"),
+    output: Output = Path("build"),
+    jobs: Annotated[int, typer.Option(min=1, help="Checkpoints worked on at once.")] = os.cpu_count() or 1,
+    offline: Annotated[bool, typer.Option("--offline", help="Ask no server; use what is cached.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for checkpoints that were not reached.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Build all anew, even what has not changed.")] = False,
+) -> None:
+    """Measure and draw every checkpoint of the list and build the site.
+
+    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused, nothing was changed.
+    """
+    with _told():
+        checkpoints = config.load(config_file, study.all_sources())
+        with write.owned(output) as folder:
+            atlas = _atlas(study.run(study.plan(checkpoints, offline), jobs, _tell))
+            every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+            tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC)
+            changed = write.write(tree, folder / "docs")
+            if changed or fresh or not (folder / "site").exists():
+                html.build(MKDOCS, folder / "docs", folder / "site", _commit_time(), strict=True)
+    raise typer.Exit(_summary(atlas, folder, strict))
+
+
+@app.command()
+def inspect(
+    source: Annotated[str, typer.Argument(help="A folder in the Hub's layout, or a Hub id (owner/name, or owner/name@revision).")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")] = False,
+    pickle: Annotated[bool, typer.Option("--pickle", help="Open pytorch_model.bin, with torch's weights_only.")] = False,
+) -> None:
+    """Show how one checkpoint tells position, without building anything."""
+    with _told():
+        checkpoint = _named(source, pickle)
+        files = study.open_files(checkpoint, offline=False)
+        found = study.find(files)
+        outcome = Outcome(checkpoint, "ok", revision=files.revision)
+        if as_json:
+            shown = {**data.checkpoint(outcome), "encodings": [data.encoding(encoding) for encoding in found]}
+            out.print(json.dumps(shown, indent=1, ensure_ascii=False), markup=False)
+            return
+        _print_found(checkpoint, found)
+
+
+@app.command()
+def check(config_file: Config = Path("checkpoints.yml")) -> None:
+    """Read the list of checkpoints and tell every problem in it; nothing is opened."""
+    with _told():
+        checkpoints = config.load(config_file, study.all_sources())
+    out.print(f"{config_file}: {len(checkpoints)} checkpoints, no problem found", markup=False)
+
+
+@app.command()
+def serve(
+    config_file: Config = Path("checkpoints.yml"),
+    output: Output = Path("build"),
+    port: Annotated[int, typer.Option(help="Port on this machine.")] = 8000,
+) -> None:
+    """Show the site on this machine, and build it again whenever the list, a template, a page or the code changes."""
+    from mkdocs.livereload import LiveReloadServer
+
+    command = [sys.executable, "-m", "generator", "build", "--config", str(config_file), "--output", str(output)]
+
+    def rebuild() -> None:
+        subprocess.run(command, check=False)
+
+    rebuild()
+    with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
+        for watched in (config_file, TEMPLATES, SITE_SRC, MKDOCS, ROOT / "generator"):
+            server.watch(str(watched))
+        out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
+        try:
+            server.serve()
+        except KeyboardInterrupt:
+            server.shutdown()
+
+
+@app.command(hidden=True)
+def schema() -> None:
+    """Write the JSON Schema of the list of checkpoints, for editors."""
+    SCHEMA.write_text(config.schema(study.all_sources()), encoding="utf-8")
+
+
+def _atlas(outcomes: tuple[Outcome, ...]) -> Atlas:
+    versions = {"position-atlas": __version__, **{library: version(library) for library in LIBRARIES}}
+    seconds = _commit_time()
+    date = None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
+    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions, date)
+
+
+def _commit_time() -> int | None:
+    """When the sources last changed: the same on every day that they are built. SOURCE_DATE_EPOCH goes first."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+    try:
+        return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        return None
+
+
+def _tell(outcome: Outcome) -> None:
+    said = {"ok": f"{len(outcome.readings)} encodings" if len(outcome.readings) != 1 else "1 encoding"}
+    out.print(f"{outcome.status:>11}  {outcome.checkpoint.slug}: {said.get(outcome.status) or outcome.reason}", markup=False)
+
+
+def _summary(atlas: Atlas, output: Path, strict: bool) -> int:
+    counts = {status: sum(outcome.status == status for outcome in atlas.outcomes) for status in ("ok", "failed", "not reached")}
+    out.print(f"{counts['ok']} built, {counts['failed']} failed, {counts['not reached']} not reached: {output / 'site' / 'index.html'}", markup=False)
+    return FAILED if counts["failed"] or (strict and counts["not reached"]) else OK
+
+
+def _named(source: str, pickle: bool) -> Checkpoint:
+    if Path(source).is_dir() or source.startswith((".", "/", "~")):
+        place = str(Path(source).expanduser())
+        return Checkpoint(config.slugify(source), "folder", source, place, source, pickle=pickle)
+    name, _, revision = source.partition("@")
+    return Checkpoint(config.slugify(name), "hub", name, name, name, revision or None, pickle=pickle)
+
+
+def _print_found(checkpoint: Checkpoint, found: list[Encoding[Any]]) -> None:
+    if not found:
+        out.print(f"{checkpoint.title}: no position encoding found; looked for:", markup=False)
+        for scheme in study.all_schemes():
+            out.print(f"  · {scheme.looked_for}", markup=False)
+        return
+    table = Table("part", "scheme", "form", "tensor", "shape", "dtype", "analyses", title=checkpoint.title, title_justify="left")
+    for encoding in found:
+        provenance = encoding.provenance
+        applied = ", ".join(analysis.key for analysis in study.all_analyses() if isinstance(encoding.form, analysis.forms))
+        shape = " × ".join(str(size) for size in provenance.shape)
+        table.add_row(encoding.part, encoding.scheme, type(encoding.form).__name__, provenance.tensor or "none (config.json)", shape, provenance.dtype or "", applied)
+    out.print(table)
+    for encoding in found:
+        for note in encoding.notes:
+            out.print(f"{encoding.part}: {note}", markup=False)

@@ -1,0 +1,117 @@
+"""What the first layer receives for a sentence: its tokens and the rows that are added up for them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generator.contracts import Checkpoint, Files, InputLayer, LayerNorm, Sentence
+from generator.embedding_layer import module_output
+from generator.errors import NotApplicableError, RowError
+from generator.numerics import Floats, frozen
+
+WORD_TENSORS = ("word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight")
+TYPE_TENSOR = "embeddings.token_type_embeddings.weight"
+NORM_TENSORS = ("embeddings.LayerNorm", "embeddings_layer_norm", "layernorm_embedding")
+MOST_TOKENS = 24
+AROUND = {"[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]", "<s>", "</s>", "<pad>", "<unk>", "<|endoftext|>"}
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens of one sentence: strings, ids, and which of them every sentence has."""
+
+    strings: tuple[str, ...]
+    ids: tuple[int, ...]
+    reserved: tuple[bool, ...]
+
+
+def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
+    """The input for the checkpoint's sentence and for the same words in reverse.
+
+    errors: NotApplicableError when there are no weights, no word table or no way to make tokens
+    """
+    name = _ending(files, WORD_TENSORS)
+    if name is None:
+        raise NotApplicableError("there is no word table among the tensors" if files.tensors else "there are no weights here")
+    forward, backward, notes = _sentences(files, checkpoint)
+    output = module_output(files, name, forward.ids)
+    return InputLayer(
+        sentence=_rows(files, name, forward),
+        reversed=_rows(files, name, backward),
+        word_tensor=name,
+        token_type=_token_type(files),
+        norm=_norm(files),
+        word_scale=_word_scale(files, name),
+        module_output=output[0] if output else None,
+        module_name=output[1] if output else "",
+        notes=notes,
+    )
+
+
+def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tuple[str, ...]]:
+    sentence = checkpoint.sentence
+    if not isinstance(sentence, str):
+        return _numbered(sentence), _numbered(sentence[::-1]), ("The row gives token ids instead of a sentence.",)
+    words = sentence.split()
+    if (text := files.read("tokenizer.json")) is not None:
+        return _tokenize(text, words, files), _tokenize(text, words[::-1], files), ()
+    if (text := files.read("vocab.txt")) is not None:
+        note = "There is only a vocab.txt, so the sentence is split at its spaces and each piece looked up as it stands."
+        return _look_up(text, words), _look_up(text, words[::-1]), (note,)
+    raise NotApplicableError("there is neither a tokenizer.json nor a vocab.txt, and the row gives no token ids")
+
+
+def _numbered(ids: Sequence[int]) -> Tokens:
+    return Tokens(tuple(f"id {index}" for index in ids), tuple(ids), (False,) * len(ids))
+
+
+def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_buffer(text)
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        encoded = tokenizer.encode(" ".join(words))
+    except Exception as error:  # The library raises bare Exception for whatever its parser finds.
+        raise RowError(f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library") from None
+    kept = slice(0, MOST_TOKENS)
+    reserved = tuple(bool(mask) for mask in encoded.special_tokens_mask[kept])
+    return Tokens(tuple(encoded.tokens[kept]), tuple(encoded.ids[kept]), reserved)
+
+
+def _look_up(text: bytes, words: Sequence[str]) -> Tokens:
+    lines = text.decode("utf-8", errors="replace").splitlines()
+    vocabulary = {token: index for index, token in enumerate(lines)}
+    pieces = [word if word in vocabulary else "[UNK]" for word in words[: MOST_TOKENS - 2]]
+    around = ["[CLS]", *pieces, "[SEP]"]
+    tokens = [token for token in around if token in vocabulary]
+    return Tokens(tuple(tokens), tuple(vocabulary[token] for token in tokens), tuple(token in AROUND for token in tokens))
+
+
+def _rows(files: Files, name: str, tokens: Tokens) -> Sentence:
+    if not tokens.ids:
+        raise NotApplicableError("the sentence has no tokens")
+    return Sentence(tokens.strings, tokens.ids, tokens.reserved, frozen(files.rows(name, tokens.ids)))
+
+
+def _token_type(files: Files) -> Floats | None:
+    name = _ending(files, (TYPE_TENSOR,))
+    return None if name is None else frozen(files.rows(name, [0])[0])
+
+
+def _word_scale(files: Files, name: str) -> float:
+    return math.sqrt(files.tensors[name].shape[1]) if files.config.get("scale_embedding") is True else 1.0
+
+
+def _norm(files: Files) -> LayerNorm | None:
+    name = _ending(files, tuple(f"{stem}.weight" for stem in NORM_TENSORS))
+    if name is None:
+        return None
+    bias = files.tensor(name.removesuffix("weight") + "bias")
+    epsilon = files.config.get("layer_norm_eps", 1e-12)
+    return LayerNorm(frozen(files.tensor(name)), frozen(bias), float(epsilon))
+
+
+def _ending(files: Files, ends: Sequence[str]) -> str | None:
+    return next((name for end in ends for name in files.tensors if name == end or name.endswith("." + end)), None)

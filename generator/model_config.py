@@ -1,0 +1,70 @@
+"""What a config.json says, under the several names that model families use for the same thing."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from generator.contracts import Fact, Json
+from generator.errors import RowError
+
+NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "d_model": ("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "word_embed_proj_dim"),
+        "n_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"),
+        "n_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"),
+        "n_positions": ("max_position_embeddings", "n_positions", "n_ctx", "seq_length", "max_seq_len"),
+        "vocab_size": ("vocab_size",),
+    }
+)
+LARGEST = 2**31
+TITLES = {
+    "d_model": "Hidden size",
+    "n_layers": "Layers",
+    "n_heads": "Attention heads",
+    "n_positions": "Positions it is configured for",
+    "vocab_size": "Vocabulary",
+}
+
+
+def number(config: Json, what: str, where: str) -> int | None:
+    """The whole number called ``what`` in NAMES, or None where the config has none.
+
+    errors: RowError when it is there and is not a whole number from 1 to 2^31
+    """
+    for name in NAMES[what]:
+        if (value := config.get(name)) is not None:
+            return whole(value, f"{where}: {name}")
+    return None
+
+
+def needed(config: Json, what: str, where: str) -> int:
+    """As ``number``.
+
+    errors: RowError also when the config has no such number
+    """
+    value = number(config, what, where)
+    if value is None:
+        raise RowError(f"{where}: config.json has none of {', '.join(NAMES[what])}; expected one")
+    return value
+
+
+def whole(value: object, where: str) -> int:
+    """``value`` as an int.
+
+    errors: RowError unless it is a whole number from 1 to 2^31
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
+        raise RowError(f"{where} is {value!r:.60}; expected a whole number from 1 to {LARGEST:,}")
+    return value
+
+
+def family(config: Json) -> str:
+    """The model type, or an honest "unknown"."""
+    value: Any = config.get("model_type")
+    return value if isinstance(value, str) and value else "unknown"
+
+
+def facts(config: Json, where: str) -> tuple[Fact, ...]:
+    """What the box of facts says: the family and every number that the config has."""
+    numbers = [(TITLES[what], number(config, what, where)) for what in NAMES]
+    return (Fact("Family", family(config)), *(Fact(title, value) for title, value in numbers if value is not None))

@@ -1,0 +1,1 @@
+"""One kind of page each. Every module holds one ``PageKind``."""

@@ -1,0 +1,54 @@
+"""Weights in pytorch_model.bin, opened only where a row says ``pickle: true``, and then without running what is in it."""
+
+import hashlib
+import pickle
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from generator.contracts import TensorInfo
+from generator.errors import RowError
+from generator.files import FolderFiles
+from generator.numerics import Floats
+
+FILE = "pytorch_model.bin"
+DTYPES = {"torch.float64": "F64", "torch.float32": "F32", "torch.float16": "F16", "torch.bfloat16": "BF16"}
+
+
+class PickledFiles(FolderFiles):
+    """A folder whose weights torch loads with ``weights_only=True``: tensors and plain containers, no code."""
+
+    @cached_property
+    def tensors(self) -> Mapping[str, TensorInfo]:
+        return {
+            name: TensorInfo(FILE, DTYPES.get(str(tensor.dtype), str(tensor.dtype)), tuple(tensor.shape))
+            for name, tensor in self._state.items()
+        }
+
+    def tensor(self, name: str) -> Floats:
+        return np.asarray(self._state[name].double().numpy(), dtype=np.float64)
+
+    def rows(self, name: str, indices: Sequence[int]) -> Floats:
+        self.check_rows(name, indices)
+        return np.asarray(self._state[name][list(indices)].double().numpy(), dtype=np.float64)
+
+    def sha256(self, name: str) -> str:
+        import torch
+
+        return hashlib.sha256(self._state[name].contiguous().view(torch.uint8).numpy().tobytes()).hexdigest()
+
+    @cached_property
+    def _state(self) -> Mapping[str, Any]:
+        import torch
+
+        path = self._regular(FILE)
+        try:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+        except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, OSError) as error:
+            cause = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+            raise RowError(f"{self.where}/{FILE}: torch does not load it with weights_only ({cause}); expected tensors alone") from None
+        if not isinstance(state, dict):
+            raise RowError(f"{self.where}/{FILE}: {type(state).__name__}; expected a state dict of tensors")
+        return {name: value for name, value in sorted(state.items()) if isinstance(value, torch.Tensor)}

@@ -1,0 +1,1 @@
+"""How positions are told: one module a scheme, each with one ``Scheme``."""

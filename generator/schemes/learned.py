@@ -1,0 +1,20 @@
+"""Learned absolute position embeddings: a table whose rows are trained like word vectors."""
+
+from generator.contracts import Encoding, Files, Scheme
+from generator.encodings import Form
+from generator.tables import as_encoding, layout_of, stored_tables, vectors
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    tables = [(table, vectors(files, table)) for table in stored_tables(files)]
+    return [as_encoding(files, table, rows, SCHEME.key) for table, rows in tables if layout_of(rows) is None]
+
+
+SCHEME = Scheme(
+    key="learned",
+    title="Learned table",
+    summary="One trained vector for each position, added to the word vector before the first layer.",
+    looked_for="a position table among the tensors (position_embeddings, wpe, embed_positions, pos_embed …)",
+    order=10,
+    find=find,
+)

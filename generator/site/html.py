@@ -1,0 +1,30 @@
+"""Markdown to HTML, by mkdocs as it is."""
+
+import logging
+import os
+from pathlib import Path
+
+from generator.errors import RefusedError
+from generator.site.write import fresh
+
+
+def build(config_file: Path, docs: Path, site: Path, date: int | None, strict: bool) -> None:
+    """Build ``docs`` into ``site``, which stays as it was if mkdocs fails.
+
+    date: seconds since 1970 for what mkdocs dates, None for 1980
+    errors: RefusedError when mkdocs refuses
+    """
+    from mkdocs.commands.build import build as mkdocs_build
+    from mkdocs.config import load_config
+    from mkdocs.exceptions import Abort, ConfigurationError
+
+    os.environ["SOURCE_DATE_EPOCH"] = str(date if date is not None else 315532800)
+    logging.getLogger("mkdocs").setLevel(logging.WARNING)
+    with fresh(site) as new:
+        try:
+            config = load_config(str(config_file), docs_dir=str(docs.resolve()), site_dir=str(new.resolve()), strict=strict)
+            config.plugins.on_startup(command="build", dirty=False)
+            mkdocs_build(config)
+            config.plugins.on_shutdown()
+        except (Abort, ConfigurationError) as error:
+            raise RefusedError(f"{config_file}: mkdocs says: {error}; expected pages that it can build") from None

@@ -1,0 +1,70 @@
+"""All pages, figures and data of one run as a single tree in memory; nothing is written here."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from posixpath import relpath
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from generator import plotting
+from generator.contracts import Atlas, Page, Tree
+from generator.site import data
+from generator.site.text import finalize, number
+
+
+def render(atlas: Atlas, pages: Sequence[Page], templates: Path, site_src: Path) -> Tree:
+    """The docs folder: hand-written pages and assets, generated pages, figures, data."""
+    environment = environment_of(templates)
+    drawn = dict(_drawings(atlas))
+    fresh = {
+        figure.path: plotting.svg(lambda figure=figure: figure.spec.draw(figure.results))
+        for page in pages
+        for figure in page.figures
+        if figure.path not in drawn
+    }
+    written = {page.path: _markdown(environment, page) for page in pages}
+    return {**_hand_written(site_src), **drawn, **fresh, **data.files(atlas), **written}
+
+
+def environment_of(templates: Path) -> Environment:
+    """Jinja with every expression literal unless it is markup, and no undefined name let through."""
+    environment = Environment(
+        loader=FileSystemLoader(templates),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["number"] = number
+    return environment
+
+
+def _markdown(environment: Environment, page: Page) -> bytes:
+    folder = str(PurePosixPath(page.path).parent)
+
+    def link(path: str) -> Markup:
+        return Markup(relpath(path, folder))
+
+    def prose(kind: str, key: str) -> Any:
+        return environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": link})
+
+    template = environment.get_template(f"pages/{page.template}")
+    return template.render({**page.context, "link": link, "prose": prose}).encode()
+
+
+def _drawings(atlas: Atlas) -> Iterator[tuple[str, bytes]]:
+    for outcome in atlas.outcomes:
+        for reading in outcome.readings:
+            folder = f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}"
+            yield f"{folder}/thumbnail.svg", reading.thumbnail
+            yield from ((f"{folder}/{name}.svg", drawing) for name, drawing in reading.drawings.items())
+
+
+def _hand_written(site_src: Path) -> Tree:
+    files = sorted(path for path in site_src.rglob("*") if path.is_file())
+    return {path.relative_to(site_src).as_posix(): path.read_bytes() for path in files}
+

@@ -1,0 +1,53 @@
+"""How text and numbers get into a page: the one escaper and the one number format."""
+
+import re
+import unicodedata
+from typing import Any
+
+from markupsafe import Markup
+
+SAFE = re.compile(r"[^\W_]|[ ,;?]")
+SIGNIFICANT = 4
+
+
+def literal(text: str) -> Markup:
+    """``text`` as Markdown that shows it literally, wherever it stands: no markup, element, attribute or link comes of it.
+
+    Everything but letters, digits and harmless marks becomes a numeric character reference, which neither Markdown nor
+    its extensions look into. Line ends become spaces; what cannot be seen is written as \\uXXXX.
+    """
+    return Markup("".join(_literal(character) for character in " ".join(text.split())))
+
+
+def _literal(character: str) -> str:
+    if SAFE.match(character):
+        return character
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn"):
+        return "".join(f"&#{ord(mark)};" if mark == "\\" else mark for mark in f"\\u{ord(character):04x}")
+    return f"&#{ord(character)};"
+
+
+def finalize(value: Any) -> Any:
+    """What every expression in a template passes through: plain text becomes literal, markup stays."""
+    return literal(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def number(value: float | None) -> str:
+    """Four significant digits, thousands separated, a true minus sign; "–" for None."""
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    if float(value).is_integer() and abs(value) < 1e15:
+        text = f"{int(value):,}"
+    elif 1e-4 <= abs(value) < 1e9:
+        text = f"{float(f'{value:.{SIGNIFICANT - 1}e}'):,.{_decimals(value)}f}"
+    else:
+        mantissa, exponent = f"{value:.{SIGNIFICANT - 1}e}".split("e")
+        text = f"{mantissa} × 10^{int(exponent)}"
+    return text.replace("-", "−")
+
+
+def _decimals(value: float) -> int:
+    exponent = int(f"{value:e}".split("e")[1])
+    return max(0, SIGNIFICANT - 1 - exponent)

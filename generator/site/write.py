@@ -1,0 +1,97 @@
+"""The only writing of a site: whole folders are made beside the old ones and take their place at the end."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+from filelock import FileLock, Timeout
+
+from generator.contracts import Tree
+from generator.errors import RefusedError
+
+MARKER = ".position-atlas"
+OLD = ".former-"
+
+
+@contextmanager
+def owned(output: Path) -> Iterator[Path]:
+    """``output``, made if need be, ours alone until the end.
+
+    errors: RefusedError when it is a place that no build should write to, holds what is not ours, or another run has it
+    """
+    problem = _unsuitable(output)
+    if problem:
+        raise RefusedError(f"{output}: {problem}; expected a new or empty folder, or one made by an earlier build")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        (output / MARKER).write_text("Made by Position Atlas. Everything in this folder may be replaced.\n", encoding="utf-8")
+    except OSError as error:
+        raise RefusedError(f"{output}: {error.strerror}; expected a folder that can be written to") from None
+    lock = FileLock(output / ".lock")
+    try:
+        with lock.acquire(timeout=0):
+            _recover(output)
+            yield output
+    except Timeout:
+        raise RefusedError(f"{output}: another run is building there; expected to be alone") from None
+
+
+def write(tree: Tree, folder: Path) -> bool:
+    """Put ``tree`` in the place of ``folder``, all at once; False where the same tree stands there already."""
+    if _same(tree, folder):
+        return False
+    with fresh(folder) as new:
+        for path, content in tree.items():
+            target = new / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+    return True
+
+
+@contextmanager
+def fresh(folder: Path) -> Iterator[Path]:
+    """An empty folder that takes the place of ``folder`` when the block ends well, and vanishes when it does not."""
+    new = Path(mkdtemp(prefix=f".new-{folder.name}-", dir=folder.parent))
+    new.chmod(0o755)
+    former = folder.with_name(OLD + folder.name)
+    try:
+        yield new
+        if folder.exists():
+            folder.rename(former)
+        new.rename(folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        if folder.exists():
+            shutil.rmtree(former, ignore_errors=True)
+
+
+def _recover(output: Path) -> None:
+    """Clear up after a run that was killed: the former folder returns if its successor never came."""
+    for former in output.glob(f"{OLD}*"):
+        place = output / former.name.removeprefix(OLD)
+        if place.exists():
+            shutil.rmtree(former)
+        else:
+            former.rename(place)
+    for unfinished in output.glob(".new-*"):
+        shutil.rmtree(unfinished)
+
+
+def _same(tree: Tree, folder: Path) -> bool:
+    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return present == set(tree) and all((folder / path).read_bytes() == content for path, content in tree.items())
+
+
+def _unsuitable(output: Path) -> str | None:
+    place = output.resolve()
+    if place in (Path.home(), Path.cwd().resolve()) or place in Path.cwd().resolve().parents:
+        return "the working folder, one above it, or home"
+    if (place / ".git").exists() or (place / "pyproject.toml").exists():
+        return "a project of its own"
+    if place.exists() and not place.is_dir():
+        return "not a folder"
+    if place.is_dir() and any(place.iterdir()) and not (place / MARKER).exists():
+        return "holds files that no build of ours made"
+    return None

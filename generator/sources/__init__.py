@@ -1,0 +1,1 @@
+"""Where files come from: one module a source, each with one ``Source``."""

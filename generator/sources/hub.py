@@ -1,0 +1,68 @@
+"""The Hugging Face Hub, through its own client: one commit, and only the files that the atlas reads."""
+
+from pathlib import Path
+
+from generator.contracts import Checkpoint, Files, Source
+from generator.errors import NotReachedError, RowError
+from generator.files import FolderFiles
+from generator.pickled import PickledFiles
+
+WANTED = (
+    "config.json",
+    "tokenizer.json",
+    "vocab.txt",
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "model-*.safetensors",
+)
+REACH_SECONDS = 3.0
+
+
+def reach() -> None:
+    """Ask once whether the Hub answers at all.
+
+    errors: NotReachedError
+    """
+    from huggingface_hub import constants, get_session
+    from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+
+    transport_error = HfHubHTTPError.__mro__[1]  # The HTTP library's own base class, whichever it is.
+    try:
+        get_session().head(constants.ENDPOINT, timeout=REACH_SECONDS)
+    except OfflineModeIsEnabled:
+        raise NotReachedError("HF_HUB_OFFLINE is set, so the Hub was not asked") from None
+    except (transport_error, OSError) as error:
+        raise NotReachedError(f"the Hub did not answer ({type(error).__name__})") from None
+
+
+def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
+    from huggingface_hub.utils import disable_progress_bars
+
+    disable_progress_bars()
+    row = f"{checkpoint.place}@{checkpoint.revision or 'main'}"
+    patterns = [*WANTED, "pytorch_model.bin"] if checkpoint.pickle else list(WANTED)
+    try:
+        folder = Path(
+            snapshot_download(
+                checkpoint.place, revision=checkpoint.revision, allow_patterns=patterns, local_files_only=offline
+            )
+        )
+    except LocalEntryNotFoundError:
+        raise NotReachedError(f"{row}: the Hub could not be asked and the cache does not hold it") from None
+    except GatedRepoError:
+        raise RowError(f"{row}: gated; expected access (accept its terms on the Hub and set HF_TOKEN)") from None
+    except RevisionNotFoundError:
+        raise RowError(f"{row}: no such revision; expected a branch, tag or full commit of this repository") from None
+    except RepositoryNotFoundError:
+        raise RowError(f"{row}: no such repository; expected a public one, or HF_TOKEN for a private one") from None
+    except HFValidationError:
+        raise RowError(f"{row}: not a Hub id; expected 'owner/name'") from None
+    except HfHubHTTPError as error:
+        raise RowError(f"{row}: the Hub answered {error.response.status_code}; expected the repository") from None
+    return (PickledFiles if checkpoint.pickle else FolderFiles)(folder, checkpoint.id, revision=folder.name)
+
+
+SOURCE = Source(key="hub", describes="A repository on the Hugging Face Hub, owner/name.", is_path=False, open=open_files, reach=reach)

@@ -1,0 +1,184 @@
+"""Every checkpoint is opened, read, measured and drawn, each in a process of its own with a time limit."""
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import TimeoutError as TooLongError
+from dataclasses import dataclass, replace
+
+from pebble import ProcessExpired, ProcessPool
+from threadpoolctl import threadpool_limits
+
+from generator import analyses, discovery, inputs, plotting, schemes, sources
+from generator.contracts import (
+    Analysis,
+    Checkpoint,
+    Encoding,
+    Files,
+    Label,
+    Outcome,
+    Provenance,
+    Reading,
+    Result,
+    Results,
+    Scheme,
+    Source,
+    Subject,
+)
+from generator.encodings import Form
+from generator.errors import NotApplicableError, NotReachedError, RowError
+from generator.model_config import facts
+
+SECONDS = 600.0
+THUMBNAIL = 96  # positions
+REFERENCE = Label("Sinusoid", plotting.REFERENCE)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One row with all that its process needs to know of the others: its colour, and whether its source answers."""
+
+    checkpoint: Checkpoint
+    colour: str
+    offline: bool
+
+
+def all_sources() -> tuple[Source, ...]:
+    return discovery.load(sources, Source)
+
+
+def all_schemes() -> tuple[Scheme, ...]:
+    return discovery.load(schemes, Scheme)
+
+
+def all_analyses() -> tuple[Analysis, ...]:
+    return discovery.load(analyses, Analysis)
+
+
+def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
+    """A task for each row; every source that is needed is asked once whether it answers."""
+    used = {checkpoint.source for checkpoint in checkpoints}
+    silent = {source.key for source in all_sources() if source.key in used and (offline or not _reached(source))}
+    return [
+        Task(checkpoint, plotting.SERIES[index % len(plotting.SERIES)], checkpoint.source in silent)
+        for index, checkpoint in enumerate(checkpoints)
+    ]
+
+
+def run(tasks: Sequence[Task], jobs: int, tell: Callable[[Outcome], None]) -> tuple[Outcome, ...]:
+    """The outcome of every task, in their order; ``tell`` hears of each as it is done."""
+    outcomes = []
+    with ProcessPool(max_workers=jobs, context=multiprocessing.get_context("spawn")) as pool:
+        futures = [pool.schedule(study, args=(task,), timeout=SECONDS) for task in tasks]
+        for task, future in zip(tasks, futures, strict=True):
+            try:
+                outcome = future.result()
+            except TooLongError:
+                outcome = _failed(task, f"took longer than {SECONDS:.0f} seconds")
+            except ProcessExpired as error:
+                outcome = _failed(task, f"its process ended with code {error.exitcode}")
+            tell(outcome)
+            outcomes.append(outcome)
+    return tuple(outcomes)
+
+
+def study(task: Task) -> Outcome:
+    """What the atlas has to say of one checkpoint; whatever goes wrong is part of the answer."""
+    try:
+        with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
+            return _study(task)
+    except RowError as error:
+        return _failed(task, str(error))
+    except NotReachedError as error:
+        return replace(_failed(task, str(error)), status="not reached")
+    except MemoryError:
+        return _failed(task, "ran out of memory")
+    except Exception as error:  # A bug of ours must not take the other checkpoints' pages with it.
+        return _failed(task, f"unexpected {type(error).__name__}: {error}")
+
+
+def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
+    """The files of a checkpoint, from whichever source it names.
+
+    errors: RowError, NotReachedError
+    """
+    source = next(source for source in all_sources() if source.key == checkpoint.source)
+    return source.open(checkpoint, offline)
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    """Every encoding that any scheme finds, in order of the schemes."""
+    return [encoding for scheme in all_schemes() for encoding in scheme.find(files)]
+
+
+def _reached(source: Source) -> bool:
+    try:
+        source.reach()
+    except NotReachedError:
+        return False
+    return True
+
+
+def _failed(task: Task, reason: str) -> Outcome:
+    return Outcome(task.checkpoint, "failed", reason)
+
+
+def _study(task: Task) -> Outcome:
+    checkpoint = task.checkpoint
+    files = open_files(checkpoint, task.offline)
+    encodings = find(files)
+    subjects = list(_subjects(files, checkpoint, encodings))
+    titles = [f"{checkpoint.title} · {encoding.part}" if len(encodings) > 1 else checkpoint.title for encoding in encodings]
+    return Outcome(
+        checkpoint,
+        "ok",
+        revision=files.revision,
+        facts=facts(files.config, files.where),
+        readings=tuple(_read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
+        looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),
+    )
+
+
+def _subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]]) -> Iterator[Subject[Form]]:
+    """Each encoding; the first brings the sentence along, so that it is not taken apart twice."""
+    for index, encoding in enumerate(encodings):
+        if index:
+            yield Subject(encoding, no_input=f"the sentence is taken apart under “{encodings[0].part}”")
+            continue
+        try:
+            yield Subject(encoding, inputs.read(files, checkpoint))
+        except NotApplicableError as error:
+            yield Subject(encoding, no_input=str(error))
+
+
+def _read(subject: Subject[Form], label: Label) -> Reading:
+    results = {analysis.key: _compute(analysis, subject) for analysis in all_analyses()}
+    drawings, alts = {}, {}
+    for analysis in all_analyses():
+        shown = _beside_reference(analysis, subject, label, results[analysis.key])
+        for spec in analysis.figures if shown else ():
+            name = f"{analysis.key}-{spec.key}"
+            drawings[name], alts[name] = plotting.svg(lambda draw=spec.draw, shown=shown: draw(shown)), spec.alt(shown)
+    picture = plotting.thumbnail(subject.encoding.form.kernel(THUMBNAIL).mean(axis=0))
+    return Reading(subject.encoding, label, results, drawings, alts, picture)
+
+
+def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
+    form = subject.encoding.form
+    if not isinstance(form, analysis.forms):
+        return Result(reason=f"it asks about another form of encoding, and this one is {form.noun}")
+    try:
+        return analysis.compute(subject)
+    except NotApplicableError as error:
+        return Result(reason=str(error))
+
+
+def _beside_reference(analysis: Analysis, subject: Subject[Form], label: Label, result: Result) -> Results:
+    """The result, and where its form has a reference that differs from it, that of the reference at its side."""
+    if result.reason is not None:
+        return {}
+    reference = subject.encoding.form.reference
+    if reference is None:
+        return {label: result}
+    encoding = Encoding("reference", REFERENCE.title, reference, Provenance(""))
+    beside = _compute(analysis, Subject(encoding, no_input="the reference has no words"))
+    return {label: result} if beside.reason is not None else {label: result, REFERENCE: beside}
