@@ -6,8 +6,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,16 +13,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from generator import __version__, config, discovery, pages, study
-from generator.contracts import Atlas, Checkpoint, Encoding, Outcome, PageKind
+from generator import builds, config, rows, study
+from generator.contracts import Checkpoint, Encoding, Outcome
 from generator.errors import AtlasError, RefusedError
-from generator.site import data, html, render, write
+from generator.site import data, write
 
-ROOT = Path(__file__).parent.parent
-TEMPLATES, SITE_SRC, MKDOCS = ROOT / "templates", ROOT / "site_src", ROOT / "mkdocs.yml"
-SCHEMA = ROOT / "checkpoints.schema.json"
+SCHEMA = builds.ROOT / "checkpoints.schema.json"
 OK, FAILED, REFUSED = 0, 1, 2
-LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 
 app = typer.Typer(help="Position Atlas: how transformer checkpoints tell position, as a site.", no_args_is_help=True, add_completion=False)
 out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
@@ -51,7 +46,7 @@ def _told() -> Iterator[None]:
 
 
 @app.command()
-def build(
+def build(  # noqa: PLR0913, PLR0917 (one for each option)
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
     jobs: Annotated[int, typer.Option(min=1, help="Checkpoints worked on at once.")] = os.cpu_count() or 1,
@@ -64,15 +59,12 @@ def build(
     Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused, nothing was changed.
     """
     with _told():
-        checkpoints = config.load(config_file, study.all_sources())
+        tasks = study.plan(config.load(config_file, study.all_sources()), offline)
         with write.owned(output) as folder:
-            atlas = _atlas(study.run(study.plan(checkpoints, offline), jobs, _tell))
-            every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-            tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC)
-            changed = write.write(tree, folder / "docs")
-            if changed or fresh or not (folder / "site").exists():
-                html.build(MKDOCS, folder / "docs", folder / "site", _commit_time(), strict=True)
-    raise typer.Exit(_summary(atlas, folder, strict))
+            counts = builds.build(tasks, folder, jobs, fresh, _tell)
+    line = ", ".join(f"{count} {'built' if status == 'ok' else status}" for status, count in counts.items())
+    out.print(f"{line}: {output / 'site' / 'index.html'}", markup=False)
+    raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
 
 
 @app.command()
@@ -84,7 +76,8 @@ def inspect(
     """Show how one checkpoint tells position, without building anything."""
     with _told():
         checkpoint = _named(source, pickle)
-        files = study.open_files(checkpoint, offline=False)
+        [task] = study.plan([checkpoint], offline=False)
+        files = study.open_files(checkpoint, task.offline)
         found = study.find(files)
         outcome = Outcome(checkpoint, "ok", revision=files.revision)
         if as_json:
@@ -118,7 +111,7 @@ def serve(
 
     rebuild()
     with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
-        for watched in (config_file, TEMPLATES, SITE_SRC, MKDOCS, ROOT / "generator"):
+        for watched in (config_file, *builds.SOURCES):
             server.watch(str(watched))
         out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
         try:
@@ -130,25 +123,7 @@ def serve(
 @app.command(hidden=True)
 def schema() -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
-    SCHEMA.write_text(config.schema(study.all_sources()), encoding="utf-8")
-
-
-def _atlas(outcomes: tuple[Outcome, ...]) -> Atlas:
-    versions = {"position-atlas": __version__, **{library: version(library) for library in LIBRARIES}}
-    seconds = _commit_time()
-    date = None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions, date)
-
-
-def _commit_time() -> int | None:
-    """When the sources last changed: the same on every day that they are built. SOURCE_DATE_EPOCH goes first."""
-    if given := os.environ.get("SOURCE_DATE_EPOCH"):
-        return int(given)
-    command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
-    try:
-        return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
-    except (OSError, subprocess.CalledProcessError, ValueError):
-        return None
+    SCHEMA.write_text(rows.schema(study.all_sources()), encoding="utf-8")
 
 
 def _tell(outcome: Outcome) -> None:
@@ -156,18 +131,13 @@ def _tell(outcome: Outcome) -> None:
     out.print(f"{outcome.status:>11}  {outcome.checkpoint.slug}: {said.get(outcome.status) or outcome.reason}", markup=False)
 
 
-def _summary(atlas: Atlas, output: Path, strict: bool) -> int:
-    counts = {status: sum(outcome.status == status for outcome in atlas.outcomes) for status in ("ok", "failed", "not reached")}
-    out.print(f"{counts['ok']} built, {counts['failed']} failed, {counts['not reached']} not reached: {output / 'site' / 'index.html'}", markup=False)
-    return FAILED if counts["failed"] or (strict and counts["not reached"]) else OK
-
-
 def _named(source: str, pickle: bool) -> Checkpoint:
-    if Path(source).is_dir() or source.startswith((".", "/", "~")):
-        place = str(Path(source).expanduser())
-        return Checkpoint(config.slugify(source), "folder", source, place, source, pickle=pickle)
-    name, _, revision = source.partition("@")
-    return Checkpoint(config.slugify(name), "hub", name, name, name, revision or None, pickle=pickle)
+    """A checkpoint that no list names: a path where it looks like one, else an id with or without a revision."""
+    is_path = Path(source).is_dir() or source.startswith((".", "/", "~"))
+    key = next(known.key for known in study.all_sources() if known.is_path == is_path)
+    name, _, revision = (source, "", "") if is_path else source.partition("@")
+    place = str(Path(name).expanduser()) if is_path else name
+    return Checkpoint(config.slugify(name), key, name, place, name, revision or None, pickle=pickle)
 
 
 def _print_found(checkpoint: Checkpoint, found: list[Encoding[Any]]) -> None:
@@ -181,7 +151,15 @@ def _print_found(checkpoint: Checkpoint, found: list[Encoding[Any]]) -> None:
         provenance = encoding.provenance
         applied = ", ".join(analysis.key for analysis in study.all_analyses() if isinstance(encoding.form, analysis.forms))
         shape = " × ".join(str(size) for size in provenance.shape)
-        table.add_row(encoding.part, encoding.scheme, type(encoding.form).__name__, provenance.tensor or "none (config.json)", shape, provenance.dtype or "", applied)
+        table.add_row(
+            encoding.part,
+            encoding.scheme,
+            type(encoding.form).__name__,
+            provenance.tensor or "none (config.json)",
+            shape,
+            provenance.dtype or "",
+            applied,
+        )
     out.print(table)
     for encoding in found:
         for note in encoding.notes:

@@ -20,19 +20,19 @@ def sinusoid(n_positions: int, d_model: int, layout: SinusoidLayout = "interleav
     """The fixed table of Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) in one of three layouts found in use.
 
     interleaved: sine and cosine by turns, as printed; halves: all sines, then all cosines (Marian, Pegasus);
-    tensor2tensor: halves with the exponent k/(d_model/2 − 1) (Whisper, M2M-100, FSMT). An odd last column is zero in
-    the latter two, the next sine in the first.
+    tensor2tensor: halves with the exponent k/(d_model/2 − 1) (Whisper, M2M-100, FSMT). Where d_model is odd there is one
+    sine more than cosines; in tensor2tensor a last column of zeros instead.
     returns: (n_positions, d_model), dimensionless, within [−1, 1]
     """
     half = d_model // 2
-    n_sines = d_model - half if layout == "interleaved" else half
+    n_sines = half if layout == "tensor2tensor" else d_model - half
     exponents = np.arange(n_sines) / max(half - 1, 1) if layout == "tensor2tensor" else 2 * np.arange(n_sines) / d_model
-    angles = np.arange(n_positions)[:, None] * BASE ** -exponents  # (n_positions, n_sines)
+    angles = np.arange(n_positions)[:, None] * BASE**-exponents  # (n_positions, n_sines)
     table = np.zeros((n_positions, d_model))
     if layout == "interleaved":
         table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles[:, :half])
     else:
-        table[:, :half], table[:, half : 2 * half] = np.sin(angles), np.cos(angles)
+        table[:, :n_sines], table[:, n_sines : n_sines + half] = np.sin(angles), np.cos(angles[:, :half])
     return frozen(table)
 
 
@@ -50,7 +50,7 @@ class PositionTable:
     @property
     def reference(self) -> "PositionTable | None":
         """The sinusoid of the same shape, which every other table is shown beside."""
-        table = sinusoid(*self.vectors.shape)
+        table = sinusoid(self.vectors.shape[0], self.vectors.shape[1])
         return None if np.array_equal(table, self.vectors) else PositionTable(table)
 
     def kernel(self, n_positions: int) -> Floats:
@@ -127,20 +127,21 @@ class Rotation:
             "rope_theta": self.base,
             "partial_rotary_factor": self.rotary_dim / self.head_dim,
         }
-        config = PreTrainedConfig(
-            rope_parameters=rope, head_dim=self.head_dim, max_position_embeddings=self.n_positions
-        )
+        # One head as wide as the model: some of the initialisers ask for these two even where the width of a head is given.
+        heads = {"hidden_size": self.head_dim, "num_attention_heads": 1, "head_dim": self.head_dim}
+        config = PreTrainedConfig(rope_parameters=rope, max_position_embeddings=self.n_positions, **heads)
         frequencies, attention_factor = ROPE_INIT_FUNCTIONS[self.rope_type](config, "cpu")
-        return frozen(frequencies.double().numpy()), float(attention_factor)
+        turning = frequencies.double().numpy()
+        return frozen(turning[turning != 0.0]), float(attention_factor)  # A pair that does not turn is not rotated.
 
     def by_offset(self, n_offsets: int) -> Floats:
         """mean_j cos(offset · frequency_j) for offsets 0 … n_offsets − 1: (n_offsets,), 1 at offset 0."""
-        return np.cos(np.arange(n_offsets)[:, None] * self.frequencies).mean(axis=1)
+        return np.asarray(np.cos(np.arange(n_offsets)[:, None] * self.frequencies).mean(axis=1))
 
     def kernel(self, n_positions: int) -> Floats:
         """The same as a matrix, query by key: (1, n_positions, n_positions)."""
         index = np.arange(n_positions)
-        return self.by_offset(n_positions)[np.abs(index[:, None] - index)][None]
+        return np.asarray(self.by_offset(n_positions)[np.abs(index[:, None] - index)][None])
 
 
 Form = PositionTable | OffsetBias | Rotation

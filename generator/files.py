@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import os
-import stat
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -128,7 +126,7 @@ class FolderFiles:
         path = self.folder / name
         if not path.exists():
             raise RowError(f"{self.where}/{name}: no such file; expected it beside config.json")
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        if not path.is_file():
             raise RowError(f"{self.where}/{name}: not a regular file; expected one")
         target = path.resolve()
         homes = (self.folder.resolve(), self.folder.resolve().parent.parent / "blobs")

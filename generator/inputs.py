@@ -73,7 +73,7 @@ def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         encoded = tokenizer.encode(" ".join(words))
-    except Exception as error:  # The library raises bare Exception for whatever its parser finds.
+    except Exception as error:  # noqa: BLE001  # The library raises bare Exception for whatever its parser finds.
         raise RowError(f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library") from None
     kept = slice(0, MOST_TOKENS)
     reserved = tuple(bool(mask) for mask in encoded.special_tokens_mask[kept])

@@ -1,64 +1,19 @@
-"""One visual language for every figure: style, panels, images, and SVG that follows the reader's colour scheme."""
+"""What figures are made of: panels, images, lines."""
 
-import base64
-import io
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.numerics import Array, Floats, shrink
+from generator.numerics import Floats, shrink
+from generator.style import GRID, LEVELS, PIXELS, SEQUENTIAL, SERIES, WIDTH
 
 if TYPE_CHECKING:  # matplotlib takes most of a second to import, and only drawing needs it.
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
-
-INK, MUTED, GRID, PAPER = "#1c2230", "#5a6375", "#d8dde6", "#fffffe"
-DARK = {INK: "#e8ebf2", MUTED: "#a3adbf", GRID: "#3b4354", PAPER: "#1a1e28"}
-# Distinct for the colour-blind, and dark and light enough for either background.
-SERIES = (
-    "#3d7fd6", "#d9772b", "#2b9a78", "#a565c9", "#cf4f5e", "#2a9fb5",
-    "#94891f", "#c45c98", "#8d6f52", "#6677c9",
-)  # fmt: skip
-REFERENCE = "#8a93a3"
-ACCENT = "#d9772b"
-DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
-LEVELS = 96  # Colours an image uses: finer than the eye tells, and small as a palette.
-WIDTH = 7.8  # inches; 72 SVG units each
-PIXELS = 150_000  # all images of one figure together
-STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "position-atlas",
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9.5,
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.labelsize": 9.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.grid": False,
-    "axes.unicode_minus": True,
-    "lines.linewidth": 1.3,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "savefig.facecolor": "none",
-    "text.parse_math": False,
-    "image.interpolation": "none",
-    **{key: INK for key in ("text.color", "axes.titlecolor")},
-    **{key: MUTED for key in ("axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor")},
-    "grid.color": GRID,
-}
 
 
 def panels(count: int, columns: int = 2, height: float = 3.2, **shared: Any) -> "tuple[Figure, list[Axes]]":
@@ -79,9 +34,9 @@ def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: st
     """
     import matplotlib as mpl
 
-    side = int(np.sqrt(PIXELS / share))
-    small = shrink(matrix, side, side)
     rows, columns = matrix.shape
+    scale = max(1.0, np.sqrt(share * rows * columns / PIXELS))
+    small = shrink(matrix, ceil(rows / scale), ceil(columns / scale))
     colormap = mpl.colormaps[colours].resampled(LEVELS).with_extremes(bad=(0, 0, 0, 0))
     extent = (-0.5, columns - 0.5, rows - 0.5, -0.5)
     return axes.imshow(small, cmap=colormap, vmin=limits[0], vmax=limits[1], extent=extent, aspect="auto")
@@ -96,9 +51,7 @@ class Panel:
     matrix: Floats
 
 
-def image_panels(
-    shown: Sequence[Panel], limits: tuple[float, float], colours: str, labels: tuple[str, str, str], square: bool
-) -> "Figure":
+def image_panels(shown: Sequence[Panel], limits: tuple[float, float], colours: str, labels: tuple[str, str, str], square: bool) -> "Figure":
     """Matrices side by side on one scale; ``labels`` name the columns, the rows and the values.
 
     One or two fill the width; more become small multiples.
@@ -116,7 +69,7 @@ def image_panels(
 def colour_bar(figure: "Figure", shown: "AxesImage", axes: "Sequence[Axes]", label: str) -> None:
     """One scale for all ``axes``, at their right."""
     bar = figure.colorbar(shown, ax=list(axes), shrink=0.85, aspect=28, pad=0.015)
-    bar.outline.set_visible(False)  # type: ignore[operator]  # Spine, which matplotlib types as a string here
+    bar.outline.set_visible(False)
     bar.set_label(label)
 
 
@@ -128,10 +81,31 @@ def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spaci
     axes.set_yticks([index * spacing for index in range(len(lines))], names)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
+    axes.set_ylim(-0.55 * spacing, (len(lines) - 0.45) * spacing)
     axes.margins(x=0.01)
 
 
-def thumbnail(kernel: Floats) -> bytes:
+def head_colours(n_heads: int) -> list[str]:
+    """A colour for each head: distinct ones while they last, beyond that a scale from the first head to the last."""
+    if n_heads <= len(SERIES):
+        return list(SERIES[:n_heads])
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps[SEQUENTIAL](0.1 + 0.8 * head / (n_heads - 1))) for head in range(n_heads)]
+
+
+def logarithmic(axes: "Axes", which: str) -> None:
+    """The x or y axis on a logarithmic scale, with plain numbers at its ticks."""
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axes.set(**{f"{which}scale": "log"})
+    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def thumbnail(kernel: Floats) -> "Figure":
     """A square picture of a kernel without axes, for the gallery: (n, n), scaled to its own range."""
     from matplotlib.figure import Figure
 
@@ -141,44 +115,4 @@ def thumbnail(kernel: Floats) -> bytes:
     defined = kernel[~np.isnan(kernel)]
     low, high = (float(defined.min()), float(defined.max())) if defined.size else (0.0, 1.0)
     image(axes, kernel, (low, high if high > low else low + 1.0), SEQUENTIAL, share=8)
-    return svg(lambda: figure)
-
-
-def svg(draw: "Callable[[], Figure]") -> bytes:
-    """The figure that ``draw`` returns as SVG, the same bytes for the same numbers, light or dark as its page is."""
-    import matplotlib as mpl
-
-    with mpl.rc_context(STYLE):
-        buffer = io.StringIO()
-        draw().savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
-    text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
-    return text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1).encode()
-
-
-def _scheme_css() -> str:
-    dark = "".join(
-        f'[style*="{what}: {light}"]{{{what}:{colour}!important}}' for light, colour in DARK.items() for what in ("fill", "stroke")
-    )
-    return (
-        ":root{color-scheme:light dark}text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif!important}"
-        f"image{{image-rendering:pixelated}}@media(prefers-color-scheme:dark){{{dark}}}"
-    )
-
-
-def _short_numbers(match: re.Match[str]) -> str:
-    return re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), match[0])
-
-
-def _palette_png(match: re.Match[str]) -> str:
-    from PIL import Image
-
-    pixels: Array = np.array(Image.open(io.BytesIO(base64.b64decode(match[1]))).convert("RGBA"))
-    colours, index = np.unique(pixels.reshape(-1, 4), axis=0, return_inverse=True)
-    if len(colours) > 256:
-        return match[0]
-    picture = Image.fromarray(index.reshape(pixels.shape[:2]).astype(np.uint8), "P")
-    picture.putpalette(colours[:, :3].tobytes())
-    buffer = io.BytesIO()
-    picture.save(buffer, format="PNG", optimize=True, transparency=colours[:, 3].tobytes())
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return figure

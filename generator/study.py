@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pebble import ProcessExpired, ProcessPool
 from threadpoolctl import threadpool_limits
 
-from generator import analyses, discovery, inputs, plotting, schemes, sources
+from generator import analyses, discovery, inputs, schemes, sources
 from generator.contracts import (
     Analysis,
     Checkpoint,
@@ -27,10 +27,14 @@ from generator.contracts import (
 from generator.encodings import Form
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.model_config import facts
+from generator.plotting import thumbnail
+from generator.style import REFERENCE as REFERENCE_COLOUR
+from generator.style import SERIES
+from generator.svg import svg
 
 SECONDS = 600.0
 THUMBNAIL = 96  # positions
-REFERENCE = Label("Sinusoid", plotting.REFERENCE)
+REFERENCE = Label("Sinusoid", REFERENCE_COLOUR)
 
 
 @dataclass(frozen=True)
@@ -58,10 +62,14 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
     """A task for each row; every source that is needed is asked once whether it answers."""
     used = {checkpoint.source for checkpoint in checkpoints}
     silent = {source.key for source in all_sources() if source.key in used and (offline or not _reached(source))}
-    return [
-        Task(checkpoint, plotting.SERIES[index % len(plotting.SERIES)], checkpoint.source in silent)
-        for index, checkpoint in enumerate(checkpoints)
-    ]
+    return [Task(checkpoint, SERIES[index % len(SERIES)], checkpoint.source in silent) for index, checkpoint in enumerate(checkpoints)]
+
+
+def state(tasks: Sequence[Task]) -> list[tuple[Task, str]] | None:
+    """All that the outcomes depend on beside the code; None where only opening the files would tell."""
+    source_of = {source.key: source for source in all_sources()}
+    states = [(task, source_of[task.checkpoint.source].state(task.checkpoint)) for task in tasks]
+    return None if any(known is None for _, known in states) else [(task, known or "") for task, known in states]
 
 
 def run(tasks: Sequence[Task], jobs: int, tell: Callable[[Outcome], None]) -> tuple[Outcome, ...]:
@@ -92,7 +100,7 @@ def study(task: Task) -> Outcome:
         return replace(_failed(task, str(error)), status="not reached")
     except MemoryError:
         return _failed(task, "ran out of memory")
-    except Exception as error:  # A bug of ours must not take the other checkpoints' pages with it.
+    except Exception as error:  # noqa: BLE001  # A bug of ours must not take the other checkpoints' pages with it.
         return _failed(task, f"unexpected {type(error).__name__}: {error}")
 
 
@@ -106,8 +114,9 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """Every encoding that any scheme finds, in order of the schemes."""
-    return [encoding for scheme in all_schemes() for encoding in scheme.find(files)]
+    """Every encoding that any scheme finds, in order of the schemes; a decoder comes after what it decodes."""
+    found = [encoding for scheme in all_schemes() for encoding in scheme.find(files)]
+    return sorted(found, key=lambda encoding: encoding.part == "decoder")
 
 
 def _reached(source: Source) -> bool:
@@ -157,8 +166,8 @@ def _read(subject: Subject[Form], label: Label) -> Reading:
         shown = _beside_reference(analysis, subject, label, results[analysis.key])
         for spec in analysis.figures if shown else ():
             name = f"{analysis.key}-{spec.key}"
-            drawings[name], alts[name] = plotting.svg(lambda draw=spec.draw, shown=shown: draw(shown)), spec.alt(shown)
-    picture = plotting.thumbnail(subject.encoding.form.kernel(THUMBNAIL).mean(axis=0))
+            drawings[name], alts[name] = svg(spec.draw, shown), spec.alt(shown)
+    picture = svg(thumbnail, subject.encoding.form.kernel(THUMBNAIL).mean(axis=0))
     return Reading(subject.encoding, label, results, drawings, alts, picture)
 
 

@@ -11,9 +11,7 @@ from generator.encodings import Form, PositionTable, SinusoidLayout, sinusoid
 from generator.model_config import family, number
 from generator.numerics import Floats, frozen
 
-NAME = re.compile(
-    r"(^|\.)(position_embeddings?|positions_embed|embed_positions|wpe|pos_embed|positional_embedding)(\.weight)?$"
-)
+NAME = re.compile(r"(^|\.)(position_embeddings?|positions_embed|embed_positions|wpe|pos_embed|positional_embedding)(\.weight)?$")
 # The first row is padding_idx + 1 in these, as in fairseq.
 AFTER_PADDING = frozenset(
     {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke", "data2vec-text",
@@ -53,7 +51,7 @@ def vectors(files: Files, table: StoredTable) -> Floats:
 def layout_of(rows: Floats) -> SinusoidLayout | None:
     """Which layout of the sinusoid ``rows`` (n_positions, d_model) equal, if any."""
     for layout in LAYOUTS:
-        if np.allclose(rows, sinusoid(*rows.shape, layout), rtol=0.0, atol=SINUSOID_TOLERANCE):
+        if np.allclose(rows, sinusoid(rows.shape[0], rows.shape[1], layout), rtol=0.0, atol=SINUSOID_TOLERANCE):
             return layout
     return None
 
@@ -77,9 +75,7 @@ def _first_row(files: Files) -> int:
 def _rows_note(files: Files, table: StoredTable, n_rows: int) -> tuple[str, ...]:
     notes = []
     if table.first_row:
-        notes.append(
-            f"The tensor has {n_rows:,} rows; the first {table.first_row} are not positions in this family and are left out."
-        )
+        notes.append(f"The tensor has {n_rows:,} rows; the first {table.first_row} are not positions in this family and are left out.")
     said = number(files.config, "n_positions", files.where)
     held = n_rows - table.first_row
     if said is not None and said not in (n_rows, held):

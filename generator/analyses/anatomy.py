@@ -8,7 +8,8 @@ from generator.contracts import Analysis, FigureSpec, Finding, InputLayer, Layer
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation
 from generator.errors import NotApplicableError
 from generator.numerics import Array, Floats, finite, root_mean_square
-from generator.plotting import DIVERGING, colour_bar, image, panels
+from generator.plotting import colour_bar, image, panels
+from generator.style import DIVERGING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,9 +64,17 @@ def compute(subject: Subject[Form]) -> Result:
     return Result(
         metrics=(
             Metric("tokens", "Tokens of the sentence", float(len(last))),
-            Metric("module_difference", "Largest difference from the model's own embedding layer", difference, reason=_no_module(difference)),
+            Metric(
+                "module_difference", "Largest difference from the model's own embedding layer", difference, reason=_no_module(difference)
+            ),
         ),
-        arrays={**forward, **norms, **_again(layer, last, last_backward), "tokens": np.array(layer.sentence.tokens), "ids": np.array(layer.sentence.ids)},
+        arrays={
+            **forward,
+            **norms,
+            **_again(layer, last, last_backward),
+            "tokens": np.array(layer.sentence.tokens),
+            "ids": np.array(layer.sentence.ids),
+        },
         findings=_findings(forward, layer, difference),
     )
 
@@ -97,12 +106,13 @@ def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float |
 
 def draw(results: Results) -> "Figure":
     shown = [(label, name, result) for label, result in results.items() for name in STEPS if name in result.arrays]
-    figure, axes = panels(len(shown), columns=1, height=1.45)
+    most = max(len(result.arrays["tokens"]) for result in results.values())
+    figure, axes = panels(len(shown), columns=1, height=0.55 + 0.115 * most)
     for each, (label, name, result) in zip(axes, shown, strict=True):
         rows = result.arrays[name]
         scale = root_mean_square(rows) or 1.0
         picture = image(each, rows / scale, (-LIMIT, LIMIT), DIVERGING, share=len(shown))
-        each.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=6.5)
+        each.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=7)
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
         each.set_title(f"{title} · root mean square {scale:.3g}", color=label.colour)
     axes[-1].set_xlabel("dimension")

@@ -7,13 +7,17 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Subject
 from generator.encodings import OffsetBias
 from generator.numerics import finite
-from generator.plotting import DIVERGING, INK, Panel, image_panels, panels
+from generator.plotting import Panel, head_colours, image_panels, panels
+from generator.style import DIVERGING, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN = 32  # positions in the matrices: enough to see the buckets widen
 MOST_HEADS = 16
+MOST_NAMED = 10
+SPAN = 132  # offsets on either side: T5's last bucket begins within
+LIMIT = 10.0  # logit; e^10 is a factor of 22,000 in the attention weight, next to always or never
 
 
 def compute(subject: Subject[OffsetBias]) -> Result:
@@ -36,19 +40,21 @@ def compute(subject: Subject[OffsetBias]) -> Result:
 
 
 def draw_curves(results: Results) -> "Figure":
-    figure, axes = panels(len(results), columns=1 if len(results) == 1 else 2, height=3.4 if len(results) == 1 else 2.7)
+    alone = len(results) == 1
+    figure, axes = panels(len(results), columns=1 if alone else 2, height=3.6 if alone else 2.7)
     for each, (label, result) in zip(axes, results.items(), strict=True):
         offsets, values = result.arrays["offsets"], result.arrays["values"]
-        shades = np.linspace(0.35, 1.0, len(values))
-        for head, (line, shade) in enumerate(zip(values, shades, strict=True)):
-            each.plot(offsets, line, color=label.colour, alpha=shade, linewidth=1.2, drawstyle="steps-mid" if _stepped(line) else "default")
-            side = 0 if result.arrays["peaks"][head] >= 0 and offsets[-1] > 0 else -1
-            if len(results) == 1 and len(values) <= MOST_HEADS:
-                each.annotate(f"{head}", (offsets[side], line[side]), xytext=(-9 if side == 0 else 4, -3), textcoords="offset points", fontsize=7.5, color=INK)
-        each.axvline(0, color=INK, linewidth=0.6, alpha=0.5)
-        each.axhline(0, color=INK, linewidth=0.6, alpha=0.5)
+        colours = head_colours(len(values)) if alone else [label.colour] * len(values)
+        for head, (line, colour) in enumerate(zip(values, colours, strict=True)):
+            named = alone and (len(values) <= MOST_NAMED or head in (0, len(values) - 1))
+            style = "steps-mid" if _stepped(line) else "default"
+            each.plot(offsets, line, color=colour, linewidth=1.2, drawstyle=style, label=f"head {head}" if named else None)
+        each.axvline(0, color=MUTED, linewidth=0.6)
+        each.axhline(0, color=MUTED, linewidth=0.6)
         each.set_title(label.title, color=label.colour)
-        each.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)")
+        each.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)", xlim=(-SPAN, SPAN), ylim=(-LIMIT, LIMIT))
+    if alone:
+        axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
@@ -62,8 +68,7 @@ def draw_matrices(results: Results) -> "Figure":
         for label, result in results.items()
         for name, matrix in _named(label, result.arrays["matrices"], alone=len(results) == 1)
     ]
-    reach = max(float(np.nanmax(np.abs(panel.matrix))) for panel in shown) or 1.0
-    return image_panels(shown, (-reach, reach), DIVERGING, ("key position", "query position", "bias (logit)"), square=True)
+    return image_panels(shown, (-LIMIT, LIMIT), DIVERGING, ("key position", "query position", "bias (logit)"), square=True)
 
 
 def _named(label: Label, matrices: np.ndarray, alone: bool) -> list[tuple[str, np.ndarray]]:
@@ -100,8 +105,8 @@ ANALYSIS = Analysis(
             caption="The bias of every head over the offset between key and query.",
             how_to_read=(
                 "Left of 0 lie earlier keys, right of it later ones; a causal model has only the left side. Where a line is high, "
-                "the head looks there more readily, before any content is considered. The number at a line is its head. "
-                "Flat steps are ranges of offsets that share one learned number; a straight line is a fixed slope."
+                "the head looks there more readily, before any content is considered. "
+                "The scale ends at ±10 everywhere: that is a factor of 22,000 in the attention weight, next to always or never. Flat steps are ranges of offsets that share one learned number; a straight line is a fixed slope."
             ),
             alt=alt_curves,
             draw=draw_curves,
@@ -110,7 +115,7 @@ ANALYSIS = Analysis(
             key="matrices",
             caption=f"The same as matrices: the first {SHOWN} queries by the first {SHOWN} keys, up to {MOST_HEADS} heads.",
             how_to_read=(
-                "Row: the position that looks; column: the position looked at. Red is favoured, blue avoided, on one scale for all heads. "
+                "Row: the position that looks; column: the position looked at. Red is favoured, blue avoided, on one scale for all heads and checkpoints, which ends at ±10. "
                 "Every diagonal has one colour, because only the offset counts. Empty cells are keys that a causal model cannot see."
             ),
             alt=alt_matrices,

@@ -9,7 +9,8 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics import cosine_matrix, finite, mean_by_offset, off_diagonal
-from generator.plotting import DIVERGING, Panel, image_panels, panels
+from generator.plotting import Panel, image_panels, panels
+from generator.style import DIVERGING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,8 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics import cosine_matrix, finite, off_diagonal
-from generator.plotting import DIVERGING, Panel, image_panels
+from generator.plotting import Panel, image_panels
+from generator.style import DIVERGING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,8 +32,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("strong", f"Pairs of dimensions with a cosine beyond ±{STRONG}", strong, "%"),
         ),
         arrays={"cosines": cosines},
-        findings=(Finding(f"{strong:.1f} % of all pairs of dimensions run together or opposite (cosine beyond ±{STRONG})."),),
+        findings=_findings(strong),
     )
+
+
+def _findings(strong: float) -> tuple[Finding, ...]:
+    if strong < 1.0:
+        return ()
+    return (Finding(f"{strong:.1f} % of all pairs of dimensions run together or opposite (cosine beyond ±{STRONG})."),)
 
 
 def draw(results: Results) -> "Figure":

@@ -27,12 +27,18 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if rms == 0.0:
         raise NotApplicableError("every value of the table is zero")
     share = roughness(vectors)
-    text = f"From one position to the next a value changes by {share:.2f} of the table's typical value (root mean square)."
     return Result(
         metrics=(Metric("roughness", "Change from one position to the next ÷ root mean square", share),),
         arrays={"dimensions": chosen, "curves": vectors[:, chosen].T, "rms": np.array(rms)},
-        findings=(Finding(text),),
+        findings=_findings(share),
     )
+
+
+def _findings(share: float) -> tuple[Finding, ...]:
+    changes = f"from one position to the next a value changes by {share:.2f} of the table's root mean square"
+    if share < 0.3:
+        return (Finding(f"The table is smooth: {changes}."),)
+    return (Finding(f"The table is rough: {changes} (pure noise: 1.41)."),) if share > 1.0 else ()
 
 
 def roughness(vectors: Floats) -> float:
@@ -82,5 +88,5 @@ ANALYSIS = Analysis(
             draw=draw,
         ),
     ),
-    per_figure=4,
+    per_figure=2,
 )

@@ -7,7 +7,8 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import Rotation
 from generator.numerics import Floats, finite
-from generator.plotting import MUTED, panels
+from generator.plotting import logarithmic, panels
+from generator.style import MUTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,8 +61,10 @@ def draw_wavelengths(results: Results) -> "Figure":
             axes.plot(plain, color=label.colour, linestyle=(0, (1, 2)), label=f"{label.title}, before scaling")
         axes.plot(lengths, color=label.colour, marker="o", markersize=2.5, label=label.title)
         axes.axhline(float(result.arrays["context"]), color=label.colour, linewidth=0.9, linestyle=(0, (5, 3)))
-        axes.annotate("context length", (0, float(result.arrays["context"])), xytext=(2, 3), textcoords="offset points", fontsize=8, color=MUTED)
-    axes.set_yscale("log")
+        axes.annotate(
+            "context length", (0, float(result.arrays["context"])), xytext=(2, 3), textcoords="offset points", fontsize=8, color=MUTED
+        )
+    logarithmic(axes, "y")
     axes.set(xlabel="pair of components", ylabel="wavelength (positions)")
     axes.grid(axis="y")
     axes.legend(loc="lower right")
@@ -73,7 +76,7 @@ def draw_profile(results: Results) -> "Figure":
     for label, result in results.items():
         profile = result.arrays["profile"]
         axes.plot(np.arange(1, profile.size), profile[1:], color=label.colour, label=label.title, linewidth=1.0)
-    axes.set_xscale("log")
+    logarithmic(axes, "x")
     axes.set(xlabel="offset (positions)", ylabel="mean cosine of the angles", ylim=(-0.3, 1.02))
     axes.grid(axis="y")
     axes.legend(loc="upper right")
@@ -90,7 +93,10 @@ def alt_wavelengths(results: Results) -> str:
 
 
 def alt_profile(results: Results) -> str:
-    said = (f"{label.title}: {_at(result.arrays['profile'], 1)} at offset 1, {_at(result.arrays['profile'], 100)} at 100" for label, result in results.items())
+    said = (
+        f"{label.title}: {_at(result.arrays['profile'], 1)} at offset 1, {_at(result.arrays['profile'], 100)} at 100"
+        for label, result in results.items()
+    )
     return "Mean cosine of all rotation angles over the offset. " + "; ".join(said) + "."
 
 

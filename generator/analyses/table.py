@@ -7,7 +7,8 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.numerics import Floats, finite, root_mean_square
-from generator.plotting import DIVERGING, Panel, image_panels
+from generator.plotting import Panel, image_panels
+from generator.style import DIVERGING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,7 +75,7 @@ ANALYSIS = Analysis(
             how_to_read=(
                 "Red is positive, blue negative, white near zero. Values are divided by the table's own root mean square, and the "
                 "colours end at ±3 of it on every page, so that tables of different size can be compared. Vertical stripes are dimensions "
-                "that hardly change with position; waves are dimensions that count; noise is a dimension without visible order."
+                "that hardly change with position; waves are dimensions that count; noise is a dimension without visible order. Large tables are averaged over small blocks, which greys the fastest waves."
             ),
             alt=alt,
             draw=draw,

@@ -7,7 +7,8 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.numerics import finite, root_mean_square
-from generator.plotting import ACCENT, panels, ridges
+from generator.plotting import panels, ridges
+from generator.style import ACCENT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,7 +85,7 @@ ANALYSIS = Analysis(
             key="lines",
             caption="The vectors of single positions, one line each, over the dimensions.",
             how_to_read=(
-                "Each line is one row of the table, on a baseline of its own. Values are in units of the table's root mean square and cut "
+                "Each line is one row of the table, on a baseline of its own. In the sinusoid, sines and cosines alternate, which fills lines to bands. Values are in units of the table's root mean square and cut "
                 "at ±3.5. Neighbouring positions (0, 1, 2) often share their shape; far ones do not. Where a word vector is laid "
                 "over the lowest line, compare its swing with the position's: it shows how large position is beside meaning."
             ),
@@ -92,5 +93,5 @@ ANALYSIS = Analysis(
             draw=draw,
         ),
     ),
-    per_figure=4,
+    per_figure=2,
 )

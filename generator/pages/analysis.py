@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading
 
-
 Answer = tuple[Outcome, Reading]
 
 

@@ -1,6 +1,7 @@
 """T5's relative bias: a learned number for each head and bucket of offsets, added to the attention logit."""
 
 import re
+from collections import Counter
 
 import numpy as np
 
@@ -8,13 +9,16 @@ from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.model_config import whole
-from generator.numerics import Array, Floats, frozen
+from generator.numerics import Array, frozen
 
-NAME = re.compile(r"(^|\.)relative_attention_bias\.weight$")
+# The first published checkpoints hold a table for cross-attention as well, which no model reads.
+NAME = re.compile(r"(?<!EncDecAttention)(^|\.)relative_attention_bias\.weight$")
+LAYER = re.compile(r"\.block\.(\d+)\.")
 N_BUCKETS, MAX_DISTANCE = 32, 128  # Raffel et al. 2020, section 2.1; what transformers takes when the config is silent.
+MOST_DISTANCE = 100_000
 
 
-def buckets(offsets: Floats, n_buckets: int, max_distance: int, causal: bool) -> Array:
+def buckets(offsets: Array, n_buckets: int, max_distance: int, causal: bool) -> Array:
     """The bucket of each offset (Raffel et al. 2020, arXiv 1910.10683, section 2.1, and the code published with it).
 
     Half of the buckets hold one distance each, the others grow with its logarithm up to ``max_distance``; the last holds
@@ -33,22 +37,43 @@ def buckets(offsets: Floats, n_buckets: int, max_distance: int, causal: bool) ->
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    return [_encoding(files, name) for name in files.tensors if NAME.search(name)]
+    names = [name for name in files.tensors if NAME.search(name)]
+    tables = Counter(_stack(name) for name in names)
+    return [_encoding(files, name, _stack(name) if tables[_stack(name)] == 1 else _layer(name)) for name in names]
 
 
-def _encoding(files: Files, name: str) -> Encoding[Form]:
+def _stack(name: str) -> str:
+    return "decoder" if "decoder" in name else "encoder"
+
+
+def _layer(name: str) -> str:
+    """The part where every layer has a table of its own, as in UMT5."""
+    layer = LAYER.search(name)
+    return f"{_stack(name)} layer {layer[1]}" if layer else _stack(name)
+
+
+def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     tensor = files.tensors[name]
-    n_buckets = whole(files.config.get("relative_attention_num_buckets", N_BUCKETS), f"{files.where}: relative_attention_num_buckets")
-    max_distance = whole(files.config.get("relative_attention_max_distance", MAX_DISTANCE), f"{files.where}: relative_attention_max_distance")
-    if len(tensor.shape) != 2 or tensor.shape[0] != n_buckets or n_buckets < 4 or max_distance > 100_000:
-        raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected ({n_buckets} buckets, heads)")
-    causal = "decoder" in name
+    causal = _stack(name) == "decoder"
+    n_buckets, max_distance = _sizes(files, name, causal)
     offsets = np.arange(-max_distance, 1 if causal else max_distance + 1)
     bucket = buckets(offsets, n_buckets, max_distance, causal)
     values = frozen(files.tensor(name)[bucket].T)  # (n_heads, n_offsets)
     form = OffsetBias(values, frozen(offsets), causal, beyond="constant")
     provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
-    return Encoding("decoder" if causal else "encoder", SCHEME.key, form, provenance, _notes(bucket, offsets, n_buckets))
+    return Encoding(part, SCHEME.key, form, provenance, _notes(bucket, offsets, n_buckets))
+
+
+def _sizes(files: Files, name: str, causal: bool) -> tuple[int, int]:
+    said = {"relative_attention_num_buckets": N_BUCKETS, "relative_attention_max_distance": MAX_DISTANCE}
+    n_buckets, max_distance = (whole(files.config.get(key, silent), f"{files.where}: {key}") for key, silent in said.items())
+    shape = files.tensors[name].shape
+    if len(shape) != 2 or shape[0] != n_buckets or n_buckets < 4:
+        raise RowError(f"{files.where}: {name} has shape {shape}; expected ({n_buckets} buckets, heads)")
+    exact = n_buckets // (2 if causal else 4)
+    if not exact < max_distance <= MOST_DISTANCE:
+        raise RowError(f"{files.where}: relative_attention_max_distance is {max_distance:,}; expected {exact + 1} to {MOST_DISTANCE:,}")
+    return n_buckets, max_distance
 
 
 def _notes(bucket: Array, offsets: Array, n_buckets: int) -> tuple[str, ...]:

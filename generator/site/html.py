@@ -8,7 +8,7 @@ from generator.errors import RefusedError
 from generator.site.write import fresh
 
 
-def build(config_file: Path, docs: Path, site: Path, date: int | None, strict: bool) -> None:
+def build(config_file: Path, docs: Path, site: Path, date: int | None) -> None:
     """Build ``docs`` into ``site``, which stays as it was if mkdocs fails.
 
     date: seconds since 1970 for what mkdocs dates, None for 1980
@@ -22,7 +22,7 @@ def build(config_file: Path, docs: Path, site: Path, date: int | None, strict: b
     logging.getLogger("mkdocs").setLevel(logging.WARNING)
     with fresh(site) as new:
         try:
-            config = load_config(str(config_file), docs_dir=str(docs.resolve()), site_dir=str(new.resolve()), strict=strict)
+            config = load_config(str(config_file), docs_dir=str(docs.resolve()), site_dir=str(new.resolve()), strict=True)
             config.plugins.on_startup(command="build", dirty=False)
             mkdocs_build(config)
             config.plugins.on_shutdown()

@@ -8,22 +8,17 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from generator import plotting
 from generator.contracts import Atlas, Page, Tree
 from generator.site import data
 from generator.site.text import finalize, number
+from generator.svg import svg
 
 
 def render(atlas: Atlas, pages: Sequence[Page], templates: Path, site_src: Path) -> Tree:
     """The docs folder: hand-written pages and assets, generated pages, figures, data."""
     environment = environment_of(templates)
     drawn = dict(_drawings(atlas))
-    fresh = {
-        figure.path: plotting.svg(lambda figure=figure: figure.spec.draw(figure.results))
-        for page in pages
-        for figure in page.figures
-        if figure.path not in drawn
-    }
+    fresh = {figure.path: svg(figure.spec.draw, figure.results) for page in pages for figure in page.figures if figure.path not in drawn}
     written = {page.path: _markdown(environment, page) for page in pages}
     return {**_hand_written(site_src), **drawn, **fresh, **data.files(atlas), **written}
 
@@ -47,7 +42,7 @@ def _markdown(environment: Environment, page: Page) -> bytes:
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:
-        return Markup(relpath(path, folder))
+        return Markup(relpath(path, folder))  # noqa: S704 (paths are made of slugs and keys)
 
     def prose(kind: str, key: str) -> Any:
         return environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": link})
@@ -67,4 +62,3 @@ def _drawings(atlas: Atlas) -> Iterator[tuple[str, bytes]]:
 def _hand_written(site_src: Path) -> Tree:
     files = sorted(path for path in site_src.rglob("*") if path.is_file())
     return {path.relative_to(site_src).as_posix(): path.read_bytes() for path in files}
-

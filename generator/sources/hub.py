@@ -1,11 +1,16 @@
 """The Hugging Face Hub, through its own client: one commit, and only the files that the atlas reads."""
 
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from generator.contracts import Checkpoint, Files, Source
 from generator.errors import NotReachedError, RowError
 from generator.files import FolderFiles
 from generator.pickled import PickledFiles
+
+if TYPE_CHECKING:
+    from huggingface_hub.errors import HfHubHTTPError
 
 WANTED = (
     "config.json",
@@ -15,6 +20,7 @@ WANTED = (
     "model.safetensors.index.json",
     "model-*.safetensors",
 )
+COMMIT = re.compile("[0-9a-f]{40}")
 REACH_SECONDS = 3.0
 
 
@@ -24,33 +30,37 @@ def reach() -> None:
     errors: NotReachedError
     """
     from huggingface_hub import constants, get_session
-    from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+    from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]  # of whichever HTTP library it uses
 
-    transport_error = HfHubHTTPError.__mro__[1]  # The HTTP library's own base class, whichever it is.
     try:
         get_session().head(constants.ENDPOINT, timeout=REACH_SECONDS)
     except OfflineModeIsEnabled:
         raise NotReachedError("HF_HUB_OFFLINE is set, so the Hub was not asked") from None
-    except (transport_error, OSError) as error:
+    except (HTTPError, OSError) as error:
         raise NotReachedError(f"the Hub did not answer ({type(error).__name__})") from None
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-    from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
-    from huggingface_hub.utils import disable_progress_bars
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        HFValidationError,
+        HTTPError,  # type: ignore[attr-defined]  # of whichever HTTP library it uses
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()
     row = f"{checkpoint.place}@{checkpoint.revision or 'main'}"
     patterns = [*WANTED, "pytorch_model.bin"] if checkpoint.pickle else list(WANTED)
     try:
-        folder = Path(
-            snapshot_download(
-                checkpoint.place, revision=checkpoint.revision, allow_patterns=patterns, local_files_only=offline
-            )
-        )
-    except LocalEntryNotFoundError:
+        folder = Path(snapshot_download(checkpoint.place, revision=checkpoint.revision, allow_patterns=patterns, local_files_only=offline))
+    except LocalEntryNotFoundError as error:
+        if isinstance(error.__cause__, HfHubHTTPError):
+            raise RowError(_answered(row, error.__cause__)) from None
         raise NotReachedError(f"{row}: the Hub could not be asked and the cache does not hold it") from None
     except GatedRepoError:
         raise RowError(f"{row}: gated; expected access (accept its terms on the Hub and set HF_TOKEN)") from None
@@ -61,8 +71,22 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     except HFValidationError:
         raise RowError(f"{row}: not a Hub id; expected 'owner/name'") from None
     except HfHubHTTPError as error:
-        raise RowError(f"{row}: the Hub answered {error.response.status_code}; expected the repository") from None
+        raise RowError(_answered(row, error)) from None
+    except (HTTPError, OSError) as error:
+        raise RowError(f"{row}: the download broke off ({type(error).__name__}); expected whole files") from None
     return (PickledFiles if checkpoint.pickle else FolderFiles)(folder, checkpoint.id, revision=folder.name)
 
 
-SOURCE = Source(key="hub", describes="A repository on the Hugging Face Hub, owner/name.", is_path=False, open=open_files, reach=reach)
+def _answered(row: str, error: "HfHubHTTPError") -> str:
+    status = error.response.status_code
+    hint = " (if HF_TOKEN is set, check that it is valid and may read this)" if status in (401, 403) else ""
+    return f"{row}: the Hub answered {status}; expected the repository{hint}"
+
+
+def state(checkpoint: Checkpoint) -> str | None:
+    return checkpoint.revision if checkpoint.revision and COMMIT.fullmatch(checkpoint.revision) else None
+
+
+SOURCE = Source(
+    key="hub", describes="A repository on the Hugging Face Hub, owner/name.", is_path=False, open=open_files, state=state, reach=reach
+)

@@ -1,0 +1,38 @@
+"""The records that travel between the rooms, and nothing else."""
+
+from generator.contracts.outcomes import Atlas, Fact, Figure, Outcome, Page, PageKind, Reading, Status, Tree
+from generator.contracts.reading import SENTENCE, Checkpoint, Encoding, Files, Json, Provenance, Scheme, Source, TensorInfo
+from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
+from generator.contracts.subjects import InputLayer, LayerNorm, Sentence, Subject
+
+__all__ = [
+    "SENTENCE",
+    "Analysis",
+    "Atlas",
+    "Checkpoint",
+    "Encoding",
+    "Fact",
+    "Figure",
+    "FigureSpec",
+    "Files",
+    "Finding",
+    "InputLayer",
+    "Json",
+    "Label",
+    "LayerNorm",
+    "Metric",
+    "Outcome",
+    "Page",
+    "PageKind",
+    "Provenance",
+    "Reading",
+    "Result",
+    "Results",
+    "Scheme",
+    "Sentence",
+    "Source",
+    "Status",
+    "Subject",
+    "TensorInfo",
+    "Tree",
+]

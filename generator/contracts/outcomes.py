@@ -1,0 +1,90 @@
+"""What became of a run, and the pages that tell of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from generator.contracts.reading import Checkpoint, Encoding, Scheme
+from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
+from generator.encodings import Form
+
+Status = Literal["ok", "failed", "not reached"]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line in the box of facts."""
+
+    name: str
+    value: str | int
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """An encoding with what every analysis says of it.
+
+    results: by analysis key; drawings: SVG by "analysis-figure"; alts: their alternative texts, by the same key
+    """
+
+    encoding: Encoding[Form]
+    label: Label
+    results: Mapping[str, Result]
+    drawings: Mapping[str, bytes]
+    alts: Mapping[str, str]
+    thumbnail: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of one row. ``looked_for`` is filled where no encoding was found."""
+
+    checkpoint: Checkpoint
+    status: Status
+    reason: str | None = None
+    revision: str | None = None
+    facts: tuple[Fact, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    looked_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """A whole run: the outcomes in order of their slugs, and the extensions that made them."""
+
+    outcomes: tuple[Outcome, ...]
+    analyses: tuple[Analysis, ...]
+    schemes: tuple[Scheme, ...]
+    versions: Mapping[str, str] = field(default_factory=dict)
+    date: str | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure on a page. ``path`` and ``data`` are relative to the docs folder; ``results`` are what it is drawn from."""
+
+    path: str
+    spec: FigureSpec
+    alt: str
+    data: str
+    results: Results = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Page:
+    """path: relative to the docs folder; template: below templates/pages; figures: those still to be drawn."""
+
+    path: str
+    template: str
+    context: Mapping[str, Any]
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True)
+class PageKind:
+    """A kind of page: all that there are of it for one run."""
+
+    key: str
+    pages: Callable[[Atlas], list[Page]]
+
+
+Tree = Mapping[str, bytes]

@@ -1,0 +1,122 @@
+"""What is read: checkpoints, their files, and the encodings found in them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from generator.encodings import Form
+from generator.numerics import Floats
+
+FormT_co = TypeVar("FormT_co", bound=Form, covariant=True)
+SENTENCE = "The cat sat on the mat because it was tired."
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A configured row. ``id`` is the Hub id or folder as written there; ``place`` is what its source opens."""
+
+    slug: str
+    source: str
+    id: str
+    place: str
+    title: str
+    revision: str | None = None
+    group: str = "Checkpoints"
+    notes: str = ""
+    sentence: str | tuple[int, ...] = SENTENCE
+    pickle: bool = False
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """What a weights file says of a tensor before any of it is read."""
+
+    file: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class Files(Protocol):
+    """A lazy view of one checkpoint: only the bytes asked for are read."""
+
+    @property
+    def where(self) -> str:
+        """How to name this checkpoint in a message."""
+
+    @property
+    def revision(self) -> str | None:
+        """The full commit when it came from the Hub."""
+
+    @property
+    def config(self) -> Json:
+        """config.json as data."""
+
+    @property
+    def tensors(self) -> "Mapping[str, TensorInfo]":
+        """What each tensor's header says, by name; empty without weights."""
+
+    def tensor(self, name: str) -> Floats:
+        """All of one tensor, exactly, as float64."""
+
+    def rows(self, name: str, indices: Sequence[int]) -> Floats:
+        """Some rows of a matrix, in the order asked for."""
+
+    def sha256(self, name: str) -> str:
+        """Hex digest of a tensor's bytes as stored."""
+
+    def read(self, name: str) -> bytes | None:
+        """A small file beside config.json, or None."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where files come from. ``is_path``: places are paths, relative to the configuration; ``reach`` asks once a run
+    whether anything answers there, and raises NotReachedError when not. ``state`` changes whenever the files may have
+    changed; None where only opening them would tell."""
+
+    key: str
+    describes: str
+    is_path: bool
+    open: Callable[[Checkpoint, bool], Files]
+    state: Callable[[Checkpoint], str | None]
+    reach: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where an encoding comes from. Without a tensor it was made from config.json alone."""
+
+    file: str
+    tensor: str | None = None
+    dtype: str | None = None
+    shape: tuple[int, ...] = ()
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding(Generic[FormT_co]):
+    """One way in which one part of a checkpoint tells position. ``notes`` are plain sentences on how it was read."""
+
+    part: str
+    scheme: str
+    form: FormT_co
+    provenance: Provenance
+    notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """A name that is unique within its checkpoint and fit for a path."""
+        return f"{self.part}-{self.scheme}".replace(" ", "-").lower()
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """One way of telling position. ``looked_for`` completes the sentence “none found; looked for …”."""
+
+    key: str
+    title: str
+    summary: str
+    looked_for: str
+    order: int
+    find: Callable[[Files], list[Encoding[Form]]]

@@ -1,0 +1,79 @@
+"""What an analysis says, and how it is drawn."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from generator.contracts.subjects import Subject
+from generator.numerics import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number with its unit, or the reason why there is none."""
+
+    key: str
+    title: str
+    value: float | None
+    unit: str = ""
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One plain sentence made from numbers."""
+
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What one analysis says of one encoding. With ``reason`` it does not apply and all else is empty."""
+
+    metrics: tuple[Metric, ...] = ()
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Label:
+    """How a figure names an encoding: its title and its fixed colour."""
+
+    title: str
+    colour: str
+
+
+Results = Mapping[Label, Result]
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """A picture of one result or, side by side on one scale, of several.
+
+    caption: what it shows; how_to_read: for a newcomer; alt: what is seen, made from the numbers
+    """
+
+    key: str
+    caption: str
+    how_to_read: str
+    alt: Callable[[Results], str]
+    draw: "Callable[[Results], Drawing]"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One question. ``forms`` are those that it understands; ``per_figure`` is how many a comparison holds legibly."""
+
+    key: str
+    title: str
+    question: str
+    source: str
+    order: int
+    forms: tuple[type, ...]
+    compute: Callable[[Subject[Any]], Result]
+    figures: tuple[FigureSpec, ...]
+    per_figure: int = 8

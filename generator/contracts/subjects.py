@@ -1,0 +1,54 @@
+"""What an analysis is given: an encoding, and a sentence on its way into the first layer."""
+
+from dataclasses import dataclass
+from typing import Generic
+
+from generator.contracts.reading import Encoding, FormT_co
+from generator.numerics import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class LayerNorm:
+    """weight, bias: (d_model,)."""
+
+    weight: Floats
+    bias: Floats
+    epsilon: float
+
+
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """Tokens with their rows of the word table: words (n_tokens, d_model)."""
+
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    reserved: tuple[bool, ...]
+    words: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class InputLayer:
+    """All that goes into the first layer for one sentence, and for its words in reverse.
+
+    token_type: (d_model,), the row of type 0; word_scale: what word rows are multiplied by
+    module_output: (n_tokens, d_model), what transformers' own embedding layer returns, where there is one
+    """
+
+    sentence: Sentence
+    reversed: Sentence
+    word_tensor: str
+    word_scale: float = 1.0
+    token_type: Floats | None = None
+    norm: LayerNorm | None = None
+    module_output: Floats | None = None
+    module_name: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Subject(Generic[FormT_co]):
+    """What an analysis is given. Where ``input`` is None, ``no_input`` says why."""
+
+    encoding: Encoding[FormT_co]
+    input: InputLayer | None = None
+    no_input: str = ""

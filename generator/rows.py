@@ -1,0 +1,130 @@
+"""One row of checkpoints.yml: what it may say, and every problem with what it does say."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from ruamel.yaml.comments import CommentedMap
+
+from generator.contracts import SENTENCE, Source
+
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+PATH_LIKE = re.compile(r"^[/~]|^[A-Za-z]:[\\/]|(^|[\\/])\.\.([\\/]|$)|%2e", re.IGNORECASE)
+RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)$", re.IGNORECASE)  # File names that Windows keeps for itself.
+BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # What older YAML takes for true and false.
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
+
+
+class Options(BaseModel):
+    """What a row may say beside the place that it reads from."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    revision: str | None = Field(None, description="Branch, tag or full commit on the Hub; a full commit keeps the site the same for ever.")
+    title: str | None = Field(None, description="Name on the site; without one, the id or folder.")
+    group: str = Field("Checkpoints", description="Heading under which the front page lists it.")
+    notes: str = Field("", description="A sentence or two for its page: origin, licence, what to look at.")
+    sentence: str | Annotated[list[int], Field(min_length=1, max_length=24)] = Field(
+        SENTENCE,
+        description="Sentence whose input is taken apart; token ids where there is no tokenizer.",
+    )
+    pickle: bool = Field(False, description="Open pytorch_model.bin, with torch's weights_only, where there is no safetensors file.")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the file, counted from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+def row_model(sources: Sequence[Source]) -> type[BaseModel]:
+    """The model of a row: ``Options`` and one optional field for each source."""
+    fields: Any = {source.key: (str | None, Field(None, description=source.describes)) for source in sources}
+    return create_model("Row", __base__=Options, **fields)
+
+
+def schema(sources: Sequence[Source]) -> str:
+    """A JSON Schema of checkpoints.yml, for editors."""
+    row = row_model(sources).model_json_schema()
+    row["oneOf"] = [{"required": [source.key]} for source in sources]
+    whole = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Checkpoints of a Position Atlas",
+        "type": "object",
+        "required": ["checkpoints"],
+        "additionalProperties": False,
+        "properties": {"checkpoints": {"type": "array", "minItems": 1, "items": {"anyOf": [{"type": "string"}, row]}}},
+    }
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def problems(row: Any, model: type[BaseModel], sources: Sequence[Source], place: Place, where: str) -> Iterator[str]:
+    """Each problem of a row that stands at ``place``, as file:line:column: where: what was found; what was expected."""
+    if not isinstance(row, CommentedMap):
+        yield f"{place}: {where}: found {row!r:.60}; expected a Hub id or a mapping"
+        return
+    wrong = _invalid(row, model)
+    yield from (_say(problem, row, model, place, where) for problem in wrong)
+    given = [source.key for source in sources if row.get(source.key) is not None]
+    if len(given) != 1 and not wrong:
+        names = " or ".join(f"'{source.key}'" for source in sources)
+        yield f"{place}: {where}: found {' and '.join(given) or 'no place to read from'}; expected {names}"
+    for key in (*given, "title", "group", "revision"):
+        if isinstance(value := row.get(key), str) and (expected := _unfit(key, value, sources)):
+            yield f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected {expected}"
+
+
+def place_of_key(mapping: CommentedMap, key: str, otherwise: Place) -> Place:
+    """Where ``key`` stands."""
+    try:
+        line, column = mapping.lc.key(next(name for name in mapping if str(name) == key))
+    except (StopIteration, KeyError, TypeError, AttributeError):
+        return otherwise
+    return replace(otherwise, line=line + 1, column=column + 1)
+
+
+def _invalid(row: CommentedMap, model: type[BaseModel]) -> Sequence[Mapping[str, Any]]:
+    try:
+        model.model_validate(dict(row))
+    except ValidationError as error:
+        return error.errors()
+    return ()
+
+
+def _say(problem: Mapping[str, Any], row: CommentedMap, model: type[BaseModel], place: Place, where: str) -> str:
+    key = str(problem["loc"][0])
+    at = place_of_key(row, key, place)
+    if problem["type"] in ("extra_forbidden", "invalid_key"):
+        known = list(model.model_fields)
+        close = get_close_matches(key, known, n=1)
+        hint = f" (did you mean '{close[0]}'?)" if close else ""
+        return f"{at}: {where}: found the unknown key {key!r}{hint}; expected one of {', '.join(known)}"
+    return f"{at}: {where}.{key}: found {problem['input']!r:.60}; expected {problem['msg'].removeprefix('Input should be ')}"
+
+
+def _unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:
+    if not value.strip() or FORBIDDEN.search(value):
+        return "some text without control or direction marks"
+    if any(source.key == key and source.is_path for source in sources):
+        return None
+    if key != "group" and PATH_LIKE.search(value):
+        return "a name, not a path"
+    if any(source.key == key for source in sources) and not _is_hub_id(value):
+        return "a Hub id, 'owner/name'"
+    return None
+
+
+def _is_hub_id(value: str) -> bool:
+    words = value.split("/")
+    named = not BOOLEANS.match(value) and all(not RESERVED.match(word) and not word.endswith((".", "-", ".git")) for word in words)
+    return bool(HUB_ID.fullmatch(value)) and named and not re.search(r"--|\.\.", value) and len(value) <= 96

@@ -1,0 +1,46 @@
+"""One visual language for every figure: colours, sizes and matplotlib's settings."""
+
+from typing import Any
+
+INK, MUTED, GRID, PAPER = "#1c2230", "#5a6375", "#d8dde6", "#fffffe"
+DARK = {INK: "#e8ebf2", MUTED: "#a3adbf", GRID: "#3b4354", PAPER: "#1a1e28"}
+# Distinct for the colour-blind, and dark and light enough for either background.
+SERIES = (
+    "#3d7fd6", "#d9772b", "#2b9a78", "#a565c9", "#cf4f5e", "#2a9fb5",
+    "#94891f", "#c45c98", "#8d6f52", "#6677c9",
+)  # fmt: skip
+REFERENCE = "#8a93a3"
+ACCENT = "#d9772b"
+DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
+LEVELS = 96  # Colours an image uses: finer than the eye tells, and small as a palette.
+WIDTH = 7.8  # inches; 72 SVG units each
+PIXELS = 150_000  # all images of one figure together
+STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "position-atlas",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": False,
+    "axes.unicode_minus": True,
+    "lines.linewidth": 1.3,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "text.parse_math": False,
+    "image.interpolation": "none",
+    **dict.fromkeys(("text.color", "axes.titlecolor"), INK),
+    **dict.fromkeys(("axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor"), MUTED),
+    "grid.color": GRID,
+}

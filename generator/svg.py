@@ -1,0 +1,56 @@
+"""Figures as SVG: the same bytes for the same numbers, small, and light or dark as the page around them is."""
+
+import base64
+import io
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.numerics import Array
+from generator.style import DARK, STYLE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
+    """The figure that ``draw`` makes of ``inputs``, as SVG, the same bytes for the same numbers, light or dark as its page is."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        buffer = io.StringIO()
+        draw(*inputs).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
+    text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
+    return text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1).encode()
+
+
+def _scheme_css() -> str:
+    dark = "".join(
+        f'[style*="{what}: {light}"]{{{what}:{colour}!important}}' for light, colour in DARK.items() for what in ("fill", "stroke")
+    )
+    return (
+        ":root{color-scheme:light dark}text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif!important}"
+        f"image{{image-rendering:pixelated}}@media(prefers-color-scheme:dark){{{dark}}}"
+    )
+
+
+def _short_numbers(match: re.Match[str]) -> str:
+    short = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), match[0])
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", short)
+
+
+def _palette_png(match: re.Match[str]) -> str:
+    from PIL import Image
+
+    pixels: Array = np.array(Image.open(io.BytesIO(base64.b64decode(match[1]))).convert("RGBA"))
+    colours, index = np.unique(pixels.reshape(-1, 4), axis=0, return_inverse=True)
+    if len(colours) > 256:
+        return match[0]
+    picture = Image.fromarray(index.reshape(pixels.shape[:2]).astype(np.uint8), "P")
+    picture.putpalette(colours[:, :3].tobytes())
+    buffer = io.BytesIO()
+    picture.save(buffer, format="PNG", optimize=True, transparency=colours[:, 3].tobytes())
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

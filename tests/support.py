@@ -1,0 +1,72 @@
+"""What several test modules share: files from a dict, files on disk, an encoding to ask about."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import save_file
+
+from generator.contracts import Checkpoint, Encoding, Json, Label, Provenance, Subject, TensorInfo
+from generator.encodings import Form
+from generator.numerics import Array, Floats
+
+DTYPES = {np.dtype(np.float64): "F64", np.dtype(np.float32): "F32", np.dtype(np.float16): "F16", np.dtype(np.int64): "I64"}
+LABELS = (Label("First", "#3d7fd6"), Label("Second", "#d9772b"))
+
+
+@dataclass(frozen=True)
+class DictFiles:
+    """``contracts.Files`` made of plain dicts: a config, arrays by tensor name, small files by name."""
+
+    config: Json = field(default_factory=dict)
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    where: str = "test"
+    revision: str | None = None
+
+    @property
+    def tensors(self) -> dict[str, TensorInfo]:
+        return {name: TensorInfo("dict", DTYPES[array.dtype], array.shape) for name, array in self.arrays.items()}
+
+    def tensor(self, name: str) -> Floats:
+        return self.arrays[name].astype(np.float64)
+
+    def rows(self, name: str, indices: Sequence[int]) -> Floats:
+        return self.tensor(name)[list(indices)]
+
+    def sha256(self, name: str) -> str:
+        return hashlib.sha256(self.arrays[name].tobytes()).hexdigest()
+
+    def read(self, name: str) -> bytes | None:
+        return self.texts[name].encode() if name in self.texts else None
+
+
+def subject(form: Form) -> Subject[Form]:
+    """An encoding of this form, without a sentence."""
+    return Subject(Encoding("encoder", "made for a test", form, Provenance("")), no_input="no sentence was given")
+
+
+def checkpoint(**options: Any) -> Checkpoint:
+    """A row of the list with whatever does not matter filled in."""
+    return Checkpoint(**{"slug": "row", "source": "folder", "id": "row", "place": "row", "title": "Row", **options})
+
+
+def save_folder(folder: Path, config: Json, arrays: Mapping[str, Array] | None = None, texts: Mapping[str, str] | None = None) -> Path:
+    """``folder`` in the Hub's layout; weights only where there are arrays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    if arrays is not None:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / "model.safetensors")
+    for name, text in (texts or {}).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def save_model(model: Any, folder: Path, texts: Mapping[str, str] | None = None) -> Path:
+    """A model of transformers in ``folder``, its tensors under the names that its state dict gives them."""
+    arrays = {name: tensor.detach().numpy() for name, tensor in model.state_dict().items()}
+    return save_folder(folder, model.config.to_dict(), arrays, texts)

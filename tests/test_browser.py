@@ -1,0 +1,142 @@
+"""The built site as a reader's browser sees it."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+pytestmark = [pytest.mark.samples, pytest.mark.browser]
+
+KINDS = (
+    "index.html",
+    "404.html",
+    "checkpoints/index.html",
+    "checkpoints/all-minilm-l6-v2.html",
+    "checkpoints/llama-3-1-8b.html",
+    "checkpoints/gpt-2-small.html",
+    "analyses/index.html",
+    "analyses/cosine.html",
+    "schemes/index.html",
+    "schemes/t5_bias.html",
+    "learn/how-to-read.html",
+    "learn/method.html",
+    "about.html",
+)
+SWITCHES = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
+        """Nothing: pytest shows what matters."""
+
+
+@pytest.fixture(scope="module")
+def address(built: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(built / "site"))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if shutil.which("chromium") is None and "CI" not in os.environ:
+        pytest.skip("Chromium is not installed, so nothing here was tested: install it (Debian: apt install chromium)")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(SWITCHES))
+        yield started
+        started.close()
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    opened = browser.new_page(color_scheme=request.param, viewport={"width": 1280, "height": 900})
+    yield opened
+    opened.close()
+
+
+def load_all(page: Page) -> None:
+    """Bring in the pictures that wait for the reader to scroll."""
+    page.evaluate("document.querySelectorAll('img').forEach(image => { image.loading = 'eager' })")
+    page.wait_for_function("[...document.images].every(image => image.complete)")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_opens_without_error_or_foreign_request(kind: str, page: Page, address: str) -> None:
+    errors, foreign = [], []
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda request: None if request.url.startswith((address, "data:", "blob:")) else foreign.append(request.url))
+    page.goto(f"{address}/{kind}")
+    load_all(page)
+    assert (errors, foreign) == ([], [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_picture_loads_and_has_its_text(kind: str, page: Page, address: str) -> None:
+    page.goto(f"{address}/{kind}")
+    load_all(page)
+    assert page.evaluate("[...document.images].filter(image => !image.naturalWidth).map(image => image.src)") == []
+    assert page.locator("figure img:not([alt]), figure img[alt='']").count() == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_narrow_screen_does_not_scroll_sideways(kind: str, page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 375, "height": 800})
+    page.goto(f"{address}/{kind}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_figures_follow_the_scheme_that_the_reader_chose(browser: Browser, address: str) -> None:
+    page = browser.new_page(color_scheme="light")
+    page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
+    inks = [_darkness_of_first_figure(page)]
+    page.evaluate("document.body.setAttribute('data-md-color-scheme', 'slate')")
+    inks.append(_darkness_of_first_figure(page))
+    page.close()
+    assert inks[0] < 0.25
+    assert inks[1] > 0.75
+
+
+def _darkness_of_first_figure(page: Page) -> float:
+    """Share of the figure's pixels that are nearer to black than to white, as the reader sees it."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    figure = page.locator("figure img").first
+    figure.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    grey = Image.open(BytesIO(figure.screenshot())).convert("L")
+    return sum(grey.histogram()[:128]) / (grey.width * grey.height)
+
+
+def test_the_site_works_from_a_file_without_javascript(browser: Browser, built: Path) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto((built / "site/index.html").as_uri())
+    page.get_by_role("link", name="all-MiniLM-L6-v2").click()
+    assert page.get_by_role("heading", level=1).inner_text().startswith("all-MiniLM-L6-v2")
+    page.close()
+
+
+def test_search_finds_a_checkpoint(browser: Browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{address}/index.html")
+    page.locator(".md-search__input").fill("MiniLM")
+    page.locator(".md-search-result__link").first.wait_for()
+    assert "all-MiniLM-L6-v2" in page.locator(".md-search-result__list").inner_text()
+    page.close()

@@ -1,0 +1,231 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generator.encodings import OffsetBias, PositionTable, Rotation, SinusoidLayout, sinusoid
+from generator.numerics import Floats, cosine_matrix, frozen, mean_by_offset, off_diagonal
+
+LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
+SHAPES = [(512, 64), (40, 768), (5, 7), (1, 4)]
+FLOAT32_ANGLES = 1e-4  # An angle of 512 radians in float32 is known to 3e-5.
+
+PRINTED = {"abs": 0.5, "rel": 1e-6}  # Wavelengths are printed whole, and come from frequencies in float32.
+
+# Touvron et al. 2023 and the Llama team 2024; the numbers beside them were printed for these settings by other code.
+LLAMA_3_1 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096}
+LONGROPE = {
+    "rope_type": "longrope",
+    "short_factor": [1.0, 1.0, 2.0, 4.0],
+    "long_factor": [1.0, 2.0, 4.0, 8.0],
+    "original_max_position_embeddings": 1024,
+}
+LLAMA_2, LLAMA_3 = Rotation(1e4, 128, 128, 4096), Rotation(5e5, 128, 128, 8192)
+SCALED = {
+    "linear": Rotation(1e4, 128, 128, 16384, {"rope_type": "linear", "factor": 4.0}),
+    "dynamic": Rotation(1e4, 128, 128, 8192, {"rope_type": "dynamic", "factor": 2.0}),
+    "yarn": Rotation(1e4, 128, 128, 65536, YARN),
+    "longrope": Rotation(1e4, 8, 8, 4096, LONGROPE),
+    "llama3": Rotation(5e5, 128, 128, 131072, LLAMA_3_1),
+}
+REFERENCES = [  # rotation, longest wavelength, pairs with a full turn
+    (LLAMA_2, 54_410, 46),
+    (LLAMA_3, 2_559_196, 35),
+    (SCALED["llama3"], 20_473_566, 39),
+]
+
+
+@pytest.fixture(scope="module")
+def paper() -> Floats:
+    return sinusoid(512, 768)
+
+
+def test_every_row_of_the_512_by_768_sinusoid_has_the_printed_norm(paper: Floats) -> None:
+    np.testing.assert_allclose(np.linalg.norm(paper, axis=1), 19.5959, rtol=0, atol=5e-5)
+
+
+def test_the_512_by_768_sinusoid_has_the_printed_mean_cosines(paper: Floats) -> None:
+    cosines = cosine_matrix(paper)
+    profile = mean_by_offset(cosines)
+    assert profile[1] == pytest.approx(0.97336, abs=5e-6)
+    assert profile[10] == pytest.approx(0.680, abs=5e-4)
+    assert off_diagonal(cosines).mean() == pytest.approx(0.4205, abs=5e-5)
+
+
+def test_the_mean_cosine_of_the_512_by_768_sinusoid_rises_first_at_offset_44(paper: Floats) -> None:
+    steps = np.diff(mean_by_offset(cosine_matrix(paper)))
+    assert int(np.argmax(steps > 0)) + 1 == 44
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(st.integers(1, 40), st.integers(1, 20))
+def test_every_row_of_a_sinusoid_has_the_norm_of_the_square_root_of_its_pairs(layout: SinusoidLayout, n_positions: int, pairs: int) -> None:
+    """sin² + cos² = 1 for each of the pairs."""
+    table = sinusoid(n_positions, 2 * pairs, layout)
+    np.testing.assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(pairs), rtol=1e-12)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_products_of_sinusoid_rows_depend_on_their_offset_alone(layout: SinusoidLayout) -> None:
+    """sin a sin b + cos a cos b = cos(a − b)."""
+    table = sinusoid(30, 16, layout)
+    products = table @ table.T
+    np.testing.assert_allclose(products[1:, 1:], products[:-1, :-1], rtol=0, atol=1e-12)
+
+
+def test_a_sinusoid_by_hand() -> None:
+    slow = 10_000**-0.5
+    expected = [[0, 1, 0, 1], [np.sin(1), np.cos(1), np.sin(slow), np.cos(slow)]]
+    np.testing.assert_allclose(sinusoid(2, 4), expected, rtol=0, atol=1e-15)
+
+
+def distilbert_table(n_positions: int, d_model: int) -> Floats:
+    import torch
+    from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
+
+    table = torch.zeros(n_positions, d_model)
+    create_sinusoidal_embeddings(n_positions, d_model, table)
+    return np.asarray(table.double().numpy())
+
+
+def marian_table(n_positions: int, d_model: int) -> Floats:
+    from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
+
+    return np.asarray(MarianSinusoidalPositionalEmbedding(n_positions, d_model).create_weight().double().numpy())
+
+
+def m2m_100_table(n_positions: int, d_model: int) -> Floats:
+    from transformers.models.m2m_100.modeling_m2m_100 import M2M100SinusoidalPositionalEmbedding
+
+    return np.asarray(M2M100SinusoidalPositionalEmbedding.get_embedding(n_positions, d_model).double().numpy())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("layout", "theirs"), [("interleaved", distilbert_table), ("halves", marian_table), ("tensor2tensor", m2m_100_table)]
+)
+def test_each_layout_equals_that_of_transformers(layout: SinusoidLayout, theirs: Callable[[int, int], Floats], shape: tuple[int, int]) -> None:
+    np.testing.assert_allclose(sinusoid(*shape, layout), theirs(*shape), rtol=0, atol=FLOAT32_ANGLES)
+
+
+def test_halves_are_a_permutation_of_the_columns_as_printed() -> None:
+    np.testing.assert_array_equal(sinusoid(9, 8, "halves")[:, [0, 4, 1, 5, 2, 6, 3, 7]], sinusoid(9, 8))
+
+
+def test_the_reference_of_a_table_is_the_sinusoid_of_its_shape() -> None:
+    reference = PositionTable(frozen(np.ones((6, 5)))).reference
+    assert reference is not None
+    np.testing.assert_array_equal(reference.vectors, sinusoid(6, 5))
+
+
+def test_the_sinusoid_has_no_reference_beside_itself() -> None:
+    assert PositionTable(sinusoid(6, 5)).reference is None
+
+
+def test_the_kernel_of_a_table_is_limited_to_the_positions_that_it_holds() -> None:
+    assert PositionTable(sinusoid(6, 4)).kernel(96).shape == (1, 6, 6)
+
+
+def test_the_kernel_of_a_bias_by_hand() -> None:
+    bias = OffsetBias(frozen([[-2, -1, 0, 10, 20]]), frozen(np.arange(-2, 3)), causal=False, beyond="constant")
+    np.testing.assert_array_equal(bias.kernel(3), [[[0, 10, 20], [-1, 0, 10], [-2, -1, 0]]])
+
+
+def test_the_kernel_of_a_causal_bias_is_not_defined_for_later_keys() -> None:
+    bias = OffsetBias(frozen([[-2, -1, 0], [-4, -2, 0]]), frozen([-2, -1, 0]), causal=True, beyond="linear")
+    nan = np.nan
+    np.testing.assert_array_equal(bias.kernel(2), [[[0, nan], [-1, 0]], [[0, nan], [-2, 0]]])
+
+
+def test_the_kernel_of_a_bias_is_limited_to_the_offsets_that_it_holds() -> None:
+    bias = OffsetBias(frozen([[-2, -1, 0]]), frozen([-2, -1, 0]), causal=True, beyond="linear")
+    assert bias.kernel(96).shape == (1, 3, 3)
+
+
+@pytest.mark.parametrize(("rotation", "longest", "full_turns"), REFERENCES)
+def test_rotations_have_the_printed_wavelengths_and_full_turns(rotation: Rotation, longest: int, full_turns: int) -> None:
+    wavelengths = 2 * np.pi / rotation.frequencies
+    assert wavelengths.max() == pytest.approx(longest, **PRINTED)
+    assert np.count_nonzero(wavelengths <= rotation.n_positions) == full_turns
+
+
+def test_llama_3_1_leaves_29_pairs_slows_29_eightfold_and_6_between_as_printed() -> None:
+    slowed = SCALED["llama3"].unscaled_frequencies / SCALED["llama3"].frequencies
+    np.testing.assert_allclose(slowed[:29], 1.0, rtol=1e-6)
+    np.testing.assert_allclose(slowed[29:35], [1.2075, 1.5534, 2.0263, 2.6945, 3.6843, 5.2573], rtol=0, atol=5e-5)
+    np.testing.assert_allclose(slowed[35:], np.full(29, 8.0), rtol=1e-6)
+
+
+def test_linear_scaling_by_four_gives_the_printed_longest_wavelength() -> None:
+    assert (2 * np.pi / SCALED["linear"].frequencies).max() == pytest.approx(217_641, **PRINTED)
+
+
+def test_yarn_gives_the_printed_longest_wavelength_and_attention_factor() -> None:
+    assert (2 * np.pi / SCALED["yarn"].frequencies).max() == pytest.approx(870_562, **PRINTED)
+    assert SCALED["yarn"].attention_factor == pytest.approx(1.277259, abs=5e-7)
+
+
+def test_yarn_leaves_pairs_0_to_20_and_ramps_over_21_to_45() -> None:
+    slowed = SCALED["yarn"].unscaled_frequencies / SCALED["yarn"].frequencies
+    np.testing.assert_allclose(slowed[:21], 1.0, rtol=1e-6)
+    assert np.all(np.diff(slowed[20:47]) > 0.01)
+    np.testing.assert_allclose(slowed[46:], 16.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("base", [1e4, 5e5, 160_000.0])
+def test_unscaled_frequencies_equal_those_of_transformers_llama(base: float) -> None:
+    from transformers import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    config = LlamaConfig(hidden_size=64, num_attention_heads=2, rope_parameters={"rope_type": "default", "rope_theta": base})
+    theirs = LlamaRotaryEmbedding(config).inv_freq.double().numpy()
+    np.testing.assert_allclose(Rotation(base, 32, 32, 64).frequencies, theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", SCALED)
+def test_scaled_frequencies_equal_those_that_transformers_llama_runs_with(kind: str) -> None:
+    from transformers import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    ours = SCALED[kind]
+    config = LlamaConfig(
+        hidden_size=ours.head_dim,
+        num_attention_heads=1,
+        max_position_embeddings=ours.n_positions,
+        rope_parameters={**ours.scaling, "rope_theta": ours.base},
+    )
+    theirs = LlamaRotaryEmbedding(config)
+    np.testing.assert_allclose(ours.frequencies, theirs.inv_freq.double().numpy(), rtol=1e-6)
+    assert ours.attention_factor == pytest.approx(theirs.attention_scaling)
+
+
+def test_a_scaling_without_a_kind_leaves_the_frequencies_and_the_attention() -> None:
+    rotation = Rotation(1e4, 8, 8, 64, {"factor": 4.0})
+    np.testing.assert_array_equal(rotation.frequencies, rotation.unscaled_frequencies)
+    assert rotation.attention_factor == 1.0
+
+
+def test_the_older_name_of_a_kind_of_scaling_means_the_same() -> None:
+    older = Rotation(1e4, 128, 128, 16384, {"type": "linear", "factor": 4.0})
+    np.testing.assert_array_equal(older.frequencies, SCALED["linear"].frequencies)
+
+
+def test_pairs_that_a_proportional_rotation_leaves_alone_are_not_among_those_that_turn() -> None:
+    """The rule of transformers: exponents count over the whole head, only the first pairs turn."""
+    rotation = Rotation(1e4, 4, 16, 64, {"rope_type": "proportional"})
+    np.testing.assert_allclose(rotation.frequencies, [1.0, 10_000 ** (-2 / 16)], rtol=1e-6)
+
+
+def test_the_kernel_of_a_rotation_equals_the_product_of_a_turned_query_and_key() -> None:
+    """Su et al. 2021, equation 16: with all pairs alike, q·k after turning is Σ cos(offset · frequency)."""
+    rotation = Rotation(100.0, 6, 6, 12)
+    turned = np.exp(1j * np.arange(12)[:, None] * 100.0 ** (-np.arange(0, 6, 2) / 6))
+    products = (turned @ turned.conj().T).real / 3
+    np.testing.assert_allclose(rotation.kernel(12)[0], products, rtol=0, atol=1e-12)
+
+
+def test_by_offset_of_a_rotation_is_the_first_row_of_its_kernel() -> None:
+    np.testing.assert_array_equal(LLAMA_2.by_offset(20), LLAMA_2.kernel(20)[0, 0])

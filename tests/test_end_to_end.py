@@ -1,0 +1,98 @@
+"""The default list, from the command line to HTML."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.built import ROOT, build, contents
+
+pytestmark = pytest.mark.samples
+
+
+def test_all_that_needs_no_hub_is_built(built: Path) -> None:
+    atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
+    statuses = {row["slug"]: row["status"] for row in atlas["checkpoints"]}
+    assert {slug for slug, status in statuses.items() if status != "ok"} == {"bert-base-uncased", "gpt-2-small", "t5-small"}
+    assert "failed" not in statuses.values()
+
+
+def test_every_built_checkpoint_has_an_encoding(built: Path) -> None:
+    atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
+    assert all(row["encodings"] for row in atlas["checkpoints"] if row["status"] == "ok")
+
+
+def test_two_builds_give_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    other = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    again = build(tmp_path / "again", "--jobs", "1", **other)
+    assert again.returncode == 0, again.stderr
+    first, second = contents(built / "site"), contents(tmp_path / "again/site")
+    assert [path for path in {*first, *second} if first.get(path) != second.get(path)] == []
+
+
+def test_a_second_build_does_nothing(built: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (built / "site").rglob("*")}
+    again = build(built)
+    assert again.returncode == 0
+    assert {path: path.stat().st_mtime_ns for path in (built / "site").rglob("*")} == before
+
+
+def test_strict_counts_what_was_not_reached(built: Path) -> None:
+    assert build(built, "--strict").returncode == 1
+
+
+def test_mkdocs_builds_the_docs_on_its_own(built: Path, tmp_path: Path) -> None:
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", str(built / "docs"))
+    (tmp_path / "mkdocs.yml").write_text(config.replace("build/site", str(tmp_path / "site")), encoding="utf-8")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(tmp_path / "mkdocs.yml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(built: Path) -> None:
+    atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
+    found = [
+        encoding["metrics"]["anatomy.module_difference"]
+        for row in atlas["checkpoints"]
+        for encoding in row["encodings"]
+        if "anatomy.module_difference" in encoding["metrics"]
+    ]
+    differences = [metric["value"] for metric in found if metric["value"] is not None]
+    assert len(differences) >= 4
+    assert max(differences) < 1e-6
+
+
+def test_cosines_of_a_real_checkpoint_equal_those_of_scikit_learn(built: Path) -> None:
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    arrays = np.load(built / "site/data/all-minilm-l6-v2/encoder-learned.npz", allow_pickle=False)
+    np.testing.assert_allclose(arrays["cosine.cosines"], cosine_similarity(arrays["table.vectors"]), atol=1e-6)
+
+
+def test_no_figure_is_larger_than_200_kilobytes(built: Path) -> None:
+    assert {path.name: path.stat().st_size for path in built.rglob("docs/figures/**/*.svg") if path.stat().st_size > 200_000} == {}
+
+
+def test_no_link_is_broken(built: Path) -> None:
+    site = built / "site"
+    pages = {page: BeautifulSoup(page.read_bytes(), "html.parser") for page in site.rglob("*.html") if page.name != "404.html"}
+    broken = [(page.name, target) for page, soup in pages.items() for target in _targets(soup) if not _exists(site, page, target, pages)]
+    assert broken == []
+
+
+def _targets(soup: BeautifulSoup) -> list[str]:
+    found = [str(tag[name]) for name in ("href", "src") for tag in soup.find_all(attrs={name: True})]
+    return [target for target in found if not target.startswith(("http:", "https:", "mailto:", "data:"))]
+
+
+def _exists(site: Path, page: Path, target: str, pages: dict[Path, BeautifulSoup]) -> bool:
+    path, _, fragment = target.partition("#")
+    place = (page.parent / path).resolve() if path else page
+    place = place / "index.html" if place.is_dir() else place
+    inside = place.is_relative_to(site.resolve()) and place.is_file()
+    return inside and (not fragment or fragment == "__skip" or place not in pages or pages[place].find(id=fragment) is not None)

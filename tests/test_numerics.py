@@ -1,0 +1,151 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from sklearn.metrics.pairwise import cosine_similarity
+
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, cosine_matrix, finite, frozen, mean_by_offset, off_diagonal, root_mean_square, shrink
+
+SEEDS = range(5)
+SIZES = [(2, 3), (1, 1), (7, 1), (40, 16)]
+EXTREMES = [1e-320, 1e-200, 1e-30, 1e30, 1e200, 1e307]
+moderate = st.floats(-1e3, 1e3, allow_subnormal=False)
+tables = arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=8), elements=moderate)
+
+
+def random_table(seed: int, n_rows: int = 12, n_columns: int = 8) -> Floats:
+    return np.random.default_rng(seed).normal(size=(n_rows, n_columns))
+
+
+@pytest.mark.parametrize("shape", SIZES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cosine_matrix_equals_that_of_scikit_learn(seed: int, shape: tuple[int, int]) -> None:
+    rows = random_table(seed, *shape)
+    np.testing.assert_allclose(cosine_matrix(rows), cosine_similarity(rows), rtol=0, atol=1e-6)
+
+
+def test_cosine_matrix_by_hand() -> None:
+    half = np.sqrt(0.5)
+    expected = [[1, 0, half], [0, 1, half], [half, half, 1]]
+    np.testing.assert_allclose(cosine_matrix(np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]])), expected, rtol=0, atol=1e-15)
+
+
+def test_a_zero_row_has_no_cosine_with_any_row() -> None:
+    cosines = cosine_matrix(np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]))
+    assert np.isnan(cosines[1]).all()
+    assert np.isnan(cosines[:, 1]).all()
+    assert not np.isnan(cosines[np.ix_([0, 2], [0, 2])]).any()
+
+
+@given(tables)
+def test_cosines_are_symmetric_within_one_and_one_on_the_diagonal(rows: Floats) -> None:
+    """Cauchy and Schwarz: |x·y| ≤ ‖x‖ ‖y‖."""
+    cosines = cosine_matrix(rows)
+    defined = cosines[~np.isnan(cosines)]
+    np.testing.assert_array_equal(cosines, cosines.T)
+    assert np.all(np.abs(defined) <= 1.0)
+    assert set(np.diagonal(cosines)[rows.any(axis=1)]) <= {1.0}
+
+
+@given(tables, st.integers(-60, 60))
+def test_cosines_do_not_change_when_all_rows_grow_alike(rows: Floats, exponent: int) -> None:
+    """cos(cx, cy) = cos(x, y) for c > 0; powers of two scale without rounding."""
+    np.testing.assert_array_equal(cosine_matrix(rows * 2.0**exponent), cosine_matrix(rows))
+
+
+@pytest.mark.parametrize("size", EXTREMES)
+def test_cosines_of_huge_and_tiny_values_neither_overflow_nor_vanish(size: float) -> None:
+    expected = cosine_similarity([[1.0, 1.0], [1.0, -1.0], [1.0, 0.0]])
+    np.testing.assert_allclose(cosine_matrix(size * np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.0]])), expected, rtol=0, atol=1e-6)
+
+
+def test_cosines_of_rows_of_very_different_size_are_those_of_their_directions() -> None:
+    rows = np.array([[1e300, 1e300], [1e-300, 1e-300], [-1e-300, 1e-300]])
+    np.testing.assert_allclose(cosine_matrix(rows), [[1, 1, 0], [1, 1, 0], [0, 0, 1]], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("size", EXTREMES)
+def test_root_mean_square_of_huge_and_tiny_values_neither_overflows_nor_vanishes(size: float) -> None:
+    assert root_mean_square(np.array([size, -size])) == size
+
+
+def test_root_mean_square_by_hand() -> None:
+    assert root_mean_square(np.array([[1.0, -7.0], [5.0, 5.0]])) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 4), (3, 3)])
+def test_root_mean_square_of_nothing_but_zeros_is_zero(shape: tuple[int, ...]) -> None:
+    assert root_mean_square(np.zeros(shape)) == 0.0
+
+
+def test_mean_by_offset_by_hand() -> None:
+    matrix = np.array([[1.0, 2.0, 9.0], [0.0, 4.0, 6.0], [0.0, 0.0, 7.0]])
+    np.testing.assert_array_equal(mean_by_offset(matrix), [4.0, 4.0, 9.0])
+
+
+def test_mean_by_offset_leaves_out_what_is_not_defined() -> None:
+    matrix = np.array([[np.nan, 2.0, np.nan], [0.0, 4.0, np.nan], [0.0, 0.0, 6.0]])
+    np.testing.assert_array_equal(mean_by_offset(matrix), [5.0, 2.0, np.nan])
+
+
+@given(arrays(np.float64, st.integers(1, 8), elements=moderate))
+def test_mean_by_offset_of_a_matrix_constant_along_its_diagonals_is_its_first_row(row: Floats) -> None:
+    index = np.arange(row.size)
+    toeplitz = row[np.abs(index[:, None] - index)]
+    np.testing.assert_allclose(mean_by_offset(toeplitz), row, rtol=1e-12)
+
+
+def test_off_diagonal_leaves_out_the_main_diagonal_and_what_is_not_defined() -> None:
+    matrix = np.array([[0.0, 1.0, np.nan], [2.0, 0.0, 3.0], [4.0, 5.0, 0.0]])
+    assert off_diagonal(matrix).tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_shrink_leaves_an_image_that_fits_as_it_is() -> None:
+    image = random_table(0, 6, 5)
+    np.testing.assert_array_equal(shrink(image, 6, 5), image)
+
+
+def test_shrink_averages_blocks_and_the_last_block_may_be_smaller() -> None:
+    image = np.array([[1.0, 3.0, 5.0], [3.0, 5.0, 7.0], [10.0, 20.0, 30.0]])
+    np.testing.assert_array_equal(shrink(image, 2, 2), [[3.0, 6.0], [15.0, 30.0]])
+
+
+def test_shrink_leaves_undefined_values_out_of_their_blocks_mean() -> None:
+    image = np.array([[1.0, np.nan, np.nan, np.nan], [3.0, np.nan, np.nan, 8.0]])
+    np.testing.assert_array_equal(shrink(image, 2, 2), [[1.0, np.nan], [3.0, 8.0]])
+
+
+@given(tables, st.integers(1, 9), st.integers(1, 9))
+def test_a_shrunken_image_fits_and_stays_within_the_range_of_the_image(image: Floats, n_rows: int, n_columns: int) -> None:
+    """A mean lies between the least and the greatest of its values."""
+    small = shrink(image, n_rows, n_columns)
+    assert small.shape[0] <= n_rows
+    assert small.shape[1] <= n_columns
+    slack = 1e-9  # of rounding, for values up to 1e3
+    assert image.min() - slack <= small.min() <= small.max() <= image.max() + slack
+
+
+def test_a_frozen_array_is_a_copy_that_cannot_be_written_to() -> None:
+    source = np.zeros(2)
+    copy = frozen(source)
+    source[0] = 1.0
+    assert copy.tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match="read-only"):
+        copy[0] = 1.0
+
+
+def test_finite_values_pass_unchanged() -> None:
+    values = random_table(1)
+    assert finite(values, "the table") is values
+
+
+def test_finite_counts_what_is_nan_or_infinite() -> None:
+    with pytest.raises(NotApplicableError, match="the table has 3 values that are NaN or infinite"):
+        finite(np.array([np.nan, np.inf, -np.inf, 0.0]), "the table")
+
+
+def test_finite_says_that_there_are_no_values() -> None:
+    with pytest.raises(NotApplicableError, match="the table has no values"):
+        finite(np.empty((0, 4)), "the table")
