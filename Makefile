@@ -27,7 +27,6 @@ check: $(SETUP) $(SAMPLES) ## lint, types, architecture, tests and a strict buil
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest
 	$(BIN)/python -m generator build
-	$(BIN)/mkdocs build --strict --quiet
 
 samples: $(SAMPLES) ## bring the sample checkpoints (about 200 MB)
 

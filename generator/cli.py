@@ -82,7 +82,7 @@ def inspect(
         outcome = Outcome(checkpoint, "ok", revision=files.revision)
         if as_json:
             shown = {**data.checkpoint(outcome), "encodings": [data.encoding(encoding) for encoding in found]}
-            out.print(json.dumps(shown, indent=1, ensure_ascii=False), markup=False)
+            out.print(json.dumps(shown, indent=1), markup=False)
             return
         _print_found(checkpoint, found)
 

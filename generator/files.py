@@ -12,6 +12,10 @@ from generator.errors import RowError
 from generator.numerics import Floats
 from generator.safetensors_header import BITS, Span, decode, header_size, spans
 
+ONLY_PICKLED = (
+    "only pytorch_model.bin, a pickle, which is not opened; expected model.safetensors "
+    "(convert it with safetensors.torch.save_file, or set `pickle: true` on the row if you trust it)"
+)
 MOST_TEXT_BYTES = 64 * 2**20  # The largest tokenizer.json in use is about 35 MB.
 
 
@@ -63,9 +67,11 @@ class FolderFiles:
     def check_rows(self, name: str, indices: Sequence[int]) -> None:
         """errors: RowError when the matrix does not have one of these rows"""
         shape = self.tensors[name].shape
+        if len(shape) != 2:
+            raise RowError(f"{self.where}: {name} has shape {shape}; expected a matrix")
         wrong = [index for index in indices if not 0 <= index < shape[0]]
-        if wrong or len(shape) != 2:
-            raise RowError(f"{self.where}: {name} of shape {shape} has no row {indices}; expected 0 to {shape[0] - 1}")
+        if wrong:
+            raise RowError(f"{self.where}: {name} of shape {shape} has no row {wrong[0]}; expected 0 to {shape[0] - 1}")
 
     def sha256(self, name: str) -> str:
         file, span = self._spans[name]
@@ -88,10 +94,7 @@ class FolderFiles:
         if (self.folder / "model.safetensors").exists():
             return {name: ("model.safetensors", span) for name, span in self._file_spans("model.safetensors").items()}
         if (self.folder / "pytorch_model.bin").exists():
-            raise RowError(
-                f"{self.where}: only pytorch_model.bin, a pickle, which is not opened; expected model.safetensors "
-                "(convert it with safetensors.torch.save_file, or set `pickle: true` on the row if you trust it)"
-            )
+            raise RowError(f"{self.where}: {ONLY_PICKLED}")
         return {}
 
     def _shards(self, index: bytes) -> Mapping[str, tuple[str, Span]]:

@@ -7,11 +7,19 @@ from dataclasses import dataclass
 from generator.contracts import Checkpoint, Files, InputLayer, LayerNorm, Sentence
 from generator.embedding_layer import module_output
 from generator.errors import NotApplicableError, RowError
+from generator.model_config import family, positive
 from generator.numerics import Floats, frozen
 
 WORD_TENSORS = ("word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight")
 TYPE_TENSOR = "embeddings.token_type_embeddings.weight"
-NORM_TENSORS = ("embeddings.LayerNorm", "embeddings_layer_norm", "layernorm_embedding")
+# LayerNorm between the sum and the first layer, where its ε stands in the config, and what the family takes without.
+NORMS = (
+    ("embeddings.LayerNorm", "layer_norm_eps", 1e-12),
+    ("layernorm_embedding", "layer_norm_eps", 1e-5),
+    ("word_embeddings_layernorm", "layer_norm_epsilon", 1e-5),
+)
+MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings_project.weight")
+SCALED_FAMILIES = "gemma"  # All of them multiply word vectors by √d_model.
 MOST_TOKENS = 24
 AROUND = {"[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]", "<s>", "</s>", "<pad>", "<unk>", "<|endoftext|>"}
 
@@ -34,13 +42,16 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
     if name is None:
         raise NotApplicableError("there is no word table among the tensors" if files.tensors else "there are no weights here")
     forward, backward, notes = _sentences(files, checkpoint)
+    sentence, norm = _rows(files, name, forward), _norm(files)
     output = module_output(files, name, forward.ids)
+    if _ending(files, MAPPED):
+        notes += ("A learned map takes these vectors to the width of the layers afterwards; the anatomy ends before it.",)
     return InputLayer(
-        sentence=_rows(files, name, forward),
+        sentence=sentence,
         reversed=_rows(files, name, backward),
         word_tensor=name,
         token_type=_token_type(files),
-        norm=_norm(files),
+        norm=norm,
         word_scale=_word_scale(files, name),
         module_output=output[0] if output else None,
         module_name=output[1] if output else "",
@@ -101,16 +112,17 @@ def _token_type(files: Files) -> Floats | None:
 
 
 def _word_scale(files: Files, name: str) -> float:
-    return math.sqrt(files.tensors[name].shape[1]) if files.config.get("scale_embedding") is True else 1.0
+    scaled = files.config.get("scale_embedding") is True or family(files.config).startswith(SCALED_FAMILIES)
+    return math.sqrt(files.tensors[name].shape[1]) if scaled else 1.0
 
 
 def _norm(files: Files) -> LayerNorm | None:
-    name = _ending(files, tuple(f"{stem}.weight" for stem in NORM_TENSORS))
-    if name is None:
-        return None
-    bias = files.tensor(name.removesuffix("weight") + "bias")
-    epsilon = files.config.get("layer_norm_eps", 1e-12)
-    return LayerNorm(frozen(files.tensor(name)), frozen(bias), float(epsilon))
+    for stem, key, usual in NORMS:
+        weight, bias = _ending(files, (f"{stem}.weight", f"{stem}.gamma")), _ending(files, (f"{stem}.bias", f"{stem}.beta"))
+        if weight is not None and bias is not None:
+            epsilon = positive(files.config.get(key, usual), f"{files.where}: {key}")
+            return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), epsilon)
+    return None
 
 
 def _ending(files: Files, ends: Sequence[str]) -> str | None:

@@ -17,6 +17,7 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 LARGEST = 2**31
+LARGEST_REAL = 1e15
 TITLES = {
     "d_model": "Hidden size",
     "n_layers": "Layers",
@@ -56,6 +57,16 @@ def whole(value: object, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
         raise RowError(f"{where} is {value!r:.60}; expected a whole number from 1 to {LARGEST:,}")
     return value
+
+
+def positive(value: object, where: str) -> float:
+    """``value`` as a float.
+
+    errors: RowError unless it is a number above 0, and not beyond all measure
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LARGEST_REAL:
+        raise RowError(f"{where} is {value!r:.60}; expected a positive number")
+    return float(value)
 
 
 def family(config: Json) -> str:

@@ -1,7 +1,6 @@
 """Weights in pytorch_model.bin, opened only where a row says ``pickle: true``, and then without running what is in it."""
 
 import hashlib
-import pickle
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -14,7 +13,14 @@ from generator.files import FolderFiles
 from generator.numerics import Floats
 
 FILE = "pytorch_model.bin"
-DTYPES = {"torch.float64": "F64", "torch.float32": "F32", "torch.float16": "F16", "torch.bfloat16": "BF16"}
+DTYPES = {
+    "torch.float64": "F64",
+    "torch.float32": "F32",
+    "torch.float16": "F16",
+    "torch.bfloat16": "BF16",
+    "torch.int64": "I64",
+    "torch.int32": "I32",
+}
 
 
 class PickledFiles(FolderFiles):
@@ -28,16 +34,22 @@ class PickledFiles(FolderFiles):
         }
 
     def tensor(self, name: str) -> Floats:
-        return np.asarray(self._state[name].double().numpy(), dtype=np.float64)
+        return np.asarray(self._numbers(name).double().numpy(), dtype=np.float64)
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
         self.check_rows(name, indices)
-        return np.asarray(self._state[name][list(indices)].double().numpy(), dtype=np.float64)
+        return np.asarray(self._numbers(name)[list(indices)].double().numpy(), dtype=np.float64)
 
     def sha256(self, name: str) -> str:
         import torch
 
         return hashlib.sha256(self._state[name].contiguous().view(torch.uint8).numpy().tobytes()).hexdigest()
+
+    def _numbers(self, name: str) -> Any:
+        dtype = str(self._state[name].dtype)
+        if dtype not in DTYPES:
+            raise RowError(f"{self.where}: {name}: dtype {dtype}; expected one of {', '.join(DTYPES)}")
+        return self._state[name]
 
     @cached_property
     def _state(self) -> Mapping[str, Any]:
@@ -46,9 +58,10 @@ class PickledFiles(FolderFiles):
         path = self._regular(FILE)
         try:
             state = torch.load(path, map_location="cpu", weights_only=True)
-        except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, OSError) as error:
+        except Exception as error:  # noqa: BLE001  # Bytes that are no pickle can make its reader stumble in any way.
             cause = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
             raise RowError(f"{self.where}/{FILE}: torch does not load it with weights_only ({cause}); expected tensors alone") from None
         if not isinstance(state, dict):
             raise RowError(f"{self.where}/{FILE}: {type(state).__name__}; expected a state dict of tensors")
-        return {name: value for name, value in sorted(state.items()) if isinstance(value, torch.Tensor)}
+        held = {name: value for name, value in state.items() if isinstance(name, str) and isinstance(value, torch.Tensor)}
+        return {name: held[name] for name in sorted(held) if held[name].layout is torch.strided}

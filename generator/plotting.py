@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,8 +61,9 @@ def image_panels(shown: Sequence[Panel], limits: tuple[float, float], colours: s
     figure, axes = panels(len(shown), columns, height, box_aspect=1 if square else None)
     for each, panel in zip(axes, shown, strict=True):
         picture = image(each, panel.matrix, limits, colours, share=len(shown))
-        each.set(title=panel.title, xlabel=labels[0], ylabel=labels[1])
-        each.title.set_color(panel.colour)
+        small = len(shown) > 2
+        each.set_title(fill(panel.title, 22) if small else panel.title, color=panel.colour, fontsize=9 if small else None)
+        each.set(xlabel=labels[0], ylabel=labels[1])
     colour_bar(figure, picture, axes, labels[2])
     return figure
 

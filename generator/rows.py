@@ -102,9 +102,9 @@ def _invalid(row: CommentedMap, model: type[BaseModel]) -> Sequence[Mapping[str,
 
 
 def _say(problem: Mapping[str, Any], row: CommentedMap, model: type[BaseModel], place: Place, where: str) -> str:
-    key = str(problem["loc"][0])
+    key = str(problem["loc"][0] if problem["loc"] else problem["input"])  # There is no place in a key that is no text.
     at = place_of_key(row, key, place)
-    if problem["type"] in ("extra_forbidden", "invalid_key"):
+    if not problem["loc"] or problem["type"] in ("extra_forbidden", "invalid_key"):
         known = list(model.model_fields)
         close = get_close_matches(key, known, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""

@@ -6,6 +6,7 @@ The format: 8 bytes of length (little-endian), that much JSON, then the tensors'
 import json
 import math
 import struct
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from generator.numerics import Floats
 
 MOST_HEADER_BYTES = 32 * 2**20
 MOST_TENSORS = 50_000
+MOST_DIMENSIONS = 16
 BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8,
     "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "I64": 64, "U64": 64, "F64": 64,
@@ -81,16 +83,17 @@ def decode(data: bytes, dtype: str, shape: tuple[int, ...], where: str) -> Float
     raw = np.frombuffer(data, dtype=READABLE[dtype])
     if dtype == "BF16":  # The upper half of a float32.
         raw = (raw.astype(np.uint32) << 16).view(np.float32)
-    return raw.astype(np.float64).reshape(shape)
+    with np.errstate(invalid="ignore"):  # A signalling NaN becomes a quiet one, and that is all.
+        return raw.astype(np.float64).reshape(shape)
 
 
 def _json_object(header: bytes, where: str) -> Mapping[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in pairs]
-        if len(set(keys)) < len(keys):
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise RowError(f"{where}: {twice!r} stands twice in the header; expected each name once")
-        return dict(pairs)
+        entries = dict(pairs)
+        if len(entries) < len(pairs):
+            ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
+            raise RowError(f"{where}: {twice!r:.80} stands twice in the header; expected each name once")
+        return entries
 
     try:
         entries = json.loads(header, object_pairs_hook=unique)
@@ -105,12 +108,12 @@ def _span(name: str, entry: object, base: int, where: str) -> Span:
     match entry:
         case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(start), int(stop)]} if dtype in BITS:
             pass
-        case {"dtype": dtype} if dtype not in BITS:
+        case {"dtype": str(dtype)} if dtype not in BITS:
             raise RowError(f"{where}: {name!r} has dtype {dtype!r}; expected one of {', '.join(BITS)}")
         case _:
             raise RowError(f"{where}: {name!r} is {entry!r:.80}; expected dtype, shape and data_offsets")
-    if not all(isinstance(size, int) and 0 <= size < 2**40 for size in shape):
-        raise RowError(f"{where}: {name!r} has shape {shape!r}; expected whole numbers from 0 to 2^40 − 1")
+    if len(shape) > MOST_DIMENSIONS or not all(type(size) is int and 0 <= size < 2**40 for size in shape):
+        raise RowError(f"{where}: {name!r} has shape {shape!r:.80}; expected at most {MOST_DIMENSIONS} whole numbers from 0 to 2^40 − 1")
     expected = -(-math.prod(shape) * BITS[dtype] // 8)
     if start < 0 or stop - start != expected:
         raise RowError(f"{where}: {name!r} has {stop - start:,} bytes; expected {expected:,} for {dtype} {shape!r}")

@@ -26,6 +26,7 @@ from generator.contracts import (
 )
 from generator.encodings import Form
 from generator.errors import NotApplicableError, NotReachedError, RowError
+from generator.layout import layout
 from generator.model_config import facts
 from generator.plotting import thumbnail
 from generator.style import REFERENCE as REFERENCE_COLOUR
@@ -142,6 +143,7 @@ def _study(task: Task) -> Outcome:
         "ok",
         revision=files.revision,
         facts=facts(files.config, files.where),
+        layout=layout(files.tensors),
         readings=tuple(_read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
         looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),
     )

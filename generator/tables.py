@@ -1,13 +1,14 @@
 """Stored position tables, found by the end of a tensor's name, whichever scheme they turn out to follow."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Provenance
+from generator.contracts import Encoding, Files, Json, Provenance
 from generator.encodings import Form, PositionTable, SinusoidLayout, sinusoid
+from generator.errors import RowError
 from generator.model_config import family, number
 from generator.numerics import Floats, frozen
 
@@ -15,32 +16,53 @@ NAME = re.compile(r"(^|\.)(position_embeddings?|positions_embed|embed_positions|
 # The first row is padding_idx + 1 in these, as in fairseq.
 AFTER_PADDING = frozenset(
     {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke", "data2vec-text",
-     "roberta-prelayernorm", "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm"}
+     "roberta-prelayernorm", "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
 )  # fmt: skip
 # And 2 in these, as in fairseq's learned tables, with as many extra rows.
-AFTER_TWO = frozenset({"bart", "mbart", "opt", "biogpt", "plbart", "led"})
+AFTER_TWO = frozenset({"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra"})
+DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
+NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"), ("vision", "vision"), ("visual", "vision"))
-SINUSOID_TOLERANCE = 1e-4  # Stored tables were made in float32 or float16, some by other formulas for the same angle.
+# Stored sinusoids were made in float32, some by other formulas for the same angle; half precision rounds them once more.
+TOLERANCE = {"F16": 5e-4, "BF16": 4e-3}
+FLOAT32_TOLERANCE = 1e-4
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A tensor that holds a position table: its name, its part and the first row that is a position."""
+    """A tensor that holds a position table: its name, its part and the first row that is a position.
+
+    tolerance: how near to a sinusoid its values must be to count as one
+    """
 
     name: str
     part: str
     first_row: int
+    tolerance: float
 
 
-def stored_tables(files: Files) -> Iterator[StoredTable]:
+def stored_tables(files: Files) -> list[StoredTable]:
     """Every two-dimensional tensor whose name says that it is a position table."""
-    default = "decoder" if family(files.config) in {"gpt2", "openai-gpt", "opt", "biogpt"} else "encoder"
-    for name, tensor in files.tensors.items():
-        if NAME.search(name) and len(tensor.shape) == 2 and min(tensor.shape) > 0:
-            words = re.split(r"[._]", name)
-            part = next((title for word, title in PARTS if word in words), default)
-            yield StoredTable(name, part, _first_row(files))
+    held = files.tensors.items() if _added(files.config) else ()
+    found = {name: tensor for name, tensor in held if NAME.search(name) and len(tensor.shape) == 2 and min(tensor.shape) > 0}
+    parts = {name: _part(name, files.config) for name in found}
+    alike = Counter(parts.values())
+    return [
+        StoredTable(
+            name,
+            parts[name] if alike[parts[name]] == 1 else f"{parts[name]} {NAME.sub('', name)}",
+            _first_row(files, name, tensor.shape[0]),
+            TOLERANCE.get(tensor.dtype, FLOAT32_TOLERANCE),
+        )
+        for name, tensor in found.items()
+    ]
+
+
+def _part(name: str, config: Json) -> str:
+    words = re.split(r"[._]", name)
+    default = "decoder" if family(config) in DECODERS else "encoder"
+    return next((title for word, title in PARTS if word in words), default)
 
 
 def vectors(files: Files, table: StoredTable) -> Floats:
@@ -48,10 +70,12 @@ def vectors(files: Files, table: StoredTable) -> Floats:
     return frozen(files.tensor(table.name)[table.first_row :])
 
 
-def layout_of(rows: Floats) -> SinusoidLayout | None:
-    """Which layout of the sinusoid ``rows`` (n_positions, d_model) equal, if any."""
+def layout_of(table: StoredTable, rows: Floats) -> SinusoidLayout | None:
+    """Which layout of the sinusoid ``rows`` (n_positions, d_model) of ``table`` equal, if any, counted from 0 or from its first row."""
     for layout in LAYOUTS:
-        if np.allclose(rows, sinusoid(rows.shape[0], rows.shape[1], layout), rtol=0.0, atol=SINUSOID_TOLERANCE):
+        made = sinusoid(table.first_row + rows.shape[0], rows.shape[1], layout)
+        starts = {0, table.first_row}
+        if any(np.allclose(rows, made[start:][: len(rows)], rtol=0.0, atol=table.tolerance) for start in starts):
             return layout
     return None
 
@@ -64,12 +88,23 @@ def as_encoding(files: Files, table: StoredTable, rows: Floats, scheme: str, not
     return Encoding(table.part, scheme, PositionTable(rows, table.first_row), provenance, said)
 
 
-def _first_row(files: Files) -> int:
+def _added(config: Json) -> bool:
+    """Whether a stored table is added to the input. ESM-2 and DeBERTa may hold one without use, RoFormer one of angles."""
+    elsewhere = config.get("position_embedding_type") in NOT_ADDED or family(config) == "roformer"
+    return not elsewhere and config.get("position_biased_input") is not False
+
+
+def _first_row(files: Files, name: str, n_rows: int) -> int:
     kind = family(files.config)
+    first_row = 2 if kind in AFTER_TWO else 0
     if kind in AFTER_PADDING:
         padding = files.config.get("pad_token_id")
-        return (padding if isinstance(padding, int) and not isinstance(padding, bool) else 1) + 1
-    return 2 if kind in AFTER_TWO else 0
+        first_row = (padding if isinstance(padding, int) and not isinstance(padding, bool) else 1) + 1
+    if not 0 <= first_row < n_rows:
+        raise RowError(
+            f"{files.where}: {name} has {n_rows:,} rows, and positions begin at row {first_row}; expected one row of them at least"
+        )
+    return first_row
 
 
 def _rows_note(files: Files, table: StoredTable, n_rows: int) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -14,6 +14,7 @@ from generator.contracts import Checkpoint, Encoding, Json, Label, Provenance, S
 from generator.encodings import Form
 from generator.numerics import Array, Floats
 
+FormT = TypeVar("FormT", bound=Form)
 DTYPES = {np.dtype(np.float64): "F64", np.dtype(np.float32): "F32", np.dtype(np.float16): "F16", np.dtype(np.int64): "I64"}
 LABELS = (Label("First", "#3d7fd6"), Label("Second", "#d9772b"))
 
@@ -43,6 +44,22 @@ class DictFiles:
 
     def read(self, name: str) -> bytes | None:
         return self.texts[name].encode() if name in self.texts else None
+
+
+class Planted:
+    """What a pickle from a stranger may hold: unpickling it makes a file."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.marker,)
+
+
+def form_of(encoding: Encoding[Form], kind: type[FormT]) -> FormT:
+    """The encoding's form, which the test knows to be of this kind."""
+    assert isinstance(encoding.form, kind)
+    return encoding.form
 
 
 def subject(form: Form) -> Subject[Form]:

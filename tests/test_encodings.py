@@ -12,10 +12,14 @@ LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 SHAPES = [(512, 64), (40, 768), (5, 7), (1, 4)]
 FLOAT32_ANGLES = 1e-4  # An angle of 512 radians in float32 is known to 3e-5.
 
-PRINTED = {"abs": 0.5, "rel": 1e-6}  # Wavelengths are printed whole, and come from frequencies in float32.
-
 # Touvron et al. 2023 and the Llama team 2024; the numbers beside them were printed for these settings by other code.
-LLAMA_3_1 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+LLAMA_3_1 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
 YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096}
 LONGROPE = {
     "rope_type": "longrope",
@@ -36,6 +40,11 @@ REFERENCES = [  # rotation, longest wavelength, pairs with a full turn
     (LLAMA_3, 2_559_196, 35),
     (SCALED["llama3"], 20_473_566, 39),
 ]
+
+
+def printed(wavelength: int) -> object:
+    """Wavelengths are printed whole, and come from frequencies in single precision."""
+    return pytest.approx(wavelength, abs=0.5, rel=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +116,9 @@ def m2m_100_table(n_positions: int, d_model: int) -> Floats:
 @pytest.mark.parametrize(
     ("layout", "theirs"), [("interleaved", distilbert_table), ("halves", marian_table), ("tensor2tensor", m2m_100_table)]
 )
-def test_each_layout_equals_that_of_transformers(layout: SinusoidLayout, theirs: Callable[[int, int], Floats], shape: tuple[int, int]) -> None:
+def test_each_layout_equals_that_of_transformers(
+    layout: SinusoidLayout, theirs: Callable[[int, int], Floats], shape: tuple[int, int]
+) -> None:
     np.testing.assert_allclose(sinusoid(*shape, layout), theirs(*shape), rtol=0, atol=FLOAT32_ANGLES)
 
 
@@ -148,7 +159,7 @@ def test_the_kernel_of_a_bias_is_limited_to_the_offsets_that_it_holds() -> None:
 @pytest.mark.parametrize(("rotation", "longest", "full_turns"), REFERENCES)
 def test_rotations_have_the_printed_wavelengths_and_full_turns(rotation: Rotation, longest: int, full_turns: int) -> None:
     wavelengths = 2 * np.pi / rotation.frequencies
-    assert wavelengths.max() == pytest.approx(longest, **PRINTED)
+    assert wavelengths.max() == printed(longest)
     assert np.count_nonzero(wavelengths <= rotation.n_positions) == full_turns
 
 
@@ -160,11 +171,11 @@ def test_llama_3_1_leaves_29_pairs_slows_29_eightfold_and_6_between_as_printed()
 
 
 def test_linear_scaling_by_four_gives_the_printed_longest_wavelength() -> None:
-    assert (2 * np.pi / SCALED["linear"].frequencies).max() == pytest.approx(217_641, **PRINTED)
+    assert (2 * np.pi / SCALED["linear"].frequencies).max() == printed(217_641)
 
 
 def test_yarn_gives_the_printed_longest_wavelength_and_attention_factor() -> None:
-    assert (2 * np.pi / SCALED["yarn"].frequencies).max() == pytest.approx(870_562, **PRINTED)
+    assert (2 * np.pi / SCALED["yarn"].frequencies).max() == printed(870_562)
     assert SCALED["yarn"].attention_factor == pytest.approx(1.277259, abs=5e-7)
 
 

@@ -9,7 +9,7 @@ from generator.errors import RowError
 from generator.files import FolderFiles
 from generator.numerics import Array
 from generator.schemes.t5_bias import buckets, find
-from tests.support import DictFiles, save_model
+from tests.support import DictFiles, form_of, save_model
 
 OFFSETS = np.arange(-300, 301)
 SIZES = [(32, 128), (32, 20), (64, 128), (16, 64), (8, 1000), (4, 5), (320, 800)]
@@ -42,12 +42,6 @@ def theirs(offsets: Array, n_buckets: int, max_distance: int, causal: bool) -> A
 
     bucket = T5Attention._relative_position_bucket(torch.from_numpy(offsets), not causal, n_buckets, max_distance)
     return np.asarray(bucket.numpy())
-
-
-def form_of(files: Any, index: int = 0) -> OffsetBias:
-    form = find(files)[index].form
-    assert isinstance(form, OffsetBias)
-    return form
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -88,7 +82,7 @@ def test_the_note_names_the_distance_from_which_on_all_share_a_bucket(name: str,
 
 
 def test_values_beside_the_query_by_hand() -> None:
-    form = form_of(DictFiles(arrays={NAME: TABLE}))
+    form = form_of(find(DictFiles(arrays={NAME: TABLE}))[0], OffsetBias)
     near = {int(offset): value.tolist() for offset, value in zip(form.offsets, form.values.T, strict=True)}
     assert near[-1] == TABLE[1].tolist()
     assert near[0] == TABLE[0].tolist()
@@ -97,10 +91,8 @@ def test_values_beside_the_query_by_hand() -> None:
 
 def test_the_part_and_the_direction_follow_from_the_name() -> None:
     found = find(DictFiles(arrays={NAME: TABLE, DECODER_NAME: TABLE}))
-    assert [(encoding.part, form_of(DictFiles(arrays={NAME: TABLE, DECODER_NAME: TABLE}), i).causal) for i, encoding in enumerate(found)] == [
-        ("encoder", False),
-        ("decoder", True),
-    ]
+    directions = [(encoding.part, form_of(encoding, OffsetBias).causal) for encoding in found]
+    assert directions == [("encoder", False), ("decoder", True)]
 
 
 def test_the_stored_table_of_cross_attention_which_no_model_uses_is_left_alone() -> None:
@@ -135,13 +127,11 @@ def t5(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, FolderFiles]:
     return model, FolderFiles(save_model(model, tmp_path_factory.mktemp("t5")), "t5")
 
 
-@pytest.mark.parametrize(("part", "index"), [("encoder", 0), ("decoder", 1)])
-def test_the_bias_read_from_a_folder_equals_what_the_model_adds(t5: tuple[Any, FolderFiles], part: str, index: int) -> None:
+@pytest.mark.parametrize("part", ["encoder", "decoder"])
+def test_the_bias_read_from_a_folder_equals_what_the_model_adds(t5: tuple[Any, FolderFiles], part: str) -> None:
     model, files = t5
-    encoding = sorted(find(files), key=lambda encoding: encoding.part, reverse=True)[index]
+    form = next(form_of(encoding, OffsetBias) for encoding in find(files) if encoding.part == part)
     bias = getattr(model, part).block[0].layer[0].SelfAttention.compute_bias(120, 120)[0].detach().double().numpy()
-    form = encoding.form
-    assert isinstance(form, OffsetBias)
     seen = np.tril(np.ones((120, 120), dtype=bool)) if form.causal else np.ones((120, 120), dtype=bool)
     np.testing.assert_allclose(form.kernel(120)[:, seen], bias[:, seen], rtol=0, atol=1e-6)
 
@@ -154,5 +144,5 @@ def test_the_bias_of_mpnet_equals_what_the_model_adds(tmp_path: Path) -> None:
     sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     model = MPNetModel(MPNetConfig(vocab_size=12, max_position_embeddings=64, **sizes)).eval()
     bias = model.encoder.compute_position_bias(torch.zeros(1, 60, 16))[0].detach().double().numpy()
-    form = form_of(FolderFiles(save_model(model, tmp_path), "mpnet"))
-    np.testing.assert_allclose(form.kernel(60), bias, rtol=0, atol=1e-6)
+    (encoding,) = find(FolderFiles(save_model(model, tmp_path), "mpnet"))
+    np.testing.assert_allclose(form_of(encoding, OffsetBias).kernel(60), bias, rtol=0, atol=1e-6)

@@ -97,11 +97,13 @@ def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, 
 
 
 def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float | None) -> tuple[Finding, ...]:
+    notes = tuple(Finding(note) for note in layer.notes)
     if "positions" not in forward:
-        return (Finding("Nothing about position is added to the input: a word's vector is the same wherever it stands."),)
+        return (Finding("Nothing about position is added to the input: a word's vector is the same wherever it stands."), *notes)
     if difference is None or difference > 1e-6:
-        return ()
-    return (Finding(f"The sum made here equals what transformers' own {layer.module_name} returns (largest difference {difference:.1e})."),)
+        return notes
+    text = f"The sum made here equals what transformers' own {layer.module_name} returns (largest difference {difference:.1e})."
+    return (Finding(text), *notes)
 
 
 def draw(results: Results) -> "Figure":

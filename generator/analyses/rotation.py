@@ -36,7 +36,7 @@ def compute(subject: Subject[Rotation]) -> Result:
             Metric("full_turns", "Pairs that turn fully at least once within the context", float(turns)),
             Metric("context", "Context length", float(form.n_positions), "positions"),
             Metric("slowed", "Pairs slowed by scaling", float(changed)),
-            Metric("attention_factor", "Factor on attention that scaling brings", form.attention_factor),
+            Metric("attention_factor", "Factor on sine and cosine that scaling brings", form.attention_factor),
         ),
         arrays={"wavelengths": lengths, "unscaled": plain, "profile": profile, "context": np.array(form.n_positions)},
         findings=_findings(turns, lengths.size, changed, form),

@@ -1,7 +1,7 @@
 """The records that travel between the rooms, and nothing else."""
 
 from generator.contracts.outcomes import Atlas, Fact, Figure, Outcome, Page, PageKind, Reading, Status, Tree
-from generator.contracts.reading import SENTENCE, Checkpoint, Encoding, Files, Json, Provenance, Scheme, Source, TensorInfo
+from generator.contracts.reading import SENTENCE, Checkpoint, Encoding, Files, Json, LayoutRow, Provenance, Scheme, Source, TensorInfo
 from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
 from generator.contracts.subjects import InputLayer, LayerNorm, Sentence, Subject
 
@@ -20,6 +20,7 @@ __all__ = [
     "Json",
     "Label",
     "LayerNorm",
+    "LayoutRow",
     "Metric",
     "Outcome",
     "Page",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from generator.contracts.reading import Checkpoint, Encoding, Scheme
+from generator.contracts.reading import Checkpoint, Encoding, LayoutRow, Scheme
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
 from generator.encodings import Form
 
@@ -43,6 +43,7 @@ class Outcome:
     reason: str | None = None
     revision: str | None = None
     facts: tuple[Fact, ...] = ()
+    layout: tuple[LayoutRow, ...] = ()
     readings: tuple[Reading, ...] = ()
     looked_for: tuple[str, ...] = ()
 

@@ -1,5 +1,6 @@
 """What is read: checkpoints, their files, and the encodings found in them."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -70,6 +71,16 @@ class Files(Protocol):
 
 
 @dataclass(frozen=True)
+class LayoutRow:
+    """Tensors that differ in the numbers of their layers alone; ``pattern`` has # for each number."""
+
+    pattern: str
+    shape: tuple[int, ...]
+    dtype: str
+    count: int
+
+
+@dataclass(frozen=True)
 class Source:
     """Where files come from. ``is_path``: places are paths, relative to the configuration; ``reach`` asks once a run
     whether anything answers there, and raises NotReachedError when not. ``state`` changes whenever the files may have
@@ -107,7 +118,7 @@ class Encoding(Generic[FormT_co]):
     @property
     def key(self) -> str:
         """A name that is unique within its checkpoint and fit for a path."""
-        return f"{self.part}-{self.scheme}".replace(" ", "-").lower()
+        return re.sub(r"[^a-z0-9_]+", "-", f"{self.part}-{self.scheme}".lower())
 
 
 @dataclass(frozen=True)

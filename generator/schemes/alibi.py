@@ -6,9 +6,11 @@ import numpy as np
 
 from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.encodings import Form, OffsetBias
+from generator.errors import RowError
 from generator.model_config import family, needed
 from generator.numerics import Floats, frozen
 
+MOST_HEADS = 4096
 SHOWN = 128  # The line goes on beyond; this many offsets show its slope.
 
 
@@ -32,6 +34,8 @@ def find(files: Files) -> list[Encoding[Form]]:
     if not asked and family(config) != "bloom":
         return []
     n_heads = needed(config, "n_heads", files.where)
+    if n_heads > MOST_HEADS:
+        raise RowError(f"{files.where}: {n_heads:,} heads; expected at most {MOST_HEADS:,}")
     offsets = np.arange(-SHOWN, 1)
     form = OffsetBias(frozen(slopes(n_heads)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
     note = "No tensor holds it; the slopes follow from the number of heads."

@@ -7,7 +7,7 @@ from generator.tables import as_encoding, layout_of, stored_tables, vectors
 
 def find(files: Files) -> list[Encoding[Form]]:
     tables = [(table, vectors(files, table)) for table in stored_tables(files)]
-    return [as_encoding(files, table, rows, SCHEME.key) for table, rows in tables if layout_of(rows) is None]
+    return [as_encoding(files, table, rows, SCHEME.key) for table, rows in tables if layout_of(table, rows) is None]
 
 
 SCHEME = Scheme(

@@ -8,7 +8,7 @@ import numpy as np
 from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
-from generator.model_config import family, needed, number, whole
+from generator.model_config import family, needed, number, positive, whole
 
 KEYS = (
     "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base", "partial_rotary_factor",
@@ -32,7 +32,7 @@ def _asked(config: Json) -> bool:
     return said in ("rotary", "rope") or family(config) in FAMILIES or any(config.get(key) is not None for key in KEYS)
 
 
-def _rotations(config: Json) -> dict[str, Mapping[str, Any]]:
+def _rotations(config: Json) -> Mapping[str, Mapping[str, Any]]:
     """The parameters of each rotation by part: one for all layers, or one for each kind of layer."""
     rope = next((value for key in ("rope_parameters", "rope_scaling") if isinstance(value := config.get(key), dict)), {})
     by_kind = {f"decoder {kind.replace('_', ' ')}": each for kind, each in rope.items() if isinstance(each, dict)}
@@ -45,11 +45,12 @@ def _rotations(config: Json) -> dict[str, Mapping[str, Any]]:
 
 def _encoding(files: Files, part: str, rope: Mapping[str, Any]) -> Encoding[Form]:
     config = files.config
-    bases = (rope.get("rope_theta"), config.get("rope_theta"), config.get("rotary_emb_base"), BASE)
-    base = _positive(next(value for value in bases if value is not None), "rope_theta", files)
+    base = _first(rope.get("rope_theta"), config.get("rope_theta"), config.get("rotary_emb_base"), BASE)
     rotary_dim, head_dim = _sizes(config, rope, files)
     scaling = {key: value for key, value in rope.items() if key not in ("rope_theta", "partial_rotary_factor")}
-    form = Rotation(base, rotary_dim, head_dim, number(config, "n_positions", files.where) or 2048, scaling)
+    form = Rotation(
+        positive(base, f"{files.where}: rope_theta"), rotary_dim, head_dim, number(config, "n_positions", files.where) or 2048, scaling
+    )
     _check(form, files)
     turned = f"{rotary_dim} of the {head_dim} components" if rotary_dim < head_dim else f"all {head_dim} components"
     note = f"No tensor holds it; {turned} of each query and key head are turned, as config.json says."
@@ -60,7 +61,7 @@ def _check(form: Rotation, files: Files) -> None:
     """errors: RowError when the scaling is not one that transformers knows, or makes no frequencies"""
     try:
         frequencies = form.frequencies
-    except (KeyError, TypeError, ValueError, RuntimeError, ArithmeticError) as error:
+    except Exception as error:  # noqa: BLE001  # transformers raises whatever its validators and its arithmetic run into.
         problem = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
     else:
         problem = "" if frequencies.size and np.all(np.isfinite(frequencies) & (frequencies > 0.0)) else "no positive frequencies"
@@ -82,11 +83,14 @@ def _sizes(config: Json, rope: Mapping[str, Any], files: Files) -> tuple[int, in
 
 def _rotary_dim(config: Json, rope: Mapping[str, Any], head_dim: int, files: Files) -> int:
     if (given := config.get("rotary_dim")) is not None:
-        rotary_dim = whole(given, f"{files.where}: rotary_dim")
-    else:
-        share = rope.get("partial_rotary_factor", config.get("partial_rotary_factor", config.get("rotary_pct", 1.0)))
-        rotary_dim = int(head_dim * _positive(share, "partial_rotary_factor", files))
-    return rotary_dim
+        return whole(given, f"{files.where}: rotary_dim")
+    share = _first(rope.get("partial_rotary_factor"), config.get("partial_rotary_factor"), config.get("rotary_pct"), 1.0)
+    return int(head_dim * positive(share, f"{files.where}: partial_rotary_factor"))
+
+
+def _first(*values: object) -> object:
+    """The first that is there."""
+    return next(value for value in values if value is not None)
 
 
 def _within(rotary_dim: int, head_dim: int, files: Files) -> int:
@@ -95,12 +99,6 @@ def _within(rotary_dim: int, head_dim: int, files: Files) -> int:
             f"{files.where}: {rotary_dim} rotated components; expected 2 to the head's {head_dim}, and at most {MOST_COMPONENTS:,}"
         )
     return rotary_dim - rotary_dim % 2
-
-
-def _positive(value: object, name: str, files: Files) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e15:
-        raise RowError(f"{files.where}: {name} is {value!r:.60}; expected a positive number")
-    return float(value)
 
 
 SCHEME = Scheme(

@@ -2,9 +2,12 @@
 
 from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.encodings import Form, PositionTable, SinusoidLayout, sinusoid
-from generator.model_config import family, needed
+from generator.errors import RowError
+from generator.model_config import family, needed, whole
+from generator.numerics import frozen
 from generator.tables import as_encoding, layout_of, stored_tables, vectors
 
+FIRST_ROW = 2  # What fairseq counts from: padding_idx + 1.
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
 # Families whose sinusoid is made when the model is built, with the layout that their code uses.
 MADE_AT_RUN_TIME: dict[str, SinusoidLayout] = {
@@ -17,6 +20,8 @@ MADE_AT_RUN_TIME: dict[str, SinusoidLayout] = {
     "speech_to_text": "tensor2tensor",
     "fsmt": "tensor2tensor",
 }
+DECODERS = frozenset({"ctrl", "xglm"})
+MOST_VALUES = 2**27  # 1 GB in float64; the longest in use holds a tenth of it.
 SAID = {
     "interleaved": "sines and cosines by turns, as printed in the paper",
     "halves": "all sines in the first half of the vector, all cosines in the second",
@@ -27,9 +32,9 @@ SAID = {
 def find(files: Files) -> list[Encoding[Form]]:
     tables = [(table, vectors(files, table)) for table in stored_tables(files)]
     stored = [
-        as_encoding(files, table, rows, SCHEME.key, (f"The stored table equals the sinusoid to 0.0001: {SAID[layout]}.",))
+        as_encoding(files, table, rows, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {SAID[layout]}.",))
         for table, rows in tables
-        if (layout := layout_of(rows))
+        if (layout := layout_of(table, rows))
     ]
     return stored or ([] if tables else _made(files))
 
@@ -39,10 +44,20 @@ def _made(files: Files) -> list[Encoding[Form]]:
     layout = MADE_AT_RUN_TIME.get(family(files.config), "interleaved" if declared else None)
     if layout is None:
         return []
-    shape = needed(files.config, "n_positions", files.where), needed(files.config, "d_model", files.where)
+    shape = _n_positions(files), needed(files.config, "d_model", files.where)
+    if shape[0] * shape[1] > MOST_VALUES:
+        raise RowError(f"{files.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected at most {MOST_VALUES:,} values")
     note = f"No tensor holds it; it is made when the model runs: {SAID[layout]}."
-    form = PositionTable(sinusoid(*shape, layout))
-    return [Encoding("encoder", SCHEME.key, form, Provenance("config.json", shape=shape), (note,))]
+    first_row = FIRST_ROW if layout == "tensor2tensor" else 0
+    table = sinusoid(first_row + shape[0], shape[1], layout)[first_row:]
+    form = PositionTable(frozen(table), first_row)
+    part = "decoder" if family(files.config) in DECODERS else "encoder"
+    return [Encoding(part, SCHEME.key, form, Provenance("config.json", shape=shape), (note,))]
+
+
+def _n_positions(files: Files) -> int:
+    spoken = files.config.get("max_source_positions")  # Of speech, which has no other name for it.
+    return needed(files.config, "n_positions", files.where) if spoken is None else whole(spoken, f"{files.where}: max_source_positions")
 
 
 SCHEME = Scheme(

@@ -86,7 +86,7 @@ def _notes(bucket: Array, offsets: Array, n_buckets: int) -> tuple[str, ...]:
 SCHEME = Scheme(
     key="t5_bias",
     title="T5's relative bias",
-    summary="A learned number for each head and range of offsets, added to the attention logit; the input carries no position.",
+    summary="A learned number for each head and range of offsets, added to the attention logit. This scheme adds nothing to the input.",
     looked_for="relative_attention_bias.weight among the tensors",
     order=30,
     find=find,

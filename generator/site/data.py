@@ -15,6 +15,7 @@ from generator.encodings import Form
 from generator.numerics import Array
 
 SCHEMA = 1
+LONE = "backslashreplace"  # A tensor's name may hold half a surrogate pair; JSON writes it as an escape of the same form.
 COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason")
 
 
@@ -65,7 +66,7 @@ def npz(reading: Reading) -> bytes:
         for name, array in _arrays(reading):
             member = io.BytesIO()
             small = array.astype(np.float32) if array.dtype == np.float64 else array
-            np.lib.format.write_array(member, np.ascontiguousarray(small), allow_pickle=False)
+            np.lib.format.write_array(member, np.asarray(small, order="C"), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
@@ -88,7 +89,7 @@ def _finite(metric: Metric) -> float | None:
 
 
 def _json(document: object) -> bytes:
-    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(errors=LONE)
 
 
 def _csv(atlas: Atlas) -> bytes:
@@ -102,10 +103,10 @@ def _csv(atlas: Atlas) -> bytes:
                 names = [row[key] for key in ("slug", "title", "source", "id", "revision")]
                 kinds = [found[key] for key in ("part", "scheme", "form")]
                 writer.writerow([*map(_neutral, (*names, *kinds, name)), metric["value"], metric["unit"], _neutral(metric["reason"])])
-    return buffer.getvalue().encode()
+    return buffer.getvalue().encode(errors=LONE)
 
 
 def _neutral(text: str | None) -> str:
-    """``text``, with an apostrophe before what a spreadsheet would take for a formula."""
-    text = text or ""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    """``text`` on one line, with an apostrophe before what a spreadsheet would take for a formula."""
+    line = " ".join((text or "").split())
+    return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line

@@ -1,5 +1,6 @@
 """How text and numbers get into a page: the one escaper and the one number format."""
 
+import math
 import re
 import unicodedata
 from typing import Any
@@ -8,6 +9,7 @@ from markupsafe import Markup
 
 SAFE = re.compile(r"[^\W_]|[ ,;?]")
 SIGNIFICANT = 4
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def literal(text: str) -> Markup:
@@ -33,18 +35,19 @@ def finalize(value: Any) -> Any:
 
 
 def number(value: float | None) -> str:
-    """Four significant digits, thousands separated, a true minus sign; "–" for None."""
-    if value is None:
+    """Four significant digits, thousands separated, a true minus sign; "–" for what is none."""
+    if value is None or not math.isfinite(value):
         return "–"
     if value == 0:
         return "0"
+    rounded = float(f"{value:.{SIGNIFICANT - 1}e}")
     if float(value).is_integer() and abs(value) < 1e15:
         text = f"{int(value):,}"
-    elif 1e-4 <= abs(value) < 1e9:
-        text = f"{float(f'{value:.{SIGNIFICANT - 1}e}'):,.{_decimals(value)}f}"
+    elif 1e-4 <= abs(rounded) < 1e9:
+        text = f"{rounded:,.{_decimals(rounded)}f}"
     else:
         mantissa, exponent = f"{value:.{SIGNIFICANT - 1}e}".split("e")
-        text = f"{mantissa} × 10^{int(exponent)}"
+        text = f"{mantissa} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
     return text.replace("-", "−")
 
 

@@ -86,7 +86,7 @@ def _same(tree: Tree, folder: Path) -> bool:
 
 def _unsuitable(output: Path) -> str | None:
     place = output.resolve()
-    if place in (Path.home(), Path.cwd().resolve()) or place in Path.cwd().resolve().parents:
+    if place in (Path.home().resolve(), Path.cwd().resolve()) or place in Path.cwd().resolve().parents:
         return "the working folder, one above it, or home"
     if (place / ".git").exists() or (place / "pyproject.toml").exists():
         return "a project of its own"

@@ -1,12 +1,13 @@
 """The Hugging Face Hub, through its own client: one commit, and only the files that the atlas reads."""
 
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from generator.contracts import Checkpoint, Files, Source
 from generator.errors import NotReachedError, RowError
-from generator.files import FolderFiles
+from generator.files import ONLY_PICKLED, FolderFiles
 from generator.pickled import PickledFiles
 
 if TYPE_CHECKING:
@@ -41,12 +42,20 @@ def reach() -> None:
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
+    row = f"{checkpoint.place}@{checkpoint.revision or 'main'}"
+    folder = _download(checkpoint, row, offline)
+    if not checkpoint.pickle and _left_pickled(checkpoint, folder):
+        raise RowError(f"{row}: {ONLY_PICKLED}")
+    return (PickledFiles if checkpoint.pickle else FolderFiles)(folder, checkpoint.id, revision=folder.name)
+
+
+def _download(checkpoint: Checkpoint, row: str, offline: bool) -> Path:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import (
+    from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError, of whichever HTTP library it uses
         GatedRepoError,
         HfHubHTTPError,
         HFValidationError,
-        HTTPError,  # type: ignore[attr-defined]  # of whichever HTTP library it uses
+        HTTPError,
         LocalEntryNotFoundError,
         RepositoryNotFoundError,
         RevisionNotFoundError,
@@ -54,10 +63,9 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()
-    row = f"{checkpoint.place}@{checkpoint.revision or 'main'}"
     patterns = [*WANTED, "pytorch_model.bin"] if checkpoint.pickle else list(WANTED)
     try:
-        folder = Path(snapshot_download(checkpoint.place, revision=checkpoint.revision, allow_patterns=patterns, local_files_only=offline))
+        return Path(snapshot_download(checkpoint.place, revision=checkpoint.revision, allow_patterns=patterns, local_files_only=offline))
     except LocalEntryNotFoundError as error:
         if isinstance(error.__cause__, HfHubHTTPError):
             raise RowError(_answered(row, error.__cause__)) from None
@@ -72,15 +80,26 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
         raise RowError(f"{row}: not a Hub id; expected 'owner/name'") from None
     except HfHubHTTPError as error:
         raise RowError(_answered(row, error)) from None
-    except (HTTPError, OSError) as error:
+    except (HTTPError, OSError, ValueError) as error:
         raise RowError(f"{row}: the download broke off ({type(error).__name__}); expected whole files") from None
-    return (PickledFiles if checkpoint.pickle else FolderFiles)(folder, checkpoint.id, revision=folder.name)
 
 
 def _answered(row: str, error: "HfHubHTTPError") -> str:
     status = error.response.status_code
     hint = " (if HF_TOKEN is set, check that it is valid and may read this)" if status in (401, 403) else ""
     return f"{row}: the Hub answered {status}; expected the repository{hint}"
+
+
+def _left_pickled(checkpoint: Checkpoint, folder: Path) -> bool:
+    """Whether there are weights on the Hub, but only as pickles, which were therefore not downloaded."""
+    from huggingface_hub import get_cached_repo_tree
+    from huggingface_hub.errors import CachedRepoTreeNotFoundError
+
+    try:
+        listed = get_cached_repo_tree(checkpoint.place, revision=folder.name)
+    except CachedRepoTreeNotFoundError:
+        return False
+    return not any(folder.glob("*.safetensors")) and any(fnmatch(file.path, "pytorch_model*.bin") for file in listed)
 
 
 def state(checkpoint: Checkpoint) -> str | None:

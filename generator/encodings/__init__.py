@@ -1,0 +1,26 @@
+"""The forms that a position encoding takes, and what each says about a pair of positions.
+
+A form is a type: analyses state which ones they understand. How a checkpoint came by it (its scheme) is data elsewhere.
+"""
+
+from generator.encodings.nothing import NoEncoding
+from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
+from generator.encodings.rotations import Rotation
+from generator.encodings.tables import BASE, PositionTable, SinusoidLayout, sinusoid
+from generator.encodings.windows import WindowBias
+
+Form = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution | NoEncoding
+
+__all__ = [
+    "BASE",
+    "Convolution",
+    "Form",
+    "NoEncoding",
+    "OffsetBias",
+    "PositionTable",
+    "RelativeTable",
+    "Rotation",
+    "SinusoidLayout",
+    "WindowBias",
+    "sinusoid",
+]

@@ -1,0 +1,72 @@
+"""Queries and keys turned by angles that grow with position."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from generator.numerics import Floats, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """Pairs of query and key components turned by an angle that grows with position (Su et al. 2021, arXiv 2104.09864).
+
+    rotary_dim of the head_dim components of each head are turned; scaling holds the checkpoint's own parameters.
+    """
+
+    base: float
+    rotary_dim: int
+    head_dim: int
+    n_positions: int
+    scaling: Mapping[str, object] = field(default_factory=dict)
+    noun = "a rotation"
+    reference = None
+
+    @cached_property
+    def unscaled_frequencies(self) -> Floats:
+        """base^(−2j/rotary_dim): (n_pairs,), radians per position."""
+        return frozen(self.base ** (-2.0 * np.arange(self.rotary_dim // 2) / self.rotary_dim))
+
+    @property
+    def rope_type(self) -> str:
+        """The name of the rule that rescales the frequencies; "default" where none does."""
+        return str(self.scaling.get("rope_type", self.scaling.get("type", "default")))
+
+    @cached_property
+    def frequencies(self) -> Floats:
+        """What the checkpoint turns by, after scaling: (n_pairs,), radians per position."""
+        return self.unscaled_frequencies if self.rope_type == "default" else self._rescaled[0]
+
+    @cached_property
+    def attention_factor(self) -> float:
+        """The factor on sine and cosine that some scalings bring along; 1 without one."""
+        return 1.0 if self.rope_type == "default" else self._rescaled[1]
+
+    @cached_property
+    def _rescaled(self) -> tuple[Floats, float]:
+        from transformers import PreTrainedConfig
+        from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+        rope = {
+            **self.scaling,
+            "rope_type": self.rope_type,
+            "rope_theta": self.base,
+            "partial_rotary_factor": self.rotary_dim / self.head_dim,
+        }
+        # One head as wide as the model: some of the initialisers ask for these two even where the width of a head is given.
+        heads = {"hidden_size": self.head_dim, "num_attention_heads": 1, "head_dim": self.head_dim}
+        config = PreTrainedConfig(rope_parameters=rope, max_position_embeddings=self.n_positions, **heads)
+        frequencies, attention_factor = ROPE_INIT_FUNCTIONS[self.rope_type](config, "cpu")
+        turning = frequencies.double().numpy()
+        return frozen(turning[turning != 0.0]), float(attention_factor)  # A pair that does not turn is not rotated.
+
+    def by_offset(self, n_offsets: int) -> Floats:
+        """mean_j cos(offset · frequency_j) for offsets 0 … n_offsets − 1: (n_offsets,), 1 at offset 0."""
+        return np.asarray(np.cos(np.arange(n_offsets)[:, None] * self.frequencies).mean(axis=1))
+
+    def kernel(self, n_positions: int) -> Floats:
+        """The same as a matrix, query by key: (1, n_positions, n_positions)."""
+        index = np.arange(n_positions)
+        return np.asarray(self.by_offset(n_positions)[np.abs(index[:, None] - index)][None])

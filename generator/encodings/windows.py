@@ -1,0 +1,36 @@
+"""A bias for each two-dimensional offset between the patches of a window."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from generator.numerics import Array, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class WindowBias:
+    """A number for each head and offset (rows, columns), added to the attention logit within a window of patches.
+
+    values: (n_heads, 2·rows − 1, 2·columns − 1), the offset (0, 0) in the middle; offsets are query minus key or key
+    minus query as the model indexes them, told by the scheme
+    """
+
+    values: Floats
+    noun = "a bias for each offset in a window"
+    reference = None
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """Rows and columns of patches."""
+        return (self.values.shape[1] + 1) // 2, (self.values.shape[2] + 1) // 2
+
+    def kernel(self, n_positions: int) -> Floats:
+        """The bias as a matrix of patches in reading order, query by key: (n_heads, n, n), n limited to the window."""
+        rows, columns = self.window
+        patch = np.arange(min(n_positions, rows * columns))
+        down, across = _offsets(patch // columns) + rows - 1, _offsets(patch % columns) + columns - 1
+        return np.asarray(self.values[:, down, across])
+
+
+def _offsets(index: Array) -> Array:
+    return np.asarray(index[None, :] - index[:, None])

@@ -1,0 +1,26 @@
+"""The layout of a model's modules, read off the names of its tensors."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+
+from generator.contracts import LayoutRow, TensorInfo
+
+NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
+
+
+def layout(tensors: Mapping[str, TensorInfo]) -> tuple[LayoutRow, ...]:
+    """One row for each tensor, layers that repeat folded into one: ``h.#.attn.weight`` stands for all layers.
+
+    Tensors of one pattern but different shapes keep rows of their own.
+    """
+    counts: defaultdict[tuple[str, tuple[int, ...], str], int] = defaultdict(int)
+    for name, tensor in sorted(tensors.items(), key=_by_depth):
+        counts[NUMBER.sub("#", name), tensor.shape, tensor.dtype] += 1
+    return tuple(LayoutRow(pattern, shape, dtype, count) for (pattern, shape, dtype), count in counts.items())
+
+
+def _by_depth(item: tuple[str, TensorInfo]) -> tuple[bool, list[tuple[int, str]]]:
+    """What comes before the layers first, then the layers in the order of their numbers."""
+    words = item[0].split(".")
+    return any(word.isdigit() for word in words), [(int(word) if word.isdigit() else -1, word) for word in words]

@@ -1,0 +1,173 @@
+"""A small real server that speaks as much of the Hub's protocol as its client needs, and the program run against it."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock, Thread
+from urllib.parse import unquote, urlsplit
+
+ROOT = Path(__file__).parent.parent
+NOBODY = "http://127.0.0.1:9"  # The discard port: nothing listens there.
+ALWAYS = 1_000_000
+INFO = re.compile(r"/api/models/(?P<id>.+?)(/revision/(?P<revision>.+))?")
+TREE = re.compile(r"/api/models/(?P<id>.+?)/tree/(?P<revision>[^/]+)")
+FILE = re.compile(r"/(?P<id>.+?)/resolve/(?P<revision>[^/]+)/(?P<name>.+)")
+
+
+@dataclass(frozen=True)
+class Repository:
+    """Files by commit, and the commit that each branch points at."""
+
+    commits: Mapping[str, Mapping[str, bytes]]
+    branches: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP response; one without a status cuts the connection."""
+
+    status: int | None = 200
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What the first ``times`` requests of ``method`` whose path holds ``about`` get instead of the true answer."""
+
+    answer: Answer
+    about: str = "/"
+    method: str = ""
+    times: int = ALWAYS
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request: method, path, and the token that came with it."""
+
+    method: str
+    path: str
+    token: str | None
+
+
+class Hub(ThreadingHTTPServer):
+    """Repositories by id, troubles in order, and a log of all that was asked about them."""
+
+    daemon_threads = True
+
+    def __init__(self, repositories: Mapping[str, Repository], troubles: Sequence[Trouble]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.repositories, self.troubles = repositories, troubles
+        self.log: list[Asked] = []
+        self._met = [0] * len(troubles)
+        self._one_at_a_time = Lock()
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def downloads(self) -> list[str]:
+        """Names of the files whose bytes were sent, sorted."""
+        return sorted(match["name"] for asked in self.log if asked.method == "GET" and (match := FILE.fullmatch(asked.path)))
+
+    def answer(self, asked: Asked) -> Answer:
+        with self._one_at_a_time:
+            self.log.append(asked)
+            for index, trouble in enumerate(self.troubles):
+                if trouble.about in asked.path and trouble.method in ("", asked.method) and self._met[index] < trouble.times:
+                    self._met[index] += 1
+                    return trouble.answer
+        return _true_answer(self.repositories, asked)
+
+
+def refusal(status: int, code: str = "", message: str = "", **headers: str) -> Answer:
+    """An answer that says no, as the Hub says it."""
+    said = {"X-Error-Code": code, "X-Error-Message": message, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    return Answer(status, headers={name: value for name, value in said.items() if value})
+
+
+@contextmanager
+def serving(repositories: Mapping[str, Repository], *troubles: Trouble) -> Iterator[Hub]:
+    """A Hub that answers on this machine until the block ends."""
+    with Hub(repositories, troubles) as hub:
+        thread = Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield hub
+        finally:
+            hub.shutdown()
+            thread.join()
+
+
+def run(*arguments: str, home: Path, endpoint: str = NOBODY, **environment: str) -> subprocess.CompletedProcess[str]:
+    """``python -m generator`` with a Hub and a cache of its own; no setting of whoever runs the tests gets in."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING", "TRANSFORMERS_"))}
+    hub = {"HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_XET": "1"}
+    fixed = {"SOURCE_DATE_EPOCH": "1700000000", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "generator", *arguments]
+    return subprocess.run(command, env={**kept, **fixed, **hub, **environment}, capture_output=True, text=True, check=False, timeout=120)
+
+
+def _true_answer(repositories: Mapping[str, Repository], asked: Asked) -> Answer:
+    if asked.path == "/":
+        return Answer()
+    match = TREE.fullmatch(asked.path) or FILE.fullmatch(asked.path) or INFO.fullmatch(asked.path)
+    repository = repositories.get(match["id"]) if match else None
+    if match is None or repository is None:
+        return refusal(401 if asked.token is None else 404, "RepoNotFound", "Invalid username or password.")
+    revision = match["revision"] or "main"
+    commit = repository.branches.get(revision, revision)
+    if commit not in repository.commits:
+        return refusal(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+    files = repository.commits[commit]
+    if match.re is FILE:
+        return _file(files.get(match["name"]), commit)
+    if match.re is TREE:
+        return _json([{"type": "file", "oid": _oid(body), "size": len(body), "path": name} for name, body in files.items()])
+    return _json({"id": match["id"], "sha": commit, "siblings": [{"rfilename": name} for name in files]})
+
+
+def _file(body: bytes | None, commit: str) -> Answer:
+    if body is None:
+        return refusal(404, "EntryNotFound", "Entry not found", X_Repo_Commit=commit)
+    return Answer(200, body, {"X-Repo-Commit": commit, "ETag": f'"{_oid(body)}"', "X-Linked-Size": str(len(body))})
+
+
+def _json(document: object) -> Answer:
+    return Answer(200, json.dumps(document).encode(), {"Content-Type": "application/json"})
+
+
+def _oid(body: bytes) -> str:
+    """The name that git gives to a file of these bytes."""
+    return hashlib.sha1(b"blob %d\0" % len(body) + body, usedforsecurity=False).hexdigest()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Hub
+
+    def do_GET(self) -> None:
+        answer = self.server.answer(Asked(self.command, unquote(urlsplit(self.path).path), self.headers.get("Authorization")))
+        self.close_connection = True
+        if answer.status is None:
+            return
+        self.send_response(answer.status)
+        for name, value in {**answer.headers, "Content-Length": str(len(answer.body)), "Connection": "close"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(answer.body)
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def log_message(self, *arguments: object) -> None:
+        """The log is the server's own."""

@@ -1,0 +1,232 @@
+"""What holds for every analysis, whichever there are; none is named here."""
+
+import re
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from generator.contracts import Analysis, Encoding, FigureSpec, InputLayer, Label, LayerNorm, Provenance, Result, Sentence, Subject
+from generator.encodings import Convolution, Form, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, frozen
+from generator.plotting import thumbnail
+from generator.study import Task, all_analyses, study
+from generator.svg import svg
+from tests.support import LABELS, checkpoint, save_folder
+
+MOST_BYTES = 200_000
+ANALYSES = all_analyses()
+draws = np.random.default_rng(0)
+
+
+def table(values: Any) -> PositionTable:
+    return PositionTable(frozen(values))
+
+
+def bias(values: Any, causal: bool = False) -> OffsetBias:
+    """As many offsets as there are values, up to 0 or around it."""
+    array = frozen(values)
+    last = 0 if causal else array.shape[1] // 2
+    return OffsetBias(array, frozen(np.arange(array.shape[1]) - array.shape[1] + 1 + last), causal, "linear" if causal else "constant")
+
+
+TABLES: dict[str, Any] = {
+    "random": draws.normal(0, 0.02, (40, 24)),
+    "sinusoid": sinusoid(64, 16),
+    "constant": np.full((20, 8), 0.5),
+    "zeros": np.zeros((20, 8)),
+    "rank one": np.outer(np.arange(1.0, 21.0), draws.normal(size=8)),
+    "one row": draws.normal(size=(1, 8)),
+    "two rows": draws.normal(size=(2, 8)),
+    "one column": draws.normal(size=(20, 1)),
+    "one value": [[0.5]],
+    "one row not zero": np.eye(20, 8)[[0, *range(9, 20), *range(9, 17)]],
+    "every other row zero": draws.normal(size=(20, 8)) * (np.arange(20) % 2)[:, None],
+    "one huge value": np.eye(20, 8) * 1e300,
+    "tiny values": draws.normal(size=(20, 8)) * 1e-300,
+    "NaN": np.full((20, 8), np.nan),
+    "one NaN": np.where(np.eye(20, 8) > 0, np.nan, 1.0),
+    "one infinity": np.where(np.eye(20, 8) > 0, np.inf, 1.0),
+    "large": draws.normal(0, 0.02, (514, 768)),
+}
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+OTHERS: dict[str, Form] = {
+    "bias of many heads": bias(draws.normal(size=(32, 257))),
+    "bias of one head": bias(draws.normal(size=(1, 9))),
+    "causal bias": bias(-np.outer(2.0 ** -np.arange(1, 9), np.arange(128)[::-1]), causal=True),
+    "bias of zeros": bias(np.zeros((2, 9))),
+    "bias of one offset": bias(np.ones((2, 1)), causal=True),
+    "huge bias": bias(draws.normal(size=(2, 9)) * 1e300),
+    "bias with NaN": bias(np.full((2, 9), np.nan)),
+    "bias with infinity": bias(np.where(np.eye(2, 9) > 0, -np.inf, 0.0)),
+    "rotation": Rotation(1e4, 32, 64, 512),
+    "rotation of one pair": Rotation(1e4, 2, 2, 1),
+    "scaled rotation": Rotation(5e5, 128, 128, 131072, LLAMA3),
+    "rotation by base one": Rotation(1.0, 8, 8, 64),
+    "vectors by offset": RelativeTable(frozen(draws.normal(size=(33, 8))), frozen(np.arange(-16, 17))),
+    "vectors by offset, zeros": RelativeTable(frozen(np.zeros((5, 8))), frozen(np.arange(-2, 3))),
+    "vectors by offset, NaN": RelativeTable(frozen(np.full((5, 8), np.nan)), frozen(np.arange(-2, 3))),
+    "one vector by offset": RelativeTable(frozen(draws.normal(size=(1, 8))), frozen([0])),
+    "window": WindowBias(frozen(draws.normal(size=(3, 13, 13)))),
+    "narrow window": WindowBias(frozen(draws.normal(size=(1, 1, 3)))),
+    "window of one patch": WindowBias(frozen(np.ones((2, 1, 1)))),
+    "window of zeros": WindowBias(frozen(np.zeros((2, 5, 5)))),
+    "window with NaN": WindowBias(frozen(np.full((2, 5, 5), np.nan))),
+    "convolution": Convolution(frozen(draws.normal(size=(8, 2, 16))), frozen(np.arange(-8, 8))),
+    "convolution of one weight": Convolution(frozen(draws.normal(size=(8, 2, 1))), frozen([0])),
+    "convolution of zeros": Convolution(frozen(np.zeros((8, 2, 3))), frozen([-1, 0, 1])),
+    "convolution with NaN": Convolution(frozen(np.full((8, 2, 3), np.nan)), frozen([-1, 0, 1])),
+    "nothing": NoEncoding("the test says so"),
+}
+FORMS: dict[str, Form] = {**{f"table: {name}": table(values) for name, values in TABLES.items()}, **OTHERS}
+
+
+def sentence(*ids: int, width: int) -> Sentence:
+    words = np.random.default_rng(1).normal(size=(9, width))[list(ids)]
+    return Sentence(tuple(f"word {index}" for index in ids), ids, tuple(index == 0 for index in ids), frozen(words))
+
+
+def subject_of(form: Form, width: int) -> Subject[Form]:
+    """An encoding of this form, with a sentence of five tokens whose vectors are as wide as asked."""
+    norm = LayerNorm(frozen(np.ones(width)), frozen(np.zeros(width)), 1e-5)
+    layer = InputLayer(sentence(0, 1, 2, 3, 0, width=width), sentence(0, 3, 2, 1, 0, width=width), "wte.weight", norm=norm)
+    return Subject(Encoding("encoder", "made for a test", form, Provenance("")), layer)
+
+
+def ask(analysis: Analysis, form: Form) -> Result:
+    """The result, with the reason in it where the question does not apply."""
+    try:
+        return analysis.compute(subject_of(form, form.vectors.shape[1] if isinstance(form, PositionTable) else 8))
+    except NotApplicableError as error:
+        return Result(reason=str(error))
+
+
+ASKED = [(analysis, name) for analysis, name in product(ANALYSES, FORMS) if isinstance(FORMS[name], analysis.forms)]
+RESULTS: dict[tuple[str, str], Result] = {}
+FIGURES = [(analysis, spec, name) for analysis, name in ASKED for spec in analysis.figures]
+asked = pytest.mark.parametrize(("analysis", "name"), ASKED, ids=lambda value: getattr(value, "key", value))
+figures = pytest.mark.parametrize(("analysis", "spec", "name"), FIGURES, ids=lambda value: getattr(value, "key", value))
+
+
+def result_of(analysis: Analysis, name: str) -> Result:
+    """Asked once for all tests."""
+    if (analysis.key, name) not in RESULTS:
+        RESULTS[analysis.key, name] = ask(analysis, FORMS[name])
+    return RESULTS[analysis.key, name]
+
+
+def drawn(analysis: Analysis, spec: FigureSpec, name: str, labels: tuple[Label, ...]) -> bytes:
+    result = result_of(analysis, name)
+    if result.reason is not None:
+        pytest.skip(result.reason)
+    return svg(spec.draw, dict.fromkeys(labels, result))
+
+
+def test_every_form_is_among_those_asked_about() -> None:
+    assert {type(form) for form in FORMS.values()} == set(get_args(Form))
+
+
+def test_every_form_has_an_analysis() -> None:
+    understood = {form for analysis in ANALYSES for form in analysis.forms}
+    assert understood == set(get_args(Form))
+
+
+@asked
+def test_it_answers_or_says_why_not_and_never_warns(analysis: Analysis, name: str) -> None:
+    result = result_of(analysis, name)
+    assert isinstance(result, Result)
+    assert result.reason is None or len(result.reason) > 10
+
+
+@asked
+def test_where_it_does_not_apply_there_is_nothing_else(analysis: Analysis, name: str) -> None:
+    result = result_of(analysis, name)
+    assert result.reason is None or not (result.metrics or result.arrays or result.findings)
+
+
+@asked
+def test_each_metric_has_a_finite_value_or_a_reason_and_never_both(analysis: Analysis, name: str) -> None:
+    for metric in result_of(analysis, name).metrics:
+        assert (metric.value is None) != (metric.reason is None), metric.key
+        assert metric.value is None or np.isfinite(metric.value), metric.key
+
+
+@asked
+def test_each_metric_has_a_key_and_a_title_of_its_own(analysis: Analysis, name: str) -> None:
+    metrics = result_of(analysis, name).metrics
+    assert len({metric.key for metric in metrics}) == len({metric.title for metric in metrics}) == len(metrics)
+
+
+@asked
+def test_each_array_can_be_stored_without_a_pickle(analysis: Analysis, name: str) -> None:
+    for array in result_of(analysis, name).arrays.values():
+        assert isinstance(array, np.ndarray)
+        assert array.dtype.kind in "biufU"
+
+
+@asked
+def test_each_finding_is_a_sentence_of_defined_numbers(analysis: Analysis, name: str) -> None:
+    for finding in result_of(analysis, name).findings:
+        assert re.fullmatch(r"[A-Z\d].*[.]", finding.text), finding.text
+        assert not re.search(r"\b(nan|inf|None)\b", finding.text), finding.text
+
+
+@asked
+def test_asking_twice_gives_the_same(analysis: Analysis, name: str) -> None:
+    first, second = result_of(analysis, name), ask(analysis, FORMS[name])
+    assert (first.metrics, first.findings, first.reason) == (second.metrics, second.findings, second.reason)
+    for key in first.arrays:
+        np.testing.assert_array_equal(first.arrays[key], second.arrays[key])
+
+
+@figures
+def test_a_figure_is_a_small_svg(analysis: Analysis, spec: FigureSpec, name: str) -> None:
+    picture = drawn(analysis, spec, name, LABELS[:1])
+    assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
+    assert len(picture) <= MOST_BYTES
+
+
+@figures
+def test_a_figure_shows_two_side_by_side(analysis: Analysis, spec: FigureSpec, name: str) -> None:
+    if analysis.per_figure == 1:
+        pytest.skip("its comparison is one figure after the other")
+    picture = drawn(analysis, spec, name, LABELS)
+    assert len(picture) <= MOST_BYTES
+    assert all(label.title.encode() in picture for label in LABELS)
+
+
+@figures
+def test_the_alternative_text_is_made_of_numbers(analysis: Analysis, spec: FigureSpec, name: str) -> None:
+    result = result_of(analysis, name)
+    if result.reason is None:
+        said = spec.alt(dict.fromkeys(LABELS, result))
+        assert re.search(r"\d", said)
+        assert not re.search(r"\b(nan|inf|None)\b", said), said
+        assert all(label.title in said for label in LABELS)
+
+
+@pytest.mark.parametrize("analysis", ANALYSES, ids=lambda analysis: analysis.key)
+def test_a_comparison_of_as_many_as_it_holds_is_a_small_svg(analysis: Analysis) -> None:
+    name = next(name for other, name in ASKED if other is analysis and result_of(analysis, name).reason is None)
+    labels = tuple(Label(f"Checkpoint {index}", "#3d7fd6") for index in range(analysis.per_figure))
+    for spec in analysis.figures:
+        assert len(drawn(analysis, spec, name, labels)) <= MOST_BYTES
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_has_a_small_picture(name: str) -> None:
+    kernel: Floats = FORMS[name].kernel(96).mean(axis=0)
+    assert len(svg(thumbnail, kernel)) <= MOST_BYTES / 4
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "large"])
+def test_a_checkpoint_with_whatever_table_is_built(name: str, tmp_path: Path) -> None:
+    with np.errstate(over="ignore"):  # Storing them in single precision is part of the case.
+        arrays = {"wpe.weight": np.asarray(TABLES[name], dtype=np.float64)}
+    folder = save_folder(tmp_path, {"model_type": "gpt2"}, arrays)
+    outcome = study(Task(checkpoint(place=str(folder)), "#3d7fd6", offline=True))
+    assert (outcome.status, outcome.reason, len(outcome.readings)) == ("ok", None, 1)

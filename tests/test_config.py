@@ -1,0 +1,228 @@
+"""checkpoints.yml: what is accepted, and the exact place and words of each refusal."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generator import config, rows, study
+from generator.contracts import Checkpoint
+from generator.errors import RefusedError
+
+ROOT = Path(__file__).parent.parent
+SOURCES = study.all_sources()
+HEAD = "checkpoints:\n"
+KEYS = "revision, title, group, notes, sentence, pickle, folder, hub"
+NOT_PLAIN = "expected some text without control or direction marks"
+NOT_A_PATH = "expected a name, not a path"
+NOT_AN_ID = "expected a Hub id, 'owner/name'"
+A_LIST = "expected a list under 'checkpoints'"
+
+# What stands in the file, and all that is said of it.
+NOT_A_LIST = {
+    "empty": (b"", "1:1: found None; expected one key, 'checkpoints'"),
+    "a list at the top": (b"[]", "1:1: found []; expected one key, 'checkpoints'"),
+    "another key": (b"# mine\n\nmodels: []\n", "3:1: found ['models']; expected one key, 'checkpoints'"),
+    "one key too many": (b"checkpoints: [a/b]\nmodels: []\n", "2:1: found ['checkpoints', 'models']; expected one key, 'checkpoints'"),
+    "no rows": (b"# mine\ncheckpoints: []\n", "2:1: checkpoints: found []; expected a list of at least one checkpoint"),
+    "nothing": (b"checkpoints:\n", "1:1: checkpoints: found None; expected a list of at least one checkpoint"),
+    "a mapping": (b"checkpoints: {a: b}\n", "1:1: checkpoints: found {'a': 'b'}; expected a list of at least one checkpoint"),
+    "a tab": (b"checkpoints:\n\t- a/b\n", f"2:1: not YAML: found character '\\t' that cannot start any token; {A_LIST}"),
+    "an open quote": (b"checkpoints:\n  - 'a/b\n", f"3:1: not YAML: found unexpected end of stream; {A_LIST}"),
+    "two documents": (b"checkpoints: [a/b]\n---\nx: 1\n", f"2:1: not YAML: but found another document; {A_LIST}"),
+    "UTF-16": ("checkpoints: [a/b]\n".encode("utf-16"), "1:1: byte 0xff is not UTF-8; expected UTF-8 text"),
+    "UTF-16 without its mark": (
+        "checkpoints: [a/b]\n".encode("utf-16-le"),
+        '1:2: not YAML: unacceptable character #x0000: special characters are not allowed in "<unicode string>", position 1; ' + A_LIST,
+    ),
+    "Latin-1": (b"checkpoints:\n  - hub: a/b\n    title: Caf\xe9\n", "3:15: byte 0xe9 is not UTF-8; expected UTF-8 text"),
+    "NUL": (
+        b"checkpoints:\n  - hub: a/b\n    title: x\0y\n",
+        '3:13: not YAML: unacceptable character #x0000: special characters are not allowed in "<unicode string>", position 38; ' + A_LIST,
+    ),
+    "an alias": (b"checkpoints:\n  - &x a/b\n  - *x\n", "3:5: an alias (*x); expected values written out"),
+    "an alias bomb": (
+        b"a: &a [x, x, x]\nb: &b [*a, *a, *a]\nc: &c [*b, *b, *b]\ncheckpoints: *c\n",
+        "2:8: an alias (*a); expected values written out",
+    ),
+    "deep nesting": (b"[" * 100_000, "1:9: nested more than 8 deep; expected a list of checkpoints"),
+    "too large": (b"#" * (config.MOST_BYTES + 1), "1:1: 1,048,577 bytes; expected at most 1,048,576"),
+    "the same key twice": (
+        b"checkpoints:\n  - hub: a/b\n    hub: a/c\n",
+        f'3:5: not YAML: found duplicate key "hub" with value "a/c" (original value: "a/b"); {A_LIST}',
+    ),
+}
+
+# A row below the head, and what is said of it.
+BAD_ROWS = {
+    "unknown key": (
+        "  - hub: a/b\n    revison: x\n",
+        f"3:5: checkpoints[0]: found the unknown key 'revison' (did you mean 'revision'?); expected one of {KEYS}",
+    ),
+    "a key like no other": ("  - hub: a/b\n    zzz: x\n", f"3:5: checkpoints[0]: found the unknown key 'zzz'; expected one of {KEYS}"),
+    "a number as a key": ("  - hub: a/b\n    1: x\n", f"3:5: checkpoints[0]: found the unknown key '1'; expected one of {KEYS}"),
+    "no, which older YAML takes for false": ("  - hub: no\n", f"2:5: checkpoints[0].hub: found 'no'; {NOT_AN_ID}"),
+    "a leading zero": ("  - hub: 0123\n", "2:5: checkpoints[0].hub: found 123; expected a valid string"),
+    "a bare number": ("  - 0123\n", "2:5: checkpoints[0]: found 123; expected a Hub id or a mapping"),
+    "a commit of digits": ("  - hub: a/b\n    revision: 1234567\n", "3:5: checkpoints[0].revision: found 1234567; expected a valid string"),
+    "a list": ("  - [a/b]\n", "2:5: checkpoints[0]: found ['a/b']; expected a Hub id or a mapping"),
+    "two places": ("  - hub: a/b\n    folder: x\n", "2:5: checkpoints[0]: found folder and hub; expected 'folder' or 'hub'"),
+    "no place": ("  - title: x\n", "2:5: checkpoints[0]: found no place to read from; expected 'folder' or 'hub'"),
+    "an empty place": ("  - folder: ~\n", "2:5: checkpoints[0]: found no place to read from; expected 'folder' or 'hub'"),
+    "a tag": ("  - !!python/object/apply:os.system [x]\n", "2:5: checkpoints[0]: found ['x']; expected a Hub id or a mapping"),
+    "a path": ("  - ../../x\n", f"2:5: checkpoints[0].hub: found '../../x'; {NOT_A_PATH}"),
+    "a path from the root": ("  - /etc/x\n", f"2:5: checkpoints[0].hub: found '/etc/x'; {NOT_A_PATH}"),
+    "a Windows path": ("  - C:\\x\n", f"2:5: checkpoints[0].hub: found 'C:\\\\x'; {NOT_A_PATH}"),
+    "an encoded path": ("  - '%2e%2e/x'\n", f"2:5: checkpoints[0].hub: found '%2e%2e/x'; {NOT_A_PATH}"),
+    "a path as a title": ("  - hub: a/b\n    title: ../../x\n", f"3:5: checkpoints[0].title: found '../../x'; {NOT_A_PATH}"),
+    "an encoded path as a title": ("  - hub: a/b\n    title: '%2E%2E'\n", f"3:5: checkpoints[0].title: found '%2E%2E'; {NOT_A_PATH}"),
+    "a path as a revision": ("  - hub: a/b\n    revision: ../x\n", f"3:5: checkpoints[0].revision: found '../x'; {NOT_A_PATH}"),
+    "a device": ("  - CON\n", f"2:5: checkpoints[0].hub: found 'CON'; {NOT_AN_ID}"),
+    "a device as a name": ("  - a/nul\n", f"2:5: checkpoints[0].hub: found 'a/nul'; {NOT_AN_ID}"),
+    "a dot at the end": ("  - a.\n", f"2:5: checkpoints[0].hub: found 'a.'; {NOT_AN_ID}"),
+    "a URL": ("  - https://example.org/a/b\n", f"2:5: checkpoints[0].hub: found 'https://example.org/a/b'; {NOT_AN_ID}"),
+    "three words": ("  - a/b/c\n", f"2:5: checkpoints[0].hub: found 'a/b/c'; {NOT_AN_ID}"),
+    "a bidi override in an id": ('  - "a/\\u202eb"\n', f"2:5: checkpoints[0].hub: found 'a/\\u202eb'; {NOT_PLAIN}"),
+    "a bidi override in a title": ("  - hub: a/b\n    title: x\u202ey\n", f"3:5: checkpoints[0].title: found 'x\\u202ey'; {NOT_PLAIN}"),
+    "a NUL in a title": ('  - hub: a/b\n    title: "x\\0"\n', f"3:5: checkpoints[0].title: found 'x\\x00'; {NOT_PLAIN}"),
+    "a NUL in a folder": ('  - folder: "x\\0"\n', f"2:5: checkpoints[0].folder: found 'x\\x00'; {NOT_PLAIN}"),
+    "a lone surrogate": ('  - hub: a/b\n    group: "\\ud800"\n', f"3:5: checkpoints[0].group: found '\\ud800'; {NOT_PLAIN}"),
+    "an empty title": ("  - hub: a/b\n    title: ''\n", f"3:5: checkpoints[0].title: found ''; {NOT_PLAIN}"),
+    "a yes in words": ("  - hub: a/b\n    pickle: yes\n", "3:5: checkpoints[0].pickle: found 'yes'; expected a valid boolean"),
+}
+
+# Two rows whose pages would have one name.
+SAME_NAME = {
+    "the same id": ("a/b", "a/b", "a-b"),
+    "underscore and hyphen": ("a/b_c", "a/b-c", "a-b-c"),
+    "upper and lower case": ("A/x", "a/X", "a-x"),
+    "dot and hyphen": ("a/b.c", "a/b-c", "a-b-c"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def load(text: str | bytes) -> tuple[Checkpoint, ...]:
+    path = Path("checkpoints.yml")
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return config.load(path, SOURCES)
+
+
+def refused(text: str | bytes) -> list[str]:
+    """The problems told, without the file's name in front."""
+    with pytest.raises(RefusedError) as caught:
+        load(text)
+    assert all(problem.startswith("checkpoints.yml:") for problem in caught.value.problems)
+    return [problem.removeprefix("checkpoints.yml:") for problem in caught.value.problems]
+
+
+def told(text: str | bytes) -> tuple[str, ...]:
+    """The problems told, if there are any."""
+    try:
+        load(text)
+    except RefusedError as error:
+        return error.problems
+    return ()
+
+
+def test_the_list_in_this_repository_is_well_formed() -> None:
+    assert len(config.load(ROOT / "checkpoints.yml", SOURCES)) >= 10
+
+
+def test_the_schema_in_this_repository_is_that_of_the_code() -> None:
+    assert (ROOT / "checkpoints.schema.json").read_text(encoding="utf-8") == rows.schema(SOURCES)
+
+
+def test_the_schema_knows_every_key_and_no_other() -> None:
+    row = json.loads(rows.schema(SOURCES))["properties"]["checkpoints"]["items"]["anyOf"][1]
+    assert ", ".join(row["properties"]) == KEYS
+    assert row["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(("text", "said"), NOT_A_LIST.values(), ids=NOT_A_LIST)
+def test_what_is_no_list_of_checkpoints_is_refused_with_its_place(text: bytes, said: str) -> None:
+    assert refused(text) == [said]
+
+
+@pytest.mark.parametrize(("row", "said"), BAD_ROWS.values(), ids=BAD_ROWS)
+def test_a_bad_row_is_refused_with_its_place(row: str, said: str) -> None:
+    assert refused(HEAD + row) == [said]
+
+
+@pytest.mark.parametrize(("first", "second", "slug"), SAME_NAME.values(), ids=SAME_NAME)
+def test_two_rows_with_one_page_name_are_refused_naming_both_lines(first: str, second: str, slug: str) -> None:
+    said = f"3:5: found the page name '{slug}' a second time, after line 2; expected different titles or revisions"
+    assert refused(f"{HEAD}  - {first}\n  - {second}\n") == [said]
+
+
+def test_every_problem_of_every_row_is_told_at_once() -> None:
+    text = HEAD + "  - ../x\n  - hub: a/b\n    revison: x\n    title: /etc\n    group: 3\n  - c/d\n  - c_d\n"
+    assert [problem.split(";")[0] for problem in refused(text)] == [
+        "2:5: checkpoints[0].hub: found '../x'",
+        "6:5: checkpoints[1].group: found 3",
+        "4:5: checkpoints[1]: found the unknown key 'revison' (did you mean 'revision'?)",
+        "5:5: checkpoints[1].title: found '/etc'",
+        "8:5: found the page name 'c-d' a second time, after line 7",
+    ]
+
+
+def test_a_file_that_is_not_there_is_refused() -> None:
+    with pytest.raises(RefusedError, match=r"^none.yml: cannot be read \(No such file or directory\); expected the list of checkpoints$"):
+        config.load(Path("none.yml"), SOURCES)
+
+
+def test_one_checkpoint_at_two_revisions_has_two_pages() -> None:
+    found = load(HEAD + "  - {hub: a/b, revision: step1}\n  - {hub: a/b, revision: step2}\n")
+    assert [checkpoint.slug for checkpoint in found] == ["a-b-step1", "a-b-step2"]
+
+
+def test_rows_come_in_order_of_their_slugs() -> None:
+    assert [checkpoint.slug for checkpoint in load(HEAD + "  - c/d\n  - {hub: z/z, title: B}\n  - a/b\n")] == ["a-b", "b", "c-d"]
+
+
+def test_a_folder_is_relative_to_the_file() -> None:
+    Path("lists").mkdir()
+    Path("lists/mine.yml").write_text("checkpoints: [{folder: ../models/x}]", encoding="utf-8")
+    [found] = config.load(Path("lists/mine.yml"), SOURCES)
+    assert (found.id, Path(found.place)) == ("../models/x", Path("lists/../models/x"))
+
+
+def test_a_byte_order_mark_is_no_problem() -> None:
+    assert len(load(b"\xef\xbb\xbfcheckpoints: [a/b]\n")) == 1
+
+
+@pytest.mark.parametrize(("title", "slug"), [("CON", "con-checkpoint"), ("index", "index-checkpoint"), ("日本", "a-b"), ("Été!", "ete")])
+def test_any_title_gets_a_page_name_that_every_disk_can_hold(title: str, slug: str) -> None:
+    assert load(f"{HEAD}  - hub: a/b\n    title: {title}\n")[0].slug == slug
+
+
+def test_a_long_title_is_cut_where_it_says() -> None:
+    title = load(f"{HEAD}  - hub: a/b\n    title: {'long ' * 2_000}\n")[0].title
+    assert len(title) == config.LONGEST_TITLE
+    assert title.endswith("…")
+
+
+@given(st.text())
+def test_a_slug_is_lower_case_words_joined_by_hyphens(text: str) -> None:
+    assert all(word.isalnum() and word.isascii() and word == word.lower() for word in config.slugify(text).split("-") if word)
+    assert not config.slugify(text).startswith("-")
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_list_or_are_refused(data: bytes) -> None:
+    assert all(problem.startswith("checkpoints.yml:") for problem in told(data))
+
+
+ROWS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9), lambda inner: st.lists(inner, max_size=3), max_leaves=5
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS.split(", ")) | st.text(max_size=5), ROWS, max_size=4) | ROWS, max_size=4))
+def test_any_rows_are_checkpoints_or_are_refused(found: list[object]) -> None:
+    assert all(problem.startswith("checkpoints.yml:") for problem in told(json.dumps({"checkpoints": found})))

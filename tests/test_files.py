@@ -1,0 +1,271 @@
+import hashlib
+import json
+import os
+import pickle
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import save_file
+from safetensors.torch import save_file as save_torch_file
+
+from generator.errors import RowError
+from generator.files import MOST_TEXT_BYTES, FolderFiles, parse_config
+from generator.numerics import Array
+from tests.support import Planted, save_folder
+
+TABLE = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+CONFIG = {"model_type": "bert"}
+BAD_CONFIGS = [b"", b"{", b"[]", b"null", b'"bert"', b"\xff\xfe\xfa", b"[" * 100_000, b'{"a": ' * 50_000, b'{"a": ' + b"9" * 5_000 + b"}"]
+ODD_CONFIGS = [  # Data, whatever they say.
+    b'{"auto_map": {"AutoModel": "evil.Model"}}',
+    b'{"_attn_implementation_internal": "evil/kernel"}',
+    b'{"max_position_embeddings": NaN}',
+    b'\xef\xbb\xbf{"model_type": "bert"}',
+]
+BAD_INDEXES: list[Any] = [
+    [],
+    {},
+    {"weight_map": None},
+    {"weight_map": ["one.safetensors"]},
+    {"weight_map": {"table": 1}},
+    {"weight_map": {"table": "../one.safetensors"}},
+    {"weight_map": {"table": "/etc/hostname"}},
+    {"weight_map": {"table": "sub/one.safetensors"}},
+    {"weight_map": {"table": ".."}},
+    {"weight_map": {"table": ""}},
+    {"weight_map": {"table": "one.safetensors\u0000"}},
+    {"weight_map": {"table": "missing.safetensors"}},
+    {"weight_map": {"table": "two.safetensors"}},
+]
+NAMES = ["config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json"]
+WRONG_ROWS = [[6], [-1], [0, 100], [2**62]]
+
+
+def folder_of(tmp_path: Path, array: Array = TABLE) -> FolderFiles:
+    return FolderFiles(save_folder(tmp_path, CONFIG, {"table": array}), "here")
+
+
+def touch_all(files: FolderFiles, name: str) -> None:
+    """Read the small file ``name``, and then the list of tensors."""
+    files.read(name)
+    assert files.tensors is not None
+
+
+def test_a_tensor_is_read_as_it_was_stored(tmp_path: Path) -> None:
+    files = folder_of(tmp_path)
+    assert files.tensors["table"].shape == (6, 4)
+    np.testing.assert_array_equal(files.tensor("table"), TABLE.astype(np.float64))
+
+
+@given(st.lists(st.integers(0, 5), max_size=8))
+def test_rows_come_in_the_order_asked_for(tmp_path_factory: pytest.TempPathFactory, indices: list[int]) -> None:
+    files = folder_of(tmp_path_factory.mktemp("rows"))
+    np.testing.assert_array_equal(files.rows("table", indices), files.tensor("table")[indices])
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64, torch.int64])
+def test_rows_of_every_readable_kind_are_exact(tmp_path: Path, kind: torch.dtype) -> None:
+    tensor = (torch.randn(6, 4, generator=torch.Generator().manual_seed(0)) * 9).to(kind)
+    save_torch_file({"table": tensor}, save_folder(tmp_path, CONFIG) / "model.safetensors")
+    np.testing.assert_array_equal(FolderFiles(tmp_path, "here").rows("table", [4, 1]), tensor[[4, 1]].double().numpy())
+
+
+@pytest.mark.parametrize("kind", [torch.int8, torch.float8_e4m3fn, torch.bool])
+def test_a_tensor_of_another_kind_is_listed_and_its_reading_is_a_row_error(tmp_path: Path, kind: torch.dtype) -> None:
+    save_torch_file({"table": torch.zeros(6, 4).to(kind)}, save_folder(tmp_path, CONFIG) / "model.safetensors")
+    files = FolderFiles(tmp_path, "here")
+    with pytest.raises(RowError, match=f"here: table: dtype {files.tensors['table'].dtype}; expected one of"):
+        files.tensor("table")
+
+
+@pytest.mark.parametrize("indices", WRONG_ROWS)
+def test_a_row_that_is_not_there_is_a_row_error(tmp_path: Path, indices: list[int]) -> None:
+    with pytest.raises(RowError, match="has no row"):
+        folder_of(tmp_path).rows("table", indices)
+
+
+@pytest.mark.parametrize("shape", [(), (6,), (2, 3, 4)])
+def test_rows_of_what_is_no_matrix_are_a_row_error(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    with pytest.raises(RowError, match="expected a matrix"):
+        folder_of(tmp_path, np.zeros(shape, dtype=np.float32)).rows("table", [0])
+
+
+def test_rows_of_a_table_of_16_gb_are_read_alone(tmp_path: Path) -> None:
+    n_rows = 2**24
+    header = json.dumps({"table": {"dtype": "F32", "shape": [n_rows, 256], "data_offsets": [0, n_rows * 1024]}}).encode()
+    file = save_folder(tmp_path, CONFIG) / "model.safetensors"
+    file.write_bytes(struct.pack("<Q", len(header)) + header)
+    os.truncate(file, 8 + len(header) + n_rows * 1024)
+    np.testing.assert_array_equal(FolderFiles(tmp_path, "here").rows("table", [n_rows - 1]), np.zeros((1, 256)))
+
+
+def test_the_hash_is_that_of_the_tensors_bytes(tmp_path: Path) -> None:
+    assert folder_of(tmp_path).sha256("table") == hashlib.sha256(TABLE.tobytes()).hexdigest()
+
+
+def test_the_hash_does_not_change_with_what_else_the_file_holds(tmp_path: Path) -> None:
+    alone = folder_of(tmp_path / "alone")
+    among = FolderFiles(save_folder(tmp_path / "among", CONFIG, {"a": TABLE * 2, "table": TABLE, "z": TABLE * 3}), "here")
+    assert alone.sha256("table") == among.sha256("table")
+
+
+def test_a_folder_without_weights_has_no_tensors(tmp_path: Path) -> None:
+    assert FolderFiles(save_folder(tmp_path, CONFIG), "here").tensors == {}
+
+
+def test_a_small_file_is_read_where_there_is_one(tmp_path: Path) -> None:
+    files = FolderFiles(save_folder(tmp_path, CONFIG, texts={"vocab.txt": "[CLS]\n"}), "here")
+    assert files.read("vocab.txt") == b"[CLS]\n"
+    assert files.read("tokenizer.json") is None
+
+
+def test_no_such_folder_is_a_row_error(tmp_path: Path) -> None:
+    with pytest.raises(RowError, match=r"here: no such folder; expected a folder with config.json"):
+        FolderFiles(tmp_path / "missing", "here")
+
+
+def test_a_file_instead_of_a_folder_is_a_row_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("{}")
+    with pytest.raises(RowError, match="here: not a folder"):
+        FolderFiles(tmp_path / "file", "here")
+
+
+def test_a_fifo_instead_of_a_folder_is_a_row_error_and_no_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(RowError, match="here: not a folder"):
+        FolderFiles(tmp_path / "fifo", "here")
+
+
+def test_a_folder_without_config_is_a_row_error(tmp_path: Path) -> None:
+    with pytest.raises(RowError, match=r"here: no config.json"):
+        FolderFiles(tmp_path, "here")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fifo_in_the_place_of_a_file_is_a_row_error_and_no_wait(tmp_path: Path, name: str) -> None:
+    save_folder(tmp_path, CONFIG)
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(RowError, match=f"here/{name}: not a regular file"):
+        touch_all(FolderFiles(tmp_path, "here"), name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_link_to_a_device_is_a_row_error_and_no_wait(tmp_path: Path, name: str) -> None:
+    save_folder(tmp_path, CONFIG)
+    (tmp_path / name).unlink(missing_ok=True)
+    (tmp_path / name).symlink_to("/dev/zero")
+    with pytest.raises(RowError, match=f"here/{name}: not a regular file"):
+        touch_all(FolderFiles(tmp_path, "here"), name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_link_out_of_the_folder_is_a_row_error(tmp_path: Path, name: str) -> None:
+    folder = save_folder(tmp_path / "one" / "two" / "three", CONFIG)
+    (folder / name).unlink(missing_ok=True)
+    (tmp_path / "secret").write_text("{}")
+    (folder / name).symlink_to(tmp_path / "secret")
+    with pytest.raises(RowError, match=f"here/{name}: a link that leads out of the folder"):
+        touch_all(FolderFiles(folder, "here"), name)
+
+
+def test_a_link_into_the_blobs_of_a_hub_cache_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "blobs").mkdir()
+    (tmp_path / "blobs" / "0a1b").write_text('{"model_type": "gpt2"}')
+    (tmp_path / "snapshots" / "main").mkdir(parents=True)
+    (tmp_path / "snapshots" / "main" / "config.json").symlink_to("../../blobs/0a1b")
+    assert FolderFiles(tmp_path / "snapshots" / "main", "here").config == {"model_type": "gpt2"}
+
+
+@pytest.mark.parametrize("link", ["nowhere", "config.json"])
+def test_a_link_that_leads_nowhere_is_as_good_as_no_file(tmp_path: Path, link: str) -> None:
+    (tmp_path / "config.json").symlink_to(link)
+    with pytest.raises(RowError, match=r"here: no config.json"):
+        FolderFiles(tmp_path, "here")
+
+
+@pytest.mark.parametrize("text", BAD_CONFIGS)
+def test_a_config_that_is_no_json_object_is_a_row_error(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "config.json").write_bytes(text)
+    with pytest.raises(RowError, match=r"here/config.json: .*; expected a JSON object"):
+        FolderFiles(tmp_path, "here")
+
+
+def test_a_config_of_a_gigabyte_is_a_row_error_and_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "config.json").touch()
+    os.truncate(tmp_path / "config.json", 2**30)
+    with pytest.raises(RowError, match=f"here/config.json: 1,073,741,824 bytes; expected at most {MOST_TEXT_BYTES:,}"):
+        FolderFiles(tmp_path, "here")
+
+
+@pytest.mark.parametrize("text", ODD_CONFIGS)
+def test_whatever_a_config_says_is_data(text: bytes) -> None:
+    assert len(parse_config(text, "here")) == 1
+
+
+@given(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers())))
+def test_a_config_is_read_back_as_it_was_written(config: dict[str, Any]) -> None:
+    assert parse_config(json.dumps(config).encode(), "here") == config
+
+
+def test_a_weights_file_that_was_cut_is_a_row_error(tmp_path: Path) -> None:
+    save_folder(tmp_path, CONFIG, {"table": TABLE})
+    os.truncate(tmp_path / "model.safetensors", 100)
+    with pytest.raises(RowError, match=r"here/model.safetensors: "):
+        touch_all(FolderFiles(tmp_path, "here"), "model.safetensors.index.json")
+
+
+@pytest.mark.parametrize("size", [0, 3, 7, 8])
+def test_a_weights_file_of_a_few_bytes_is_a_row_error(tmp_path: Path, size: int) -> None:
+    (save_folder(tmp_path, CONFIG) / "model.safetensors").write_bytes(b"\xff" * size)
+    with pytest.raises(RowError, match=r"here/model.safetensors: "):
+        touch_all(FolderFiles(tmp_path, "here"), "config.json")
+
+
+def test_a_file_that_shrinks_after_its_header_was_read_is_a_row_error(tmp_path: Path) -> None:
+    files = folder_of(tmp_path)
+    assert files.tensors
+    os.truncate(tmp_path / "model.safetensors", (tmp_path / "model.safetensors").stat().st_size - 4)
+    with pytest.raises(RowError, match="ends at byte"):
+        files.tensor("table")
+
+
+def sharded(folder: Path, index: Any) -> FolderFiles:
+    """Two shards, the first with "table", the second with "other", and this index."""
+    save_folder(folder, CONFIG, texts={"model.safetensors.index.json": json.dumps(index)})
+    save_file({"table": TABLE}, folder / "one.safetensors")
+    save_file({"other": TABLE * 2}, folder / "two.safetensors")
+    return FolderFiles(folder, "here")
+
+
+def test_tensors_are_read_from_their_shards(tmp_path: Path) -> None:
+    files = sharded(tmp_path, {"weight_map": {"table": "one.safetensors", "other": "two.safetensors"}})
+    assert {name: tensor.file for name, tensor in files.tensors.items()} == {"other": "two.safetensors", "table": "one.safetensors"}
+    np.testing.assert_array_equal(files.rows("other", [3]), 2 * TABLE[[3]].astype(np.float64))
+
+
+@pytest.mark.parametrize("index", BAD_INDEXES)
+def test_an_index_that_does_not_fit_its_shards_is_a_row_error(tmp_path: Path, index: Any) -> None:
+    (tmp_path / "one.safetensors").write_text("outside")
+    with pytest.raises(RowError, match=r"here/.*expected"):
+        touch_all(sharded(tmp_path / "folder", index), "config.json")
+
+
+def test_weights_that_are_only_pickled_are_not_opened_and_the_error_says_how_to_convert(tmp_path: Path) -> None:
+    save_folder(tmp_path, CONFIG)
+    (tmp_path / "pytorch_model.bin").write_bytes(pickle.dumps(Planted(tmp_path / "ran")))
+    with pytest.raises(RowError, match=r"pickle.*safetensors.torch.save_file"):
+        touch_all(FolderFiles(tmp_path, "here"), "config.json")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_pickle_beside_safetensors_is_no_hindrance(tmp_path: Path) -> None:
+    files = folder_of(tmp_path)
+    (tmp_path / "pytorch_model.bin").write_bytes(b"whatever")
+    assert list(files.tensors) == ["table"]

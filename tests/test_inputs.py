@@ -1,0 +1,246 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from generator import inputs
+from generator.analyses import anatomy
+from generator.contracts import InputLayer, Result, Subject
+from generator.encodings import Form, Rotation
+from generator.errors import NotApplicableError, RowError
+from generator.files import FolderFiles
+from generator.numerics import Floats
+from generator.study import find
+from tests import tiny
+from tests.support import DictFiles, checkpoint, save_model, subject
+
+SENTENCE = "the cat sat on the mat"
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"word{index}" for index in range(15)), *sorted(set(SENTENCE.split()))]
+VOCAB_TXT = "\n".join(VOCABULARY) + "\n"
+ROW = checkpoint(sentence=SENTENCE)
+# Families whose own module, called "embeddings", makes the sum.
+WITH_MODULE: list[tuple[str, dict[str, Any]]] = [
+    ("bert", {}),
+    ("bert", {"layer_norm_eps": 0.01}),
+    ("albert", {"embedding_size": 8}),
+    ("distilbert", {}),
+    ("roberta", {}),
+    ("roberta", {"pad_token_id": 3}),
+    ("xlm-roberta", {}),
+    ("electra", {}),
+    ("mpnet", {}),
+    ("nystromformer", {}),
+    ("roformer", {}),
+    ("deberta", {}),
+]
+# Families without: what the first layer receives, by the name of that layer.
+WITHOUT_MODULE: list[tuple[str, str, dict[str, Any]]] = [
+    ("gpt2", "h.0", {}),
+    ("openai-gpt", "h.0", {}),
+    ("opt", "decoder.layers.0", {}),
+    ("bart", "encoder.layers.0", {}),
+    ("bart", "encoder.layers.0", {"scale_embedding": True}),
+    ("t5", "encoder.block.0", {"d_kv": 8}),
+    ("bloom", "h.0", {}),
+    ("bloom", "h.0", {"layer_norm_epsilon": 0.01}),
+    ("llama", "layers.0", {}),
+    ("gemma", "layers.0", {"head_dim": 8, "num_key_value_heads": 2}),
+]
+BAD_EPSILONS = ["x", -1.0, 0, None, True, float("nan"), [1e-5]]
+
+
+def read(model: Any, folder: Path, sentence: str | tuple[int, ...] = tiny.IDS) -> Subject[Form]:
+    """The model, saved and read back: its first encoding with a sentence."""
+    files = FolderFiles(save_model(model, folder, {"vocab.txt": VOCAB_TXT}), "here")
+    encodings = find(files)
+    encoding = encodings[0] if encodings else subject(Rotation(1e4, 2, 2, 8)).encoding
+    return Subject(encoding, inputs.read(files, checkpoint(sentence=sentence)))
+
+
+def layer_of(read_back: Subject[Form]) -> InputLayer:
+    assert read_back.input is not None
+    return read_back.input
+
+
+def last_step(result: Result) -> Floats:
+    return next(result.arrays[name] for name in reversed(anatomy.STEPS) if name in result.arrays)
+
+
+def bert_files(texts: dict[str, str], **config: Any) -> DictFiles:
+    model = tiny.build("bert")
+    return DictFiles({**model.config.to_dict(), **config}, tiny.arrays(model), texts)
+
+
+def word_level(**options: Any) -> str:
+    """A tokenizer.json that splits at spaces and puts [CLS] and [SEP] around."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    tokenizer = Tokenizer(models.WordLevel({token: index for index, token in enumerate(VOCABULARY)}, unk_token=VOCABULARY[1]))
+    tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]"])
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    if options.get("padded"):
+        tokenizer.enable_padding(length=20)
+        tokenizer.enable_truncation(4)
+    return str(tokenizer.to_str())
+
+
+@pytest.mark.parametrize(("family", "options"), WITH_MODULE)
+def test_the_sum_after_layernorm_equals_what_the_models_embeddings_return(family: str, options: dict[str, Any], tmp_path: Path) -> None:
+    model = tiny.build(family, **options)
+    with torch.no_grad():
+        theirs = model.double().embeddings(torch.tensor([tiny.IDS]))[0].numpy()
+    result = anatomy.compute(read(model.float(), tmp_path))
+    np.testing.assert_allclose(last_step(result), theirs, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(("family", "options"), WITH_MODULE)
+def test_the_difference_from_the_models_own_module_is_measured_and_vanishes(family: str, options: dict[str, Any], tmp_path: Path) -> None:
+    result = anatomy.compute(read(tiny.build(family, **options), tmp_path))
+    (difference,) = (metric for metric in result.metrics if metric.key == "module_difference")
+    assert difference.value == pytest.approx(0.0, abs=1e-6)  # DeBERTa norms in single precision.
+
+
+@pytest.mark.parametrize(("family", "first", "options"), WITHOUT_MODULE)
+def test_the_last_step_equals_what_the_first_layer_receives(family: str, first: str, options: dict[str, Any], tmp_path: Path) -> None:
+    model, received = tiny.build(family, **options), []
+    layer = dict(model.named_modules())[first]
+    layer.register_forward_pre_hook(lambda _, given, named: received.append([*given, *named.values()][0]), with_kwargs=True)
+    tiny.run(model)
+    result = anatomy.compute(read(model, tmp_path))
+    np.testing.assert_allclose(last_step(result), received[0][0].detach().double().numpy(), rtol=0, atol=1e-5)  # theirs in float32
+
+
+def test_the_sum_of_gpt_2_equals_its_first_hidden_state(tmp_path: Path) -> None:
+    model = tiny.build("gpt2")
+    theirs = tiny.run(model, output_hidden_states=True).hidden_states[0][0].double().numpy()
+    np.testing.assert_allclose(anatomy.compute(read(model, tmp_path)).arrays["sum"], theirs, rtol=0, atol=1e-6)
+
+
+def test_nothing_is_added_to_the_words_of_t5(tmp_path: Path) -> None:
+    model = tiny.build("t5", d_kv=8)
+    result = anatomy.compute(read(model, tmp_path))
+    np.testing.assert_array_equal(result.arrays["words"], model.shared.weight.detach().double().numpy()[list(tiny.IDS)])
+    assert not {"positions", "types", "sum", "normed"} & set(result.arrays)
+
+
+def test_a_token_has_the_same_word_vector_in_both_sentences(tmp_path: Path) -> None:
+    arrays = anatomy.compute(read(tiny.build("bert"), tmp_path, SENTENCE)).arrays
+    assert {"[CLS]", "[SEP]"} <= set(arrays["again_tokens"])
+    np.testing.assert_array_equal(arrays["again_words"], np.zeros(len(arrays["again_tokens"])))
+
+
+def test_a_token_that_stands_elsewhere_in_the_other_sentence_has_another_input(tmp_path: Path) -> None:
+    arrays = anatomy.compute(read(tiny.build("bert"), tmp_path, SENTENCE)).arrays
+    moved = arrays["again_positions"][:, 0] != arrays["again_positions"][:, 1]
+    assert moved.any()
+    assert np.all((arrays["again_inputs"] > 0) == moved)
+
+
+def test_reserved_tokens_stand_around_the_words_of_a_vocab_txt(tmp_path: Path) -> None:
+    sentence = layer_of(read(tiny.build("bert"), tmp_path, SENTENCE)).sentence
+    assert sentence.tokens == ("[CLS]", *SENTENCE.split(), "[SEP]")
+    assert sentence.reserved == (True, *[False] * 6, True)
+    assert [VOCABULARY[index] for index in sentence.ids] == list(sentence.tokens)
+
+
+def test_a_word_that_a_vocab_txt_does_not_hold_is_unknown(tmp_path: Path) -> None:
+    assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.tokens == ("[CLS]", "the", "[UNK]", "[SEP]")
+
+
+def test_the_reversed_sentence_has_the_words_from_the_last_to_the_first(tmp_path: Path) -> None:
+    layer = layer_of(read(tiny.build("bert"), tmp_path, SENTENCE))
+    assert layer.reversed.tokens == ("[CLS]", "mat", "the", "on", "sat", "cat", "the", "[SEP]")
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_tokenizer_json_makes_the_tokens_without_padding_or_cutting(padded: bool) -> None:
+    layer = inputs.read(bert_files({"tokenizer.json": word_level(padded=padded), "vocab.txt": "[CLS]\n"}), ROW)
+    assert layer.sentence.tokens == ("[CLS]", *SENTENCE.split(), "[SEP]")
+    assert layer.sentence.reserved == (True, *[False] * 6, True)
+
+
+def test_a_long_sentence_is_cut_at_the_stated_number_of_tokens() -> None:
+    row = checkpoint(sentence="the cat " * 40)
+    for texts in ({"tokenizer.json": word_level()}, {"vocab.txt": VOCAB_TXT}):
+        assert len(inputs.read(bert_files(texts), row).sentence.tokens) == inputs.MOST_TOKENS
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"model": {"type": "unheard of"}}'])
+def test_a_tokenizer_json_that_is_none_is_a_row_error(text: str) -> None:
+    with pytest.raises(RowError, match=r"test/tokenizer.json: .*expected"):
+        inputs.read(bert_files({"tokenizer.json": text}), ROW)
+
+
+def test_token_ids_of_the_row_outweigh_the_tokenizer() -> None:
+    layer = inputs.read(bert_files({"vocab.txt": VOCAB_TXT}), checkpoint(sentence=(7, 8, 9)))
+    assert (layer.sentence.tokens, layer.reversed.ids) == (("id 7", "id 8", "id 9"), (9, 8, 7))
+
+
+@pytest.mark.parametrize("ids", [(tiny.VOCABULARY,), (-1,)])
+def test_a_token_id_beyond_the_word_table_is_a_row_error(tmp_path: Path, ids: tuple[int, ...]) -> None:
+    with pytest.raises(RowError, match="has no row"):
+        read(tiny.build("bert"), tmp_path, ids)
+
+
+def test_without_tokenizer_it_does_not_apply() -> None:
+    with pytest.raises(NotApplicableError, match=r"neither a tokenizer.json nor a vocab.txt"):
+        inputs.read(bert_files({}), ROW)
+
+
+def test_without_weights_it_does_not_apply() -> None:
+    with pytest.raises(NotApplicableError, match="no weights"):
+        inputs.read(DictFiles({"model_type": "bert"}, texts={"vocab.txt": VOCAB_TXT}), ROW)
+
+
+def test_without_word_table_it_does_not_apply() -> None:
+    with pytest.raises(NotApplicableError, match="no word table"):
+        inputs.read(DictFiles({}, {"wpe.weight": np.zeros((4, 4))}, {"vocab.txt": VOCAB_TXT}), ROW)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "a\nb\n"])
+def test_a_vocabulary_without_any_token_of_the_sentence_does_not_apply(text: str) -> None:
+    with pytest.raises(NotApplicableError, match="no tokens"):
+        inputs.read(bert_files({"vocab.txt": text}), ROW)
+
+
+@pytest.mark.parametrize("epsilon", BAD_EPSILONS)
+def test_an_epsilon_of_layernorm_that_is_no_positive_number_is_a_row_error(epsilon: object) -> None:
+    with pytest.raises(RowError, match="layer_norm_eps is"):
+        inputs.read(bert_files({"vocab.txt": VOCAB_TXT}, layer_norm_eps=epsilon), ROW)
+
+
+def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None:
+    read_back = read(tiny.build("bert", max_position_embeddings=4), tmp_path, SENTENCE)
+    with pytest.raises(NotApplicableError, match="cannot be added"):
+        anatomy.compute(read_back)
+
+
+@pytest.mark.parametrize(
+    "config", [{"max_position_embeddings": 20}, {"max_position_embeddings": 2**31}, {"hidden_size": 2**20}, {"type_vocab_size": 2**31}]
+)
+def test_a_config_that_does_not_fit_the_tensors_leaves_the_sum_as_it_is(config: dict[str, int]) -> None:
+    files = bert_files({"vocab.txt": VOCAB_TXT}, **config)
+    result = anatomy.compute(Subject(find(files)[0], inputs.read(files, ROW)))
+    np.testing.assert_allclose(result.arrays["normed"].mean(axis=1), 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("missing", ["token_type_embeddings.weight", "LayerNorm.weight", "position_embeddings.weight"])
+def test_a_tensor_that_the_models_module_needs_and_the_checkpoint_lacks_is_no_error(missing: str) -> None:
+    whole = bert_files({"vocab.txt": VOCAB_TXT})
+    files = DictFiles(whole.config, {name: array for name, array in whole.arrays.items() if not name.endswith(missing)}, whole.texts)
+    assert inputs.read(files, ROW).module_output is None
+
+
+def test_the_older_names_of_layernorms_tensors_are_read_as_well() -> None:
+    whole = bert_files({"vocab.txt": VOCAB_TXT})
+    older = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta") for name in whole.arrays}
+    files = DictFiles(whole.config, dict(zip(sorted(older), (whole.arrays[n] for n in sorted(whole.arrays)), strict=True)), whole.texts)
+    assert inputs.read(files, ROW).norm is not None
+
+
+def test_anatomy_says_why_there_is_no_input() -> None:
+    with pytest.raises(NotApplicableError, match="no sentence was given"):
+        anatomy.compute(subject(Rotation(1e4, 2, 2, 8)))

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from generator.encodings import OffsetBias
+from generator.errors import RowError
+from generator.numerics import Floats
+from generator.schemes.alibi import find, slopes
+from tests.support import DictFiles
+
+HEADS = [1, 2, 3, 6, 8, 12, 16, 20, 32, 71, 112]
+FLOAT32 = 1e-6  # relative: theirs are computed in single precision
+ASKING = [
+    {"model_type": "bloom", "n_head": 8},
+    {"model_type": "falcon", "alibi": True, "num_attention_heads": 8},
+    {"model_type": "mpt", "attn_config": {"alibi": True}, "n_heads": 8},
+]
+SILENT: list[dict[str, object]] = [
+    {},
+    {"model_type": "falcon", "alibi": False, "num_attention_heads": 8},
+    {"model_type": "mpt", "attn_config": {"alibi": False}, "n_heads": 8},
+    {"model_type": "mpt", "attn_config": "alibi", "n_heads": 8},
+]
+BAD: list[dict[str, object]] = [{}, {"n_head": 0}, {"n_head": -8}, {"n_head": "8"}, {"n_head": 8.5}, {"n_head": True}, {"n_head": 2**31}]
+
+
+def bloom_bias(n_heads: int, n_positions: int) -> Floats:
+    """Of transformers, each row moved so that the query's own position has bias 0, which softmax does not see."""
+    import torch
+    from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+
+    by_key = build_alibi_tensor(torch.ones(1, n_positions), n_heads, torch.float32)[:, 0].double().numpy()
+    return np.asarray(by_key[:, None, :] - by_key[:, :, None])
+
+
+def test_slopes_of_eight_heads_are_those_in_print() -> None:
+    """Press et al. 2022, section 3: 1/2, 1/4 … 1/256."""
+    np.testing.assert_array_equal(slopes(8), [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256])
+
+
+def test_the_last_of_twelve_slopes_is_the_one_in_print() -> None:
+    assert slopes(12)[-1] == pytest.approx(0.088388, abs=5e-7)
+
+
+@pytest.mark.parametrize("n_heads", HEADS)
+def test_the_bias_equals_that_of_transformers_bloom(n_heads: int) -> None:
+    form = find(DictFiles({"model_type": "bloom", "n_head": n_heads}))[0].form
+    seen = np.tril(np.ones((24, 24), dtype=bool))
+    np.testing.assert_allclose(form.kernel(24)[:, seen], bloom_bias(n_heads, 24)[:, seen], rtol=FLOAT32, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_heads", HEADS)
+def test_the_slopes_equal_those_of_transformers_mpt(n_heads: int) -> None:
+    from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
+
+    nearest_two = build_mpt_alibi_tensor(n_heads, 2)[:, 0].double().numpy()
+    np.testing.assert_allclose(slopes(n_heads), nearest_two[:, 1] - nearest_two[:, 0], rtol=FLOAT32)
+
+
+@pytest.mark.parametrize("config", ASKING)
+def test_it_is_found_where_the_config_asks_for_it(config: dict[str, object]) -> None:
+    (encoding,) = find(DictFiles(config))
+    assert isinstance(encoding.form, OffsetBias)
+    assert (encoding.form.causal, encoding.form.beyond, len(encoding.form.values)) == (True, "linear", 8)
+
+
+@pytest.mark.parametrize("config", SILENT)
+def test_nothing_is_found_where_the_config_does_not_ask(config: dict[str, object]) -> None:
+    assert find(DictFiles(config)) == []
+
+
+@pytest.mark.parametrize("config", BAD)
+def test_a_number_of_heads_that_is_none_is_a_row_error(config: dict[str, object]) -> None:
+    with pytest.raises(RowError, match=r"test.*expected"):
+        find(DictFiles({"model_type": "bloom", **config}))

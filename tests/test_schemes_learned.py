@@ -1,0 +1,174 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generator.encodings import PositionTable, sinusoid
+from generator.errors import RowError
+from generator.files import FolderFiles
+from generator.numerics import Floats
+from generator.schemes.learned import find
+from tests import tiny
+from tests.support import DictFiles, form_of, save_model
+
+# Each adds the row of the first position to the first token; the oracle is the module of transformers itself.
+FAMILIES: list[tuple[str, dict[str, Any]]] = [
+    *((family, {}) for family in ("bert", "albert", "distilbert", "electra", "deberta", "big_bird", "visual_bert", "xlm")),
+    *((family, {}) for family in ("roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "mpnet", "data2vec-text", "ibert")),
+    *((family, {}) for family in ("roberta-prelayernorm", "markuplm", "nystromformer", "yoso", "mra")),
+    *((family, {}) for family in ("bart", "mbart", "plbart", "mvp", "blenderbot", "bigbird_pegasus", "opt", "biogpt")),
+    *((family, {}) for family in ("gpt2", "gpt_bigcode", "openai-gpt")),
+    ("roberta", {"pad_token_id": 4}),
+    ("longformer", {"attention_window": 4}),
+    ("led", {"attention_window": 4, "max_encoder_position_embeddings": 32, "max_decoder_position_embeddings": 16}),
+]
+DECODER_ALONE = ["gpt2", "gpt_bigcode", "openai-gpt", "opt", "biogpt"]
+TABLE = np.random.default_rng(0).normal(size=(6, 4))
+NAMES = [
+    "position_embeddings.weight",
+    "bert.embeddings.position_embeddings.weight",
+    "transformer.wpe.weight",
+    "tokens.positions_embed.weight",
+    "model.decoder.embed_positions.weight",
+    "text_model.embeddings.position_embedding.weight",
+    "pos_embed",
+    "visual.positional_embedding",
+]
+OTHERS = [
+    "encoder.layer.0.post_attention_layernorm.weight",
+    "transformer.layer.0.rel_attn.q",
+    "embeddings.position_ids",
+    "embeddings.position_embeddings.bias",
+    "embeddings.x_position_embeddings.weight",
+    "embeddings.my_position_embeddings.weight",
+]
+NOT_ADDED: list[dict[str, object]] = [
+    {"position_embedding_type": "rotary", "model_type": "esm"},
+    {"position_embedding_type": "relative_key", "model_type": "bert"},
+    {"position_biased_input": False, "model_type": "deberta-v2"},
+    {"model_type": "roformer"},
+]
+
+
+def tables_of(files: Any) -> dict[str, Floats]:
+    """Vectors by the name of the module that holds them."""
+    return {str(found.provenance.tensor).removesuffix(".weight"): form_of(found, PositionTable).vectors for found in find(files)}
+
+
+@pytest.mark.parametrize(("family", "options"), FAMILIES)
+def test_the_first_vectors_are_those_that_the_model_adds_to_its_first_tokens(family: str, options: dict[str, Any]) -> None:
+    model = tiny.build(family, **options)
+    tables = tables_of(DictFiles(model.config.to_dict(), tiny.arrays(model)))
+    assert tables
+    for module, vectors in tables.items():
+        np.testing.assert_array_equal(vectors[: len(tiny.IDS)], tiny.heard(model, module)[module])
+
+
+@pytest.mark.parametrize(("family", "n_positions"), [("roberta", 30), ("bart", 32), ("gpt2", 32), ("led", 1024)])
+def test_rows_that_are_no_positions_are_left_out_and_no_others(family: str, n_positions: int) -> None:
+    model = tiny.build(family, **({"attention_window": 4} if family == "led" else {}))
+    *_, vectors = tables_of(DictFiles(model.config.to_dict(), tiny.arrays(model))).values()
+    assert len(vectors) == n_positions
+
+
+def test_a_table_read_from_a_folder_equals_the_models_to_the_last_bit(tmp_path: Path) -> None:
+    model = tiny.build("roberta")
+    files = FolderFiles(save_model(model, tmp_path), "roberta")
+    expected = model.embeddings.position_embeddings.weight.detach().double().numpy()[2:]
+    np.testing.assert_array_equal(tables_of(files)["embeddings.position_embeddings"], expected)
+
+
+def test_an_encoder_and_a_decoder_are_two_parts() -> None:
+    model = tiny.build("bart")
+    found = find(DictFiles(model.config.to_dict(), tiny.arrays(model)))
+    assert sorted(encoding.part for encoding in found) == ["decoder", "encoder"]
+
+
+@pytest.mark.parametrize("family", DECODER_ALONE)
+def test_the_table_of_a_model_without_encoder_is_its_decoders(family: str) -> None:
+    assert [encoding.part for encoding in find(DictFiles({"model_type": family}, {"wpe.weight": TABLE}))] == ["decoder"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_table_is_known_by_the_end_of_its_name(name: str) -> None:
+    (encoding,) = find(DictFiles(arrays={name: TABLE}))
+    assert encoding.provenance.tensor == name
+    np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, TABLE)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_tensor_that_only_sounds_like_it_is_left_alone(name: str) -> None:
+    assert find(DictFiles(arrays={name: TABLE})) == []
+
+
+@pytest.mark.parametrize("config", NOT_ADDED)
+def test_a_stored_table_that_the_model_does_not_add_is_left_alone(config: dict[str, object]) -> None:
+    assert find(DictFiles(config, {"embeddings.position_embeddings.weight": TABLE})) == []
+
+
+@pytest.mark.parametrize("shape", [(4,), (1, 6, 4), (0, 4), (6, 0)])
+def test_a_tensor_that_is_no_table_is_left_alone(shape: tuple[int, ...]) -> None:
+    assert find(DictFiles(arrays={"wpe.weight": np.zeros(shape)})) == []
+
+
+def test_a_stored_sinusoid_is_not_learned() -> None:
+    assert find(DictFiles(arrays={"wpe.weight": sinusoid(6, 4)})) == []
+
+
+@pytest.mark.parametrize("padding", [5, 10**9, -2, -10])
+def test_a_first_position_outside_of_the_table_is_a_row_error(padding: int) -> None:
+    config = {"model_type": "roberta", "pad_token_id": padding}
+    with pytest.raises(RowError, match="6 rows, and positions begin at row"):
+        find(DictFiles(config, {"embeddings.position_embeddings.weight": TABLE}))
+
+
+@pytest.mark.parametrize("padding", [None, "1", True, 1.0])
+def test_a_padding_id_that_is_no_number_counts_as_the_familys_own(padding: object) -> None:
+    config = {"model_type": "roberta", "pad_token_id": padding}
+    (encoding,) = find(DictFiles(config, {"position_embeddings.weight": TABLE}))
+    assert form_of(encoding, PositionTable).first_row == 2
+
+
+def test_the_rows_left_out_are_said() -> None:
+    (encoding,) = find(DictFiles({"model_type": "bart"}, {"embed_positions.weight": TABLE}))
+    assert "The tensor has 6 rows; the first 2 are not positions" in encoding.notes[0]
+
+
+@pytest.mark.parametrize("said", [4, 6])
+def test_a_config_that_counts_all_rows_or_positions_alone_needs_no_note(said: int) -> None:
+    (encoding,) = find(DictFiles({"model_type": "bart", "max_position_embeddings": said}, {"embed_positions.weight": TABLE}))
+    assert len(encoding.notes) == 1
+
+
+def test_a_table_of_another_length_than_the_config_says_is_shown_with_a_note() -> None:
+    (encoding,) = find(DictFiles({"model_type": "bert", "max_position_embeddings": 9}, {"position_embeddings.weight": TABLE}))
+    assert "config.json speaks of 9 positions; the tensor holds 6" in encoding.notes[0]
+
+
+@pytest.mark.parametrize("said", [1e12, -1, "x", float("nan"), 0, True])
+def test_a_number_of_positions_that_is_none_is_a_row_error(said: object) -> None:
+    with pytest.raises(RowError, match="max_position_embeddings is"):
+        find(DictFiles({"max_position_embeddings": said}, {"wpe.weight": TABLE}))
+
+
+def test_where_the_table_comes_from_is_told_with_the_hash_of_its_bytes() -> None:
+    files = DictFiles(arrays={"wpe.weight": TABLE})
+    provenance = find(files)[0].provenance
+    assert (provenance.tensor, provenance.dtype, provenance.shape) == ("wpe.weight", "F64", (6, 4))
+    assert provenance.sha256 == files.sha256("wpe.weight")
+
+
+@given(st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=4, unique=True))
+def test_several_tables_of_one_part_have_parts_of_their_own(prefixes: list[str]) -> None:
+    arrays = {f"{prefix}.wpe.weight": TABLE for prefix in prefixes}
+    found = find(DictFiles({"model_type": "gpt2"}, arrays))
+    assert len({encoding.part for encoding in found}) == len(found) == len(arrays)
+
+
+@given(st.text(max_size=20))
+def test_the_key_of_an_encoding_is_fit_for_a_path(prefix: str) -> None:
+    for encoding in find(DictFiles(arrays={f"{prefix}.wpe.weight": TABLE, "wpe.weight": TABLE})):
+        assert set(encoding.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")

@@ -1,0 +1,169 @@
+"""The data beside the pages: atlas.json, metrics.csv, the arrays."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generator.contracts import Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
+from generator.encodings import PositionTable
+from generator.numerics import Array, frozen
+from generator.site import data
+from tests.support import checkpoint
+
+STORED = Provenance("model.safetensors", "wpe.weight", "F32", (2, 2), "ab" * 32)
+METRICS = (
+    Metric("size", "Size", 1.5, "logit"),
+    Metric("undefined", "Undefined", math.nan),
+    Metric("endless", "Endless", math.inf),
+    Metric("none", "None", None, reason="there is no word"),
+)
+FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1")
+ARRAYS: dict[str, Array] = {
+    "vectors": np.array([[1.0, 1 / 3], [np.nan, -np.inf]]),
+    "positions": np.arange(3),
+    "tokens": np.array(["naïve", "=1+1", ""]),
+    "none": np.array([]),
+    "context": np.array(7),
+}
+
+
+def reading(results: Mapping[str, Result] | None = None, tensor: str = "wpe.weight") -> Reading:
+    provenance = Provenance(STORED.file, tensor, STORED.dtype, STORED.shape, STORED.sha256)
+    encoding = Encoding("decoder", "learned", PositionTable(frozen([[1.0, 2.0], [3.0, 4.0]])), provenance)
+    return Reading(encoding, Label("Row", "#3d7fd6"), results or {}, {}, {}, b"")
+
+
+def outcome(*readings: Reading, **options: Any) -> Outcome:
+    return Outcome(checkpoint(**options), "ok", readings=readings)
+
+
+def files(*outcomes: Outcome) -> Mapping[str, bytes]:
+    return data.files(Atlas(outcomes, (), ()))
+
+
+def atlas_json(*outcomes: Outcome) -> Any:
+    return json.loads(files(*outcomes)["data/atlas.json"], parse_constant=pytest.fail)
+
+
+def table(*outcomes: Outcome) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(files(*outcomes)["data/metrics.csv"].decode(), newline="")))
+
+
+def arrays(found: Reading) -> Any:
+    return np.load(io.BytesIO(data.npz(found)), allow_pickle=False)
+
+
+def test_atlas_json_has_the_documented_shape() -> None:
+    found = atlas_json(outcome(reading({"table": Result(METRICS)}), source="hub", id="a/b", revision="main"))
+    metrics = {
+        "table.size": {"value": 1.5, "unit": "logit", "reason": None},
+        "table.undefined": {"value": None, "unit": "", "reason": None},
+        "table.endless": {"value": None, "unit": "", "reason": None},
+        "table.none": {"value": None, "unit": "", "reason": "there is no word"},
+    }
+    encoding = {"part": "decoder", "scheme": "learned", "form": "PositionTable", "shape": [2, 2], "tensor": "wpe.weight", "dtype": "F32"}
+    row = {"slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main", "status": "ok", "reason": None}
+    assert found == {"schema": 1, "checkpoints": [{**row, "encodings": [{**encoding, "sha256": "ab" * 32, "metrics": metrics}]}]}
+
+
+def test_a_revision_is_the_commit_where_there_is_one() -> None:
+    row = checkpoint(revision="main")
+    assert atlas_json(Outcome(row, "ok", revision="a" * 40))["checkpoints"][0]["revision"] == "a" * 40
+
+
+@pytest.mark.parametrize("status", ["failed", "not reached"])
+def test_a_row_that_could_not_be_read_has_its_reason_and_no_encodings(status: Any) -> None:
+    [row] = atlas_json(Outcome(checkpoint(), status, "no such folder"))["checkpoints"]
+    assert (row["status"], row["reason"], row["encodings"]) == (status, "no such folder", [])
+
+
+def test_rows_keep_their_order() -> None:
+    assert [row["slug"] for row in atlas_json(outcome(slug="b"), outcome(slug="a"))["checkpoints"]] == ["b", "a"]
+
+
+def test_text_is_readable_in_atlas_json() -> None:
+    assert "Été 日本".encode() in files(outcome(title="Été 日本"))["data/atlas.json"]
+
+
+def test_a_tensor_name_that_is_no_text_is_kept_as_an_escape() -> None:
+    found = atlas_json(outcome(reading(tensor="\ud800.wpe")))
+    assert found["checkpoints"][0]["encodings"][0]["tensor"] == "\ud800.wpe"
+
+
+def test_an_analysis_that_does_not_apply_has_no_metrics() -> None:
+    assert atlas_json(outcome(reading({"bias": Result(reason="other form")})))["checkpoints"][0]["encodings"][0]["metrics"] == {}
+
+
+def test_the_table_has_a_row_for_each_metric() -> None:
+    rows = table(outcome(reading({"table": Result(METRICS)})))
+    assert [(row["metric"], row["value"], row["reason"]) for row in rows] == [
+        ("table.size", "1.5", ""),
+        ("table.undefined", "", ""),
+        ("table.endless", "", ""),
+        ("table.none", "", "there is no word"),
+    ]
+
+
+def test_the_table_says_what_each_number_belongs_to() -> None:
+    [row] = table(outcome(reading({"table": Result(METRICS[:1])}), source="hub", id="a/b", revision="main"))
+    assert list(row.values()) == [
+        "row",
+        "Row",
+        "hub",
+        "a/b",
+        "main",
+        "decoder",
+        "learned",
+        "PositionTable",
+        "table.size",
+        "1.5",
+        "logit",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("formula", FORMULAS, ids=repr)
+@pytest.mark.parametrize("column", ["title", "id", "revision", "reason"])
+def test_no_cell_of_the_table_is_a_formula(column: str, formula: str) -> None:
+    metric = Metric("size", "Size", None, reason=formula if column == "reason" else "")
+    [row] = table(outcome(reading({"table": Result((metric,))}), **({} if column == "reason" else {column: formula})))
+    assert row[column] == f"'{formula.strip()}"
+
+
+def test_a_negative_number_stays_a_number() -> None:
+    assert table(outcome(reading({"table": Result((Metric("size", "Size", -1.5),))})))[0]["value"] == "-1.5"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])) | st.text("=+-@\t\r\n ,;\"'"))
+def test_any_title_is_one_cell_on_one_line(title: str) -> None:
+    [row] = table(outcome(reading({"table": Result(METRICS[:1])}), title=title))
+    line = " ".join(title.split())
+    assert row["title"] == (f"'{line}" if line[:1] in set("=+-@") else line)
+
+
+def test_there_is_a_file_of_arrays_for_each_encoding() -> None:
+    assert sorted(files(outcome(reading(), slug="x"))) == ["data/atlas.json", "data/metrics.csv", "data/x/decoder-learned.npz"]
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_are_read_without_pickles_as_they_were(name: str) -> None:
+    found = arrays(reading({"table": Result(arrays=ARRAYS)}))[f"table.{name}"]
+    expected = ARRAYS[name].astype(np.float32) if ARRAYS[name].dtype == np.float64 else ARRAYS[name]
+    np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def test_arrays_are_the_same_bytes_twice() -> None:
+    assert data.npz(reading({"table": Result(arrays=ARRAYS)})) == data.npz(reading({"table": Result(arrays=ARRAYS)}))
+
+
+def test_an_array_that_would_need_a_pickle_is_not_written() -> None:
+    with pytest.raises(ValueError, match="allow_pickle"):
+        data.npz(reading({"table": Result(arrays={"objects": np.array([{}])})}))

@@ -1,0 +1,108 @@
+"""Text from outside on the finished pages, after Markdown and the theme have been over it."""
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.hub_server import run
+from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
+
+TITLES = (
+    "<script>alert(1)</script>",
+    "</td></tr></table><img src=x onerror=alert(2)>",
+    "</title><b>bold</b>",
+    '" onmouseover="alert(3)',
+    "a | b | c",
+    "`code` ``more``",
+    "{{7*7}} {% raw %}",
+    "--8<-- 'mkdocs.yml'",
+    "{: onclick=alert(4) } {#id .class}",
+    "](javascript:alert(5)) [x](javascript:alert(5))",
+    "<javascript:alert(6)>",
+    "&lt;i&gt; &amp; &#60;u&#62;",
+    "# one ## two",
+    "H<sub>2</sub>O",
+    "$\\frac{1}{2}$",
+    "🤗 naïve 日本",
+)
+TENSOR = "<script>alert(7)</script>\ud800|`x`.wpe"
+
+
+def odd_weights() -> bytes:
+    header = json.dumps({TENSOR: {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}}).encode()
+    return struct.pack("<Q", len(header)) + header + struct.pack("<4f", 1, 2, 3, 4)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site whose rows have these titles; one row has an odd tensor, another cannot be read."""
+    folder = tmp_path_factory.mktemp("odd")
+    write_folder(folder / "odd", {"config.json": b"{}", "model.safetensors": odd_weights()})
+    write_folder(folder / "broken", {**BROKEN, "config.json": b'{"<script>alert(8)</script>'})
+    write_folder(folder / "nothing", NOTHING)
+    rows = [{"folder": "nothing", "title": title, "notes": title, "group": title} for title in TITLES]
+    rows += [{"folder": "odd", "title": "Odd tensor"}, {"folder": "broken", "title": "Broken <b>row</b>"}]
+    done = run("build", "--config", str(write_list(folder, rows)), "--output", str(folder / "out"), "--jobs", "2", home=folder / "hub")
+    assert done.returncode == 1, done.stderr
+    return folder / "out/site"
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, BeautifulSoup]:
+    return {path.relative_to(site).as_posix(): BeautifulSoup(path.read_bytes(), "html.parser") for path in sorted(site.rglob("*.html"))}
+
+
+def slugs(site: Path) -> dict[str, str]:
+    """The page of each title."""
+    return {row["title"]: row["slug"] for row in json.loads((site / "data/atlas.json").read_text(encoding="utf-8"))["checkpoints"]}
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_a_title_is_shown_as_it_is_in_the_heading_and_the_window(title: str, site: Path, pages: dict[str, BeautifulSoup]) -> None:
+    page = pages[f"checkpoints/{slugs(site)[title]}.html"]
+    assert page.h1 is not None
+    assert page.title is not None
+    assert page.h1.get_text().removesuffix("¶") == title
+    assert page.title.get_text() == f"{title} - Position Atlas"
+
+
+@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize("page", ["index.html", "checkpoints/index.html"])
+def test_a_title_is_shown_as_it_is_in_lists(page: str, title: str, pages: dict[str, BeautifulSoup]) -> None:
+    assert title in pages[page].get_text()
+
+
+def test_pages_that_differ_in_their_titles_alone_have_the_same_elements(site: Path, pages: dict[str, BeautifulSoup]) -> None:
+    middle = sorted(slugs(site)[title] for title in TITLES)[1:-1]  # The first and the last have one neighbour, not two.
+    bodies = [pages[f"checkpoints/{slug}.html"].find("article") for slug in middle if slug not in ("odd-tensor", "broken-b-row-b")]
+    assert len({str([(tag.name, sorted(tag.attrs)) for tag in body.find_all(True)]) for body in bodies if body}) == 1
+
+
+def test_no_page_has_a_script_or_a_handler_that_came_from_outside(pages: dict[str, BeautifulSoup]) -> None:
+    tags = [tag for page in pages.values() for tag in page.find_all(True)]
+    assert [tag for tag in tags if tag.name == "script" and "alert" in tag.get_text()] == []
+    assert [tag for tag in tags if any(name.startswith("on") for name in tag.attrs)] == []
+
+
+def test_no_page_has_a_link_that_runs_code(pages: dict[str, BeautifulSoup]) -> None:
+    links = [str(tag[name]) for page in pages.values() for name in ("href", "src") for tag in page.find_all(attrs={name: True})]
+    assert [link for link in links if link.strip().lower().startswith(("javascript:", "data:", "vbscript:"))] == []
+
+
+def test_the_search_index_holds_no_element_that_came_from_outside(site: Path) -> None:
+    entries = json.loads(next(site.rglob("search*.json")).read_text(encoding="utf-8"))["docs"]
+    found = {tag.name for entry in entries for tag in BeautifulSoup(entry["title"] + entry["text"], "html.parser").find_all(True)}
+    assert found.isdisjoint({"script", "img", "b", "i", "u", "sub", "a"})
+
+
+def test_a_tensor_is_named_as_it_is_with_what_cannot_be_seen_spelt_out(pages: dict[str, BeautifulSoup]) -> None:
+    assert TENSOR.replace("\ud800", "\\ud800") in pages["checkpoints/odd-tensor.html"].get_text()
+
+
+def test_a_failed_row_has_a_page_that_says_why(pages: dict[str, BeautifulSoup]) -> None:
+    text = pages["checkpoints/broken-b-row-b.html"].get_text()
+    assert "This checkpoint could not be read" in text
+    assert "broken/config.json: not JSON" in text

@@ -1,0 +1,209 @@
+"""The one escaper and the one number format."""
+
+import math
+from functools import cache
+from typing import Any
+
+import markdown  # type: ignore[import-untyped]
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markupsafe import Markup
+from ruamel.yaml import YAML
+
+from generator.site.render import environment_of
+from generator.site.text import finalize, literal, number
+from tests.hub_server import ROOT
+
+# Every place where a template puts text, with a mark where it stands.
+PLACES = {
+    "paragraph": "<>",
+    "middle of a paragraph": "The title is <> here.",
+    "heading": "## <>",
+    "list item": "- <>",
+    "link": "[<>](index.md)",
+    "bold": "**<>**",
+    "Markdown table": "| a | b |\n| --- | --- |\n| <> | c |",
+    "table": '<table>\n<tbody>\n<tr><th scope="row"><></th><td><></td></tr>\n</tbody>\n</table>',
+    "code in a table": "<table>\n<tbody>\n<tr><td><code><></code></td></tr>\n</tbody>\n</table>",
+    "list in HTML": "<ul>\n<li><></li>\n</ul>",
+    "Markdown in HTML": '<p class="pa-crumbs" markdown><></p>',
+    "list of Markdown in HTML": "<ul markdown>\n<li markdown><></li>\n</ul>",
+    "admonition": '!!! failure "It failed"\n\n    <>',
+    "title of an admonition": '!!! failure "<>"\n\n    It failed.',
+}
+ATTRIBUTES = {
+    "block": '<figure>\n<img src="a.svg" alt="<>">\n</figure>',
+    "inline": 'See <span title="<>">this</span>.',
+}
+
+NASTY = (
+    "<script>alert(1)</script>",
+    "</td></tr></table><img src=x onerror=alert(1)>",
+    "a | b | c",
+    "`code` ``more``",
+    "{{7*7}} {% raw %} {# no #}",
+    "--8<-- 'mkdocs.yml'",
+    "{: onclick=alert(1) } {#id .class}",
+    "](javascript:alert(1)) [x](javascript:alert(1)) ![x](y)",
+    "<https://example.org> https://example.org a@example.org",
+    "# one ## two",
+    "* star _under_ **bold** ~~no~~",
+    "1. one",
+    "- [ ] task",
+    "!!! note",
+    "??? note",
+    "&amp; &lt; &#60; &nbsp;",
+    '" onmouseover="alert(1)',
+    "' onmouseover='alert(1)",
+    "\\_ \\< \\\\",
+    "line\n\n    indented\r\n# heading",
+    "[x]: javascript:alert(1)",
+    "*[HTML]: abbreviation",
+    "[^1]: note [^1]",
+    "]]> --> <!-- <?php ?>",
+    "$\\frac{1}{2}$ \\(x\\)",
+    "\u202eright to left\u202c \u200bzero\ufeff",
+    "lone \ud800 surrogate",
+    "tab\tand\x00and\x02and\x03and\x7f",
+    "🤗 naïve 日本 e\u0301",
+    "=== ---",
+    ":material-home: :smile:",
+    "H<sub>2</sub>O",
+    "klzzwxh:0042 wzxhzdk:0",
+    "markdown",
+    "x" * 10_000,
+)
+
+PLAIN_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+NUMBERS = {
+    None: "–",
+    -0.0: "0",
+    1: "1",
+    -3: "−3",
+    512: "512",
+    1_234_567: "1,234,567",
+    2.0: "2",
+    0.5: "0.5000",
+    1 / 3: "0.3333",
+    -1 / 3: "−0.3333",
+    math.pi: "3.142",
+    12.345: "12.35",
+    999.96: "1,000",
+    0.99996: "1.000",
+    0.0001234: "0.0001234",
+    12345.6: "12,350",
+    0.00001: "1.000 × 10⁻⁵",
+    -2.5e-7: "−2.500 × 10⁻⁷",
+    1234567890.5: "1.235 × 10⁹",
+    1e15: "1.000 × 10¹⁵",
+    1e300: "1.000 × 10³⁰⁰",
+    math.nan: "–",
+    math.inf: "–",
+}
+
+
+@cache
+def _converter() -> markdown.Markdown:
+    """Markdown with the extensions that mkdocs.yml names and those that mkdocs always has."""
+    named = YAML(typ="safe").load(ROOT / "mkdocs.yml")["markdown_extensions"]
+    configs: dict[str, Any] = {name: config for entry in named if isinstance(entry, dict) for name, config in entry.items()}
+    names = [entry for entry in named if isinstance(entry, str)]
+    return markdown.Markdown(extensions=[*names, *configs, "fenced_code"], extension_configs=configs)
+
+
+def rendered(source: str) -> BeautifulSoup:
+    converter = _converter()
+    converter.reset()
+    return BeautifulSoup(converter.convert(source), "html.parser")
+
+
+def shown(text: str) -> str:
+    """What a reader should see: white space folded, what cannot be seen named."""
+    return "".join(mark if mark.isprintable() else f"\\u{ord(mark):04x}" for mark in " ".join(text.split()))
+
+
+def skeleton(soup: BeautifulSoup) -> list[tuple[str, list[str]]]:
+    """Every element with the names of its attributes."""
+    return [(tag.name, sorted(tag.attrs)) for tag in soup.find_all(True)]
+
+
+def texts(soup: BeautifulSoup) -> str:
+    """All text but the marks at headings."""
+    return "".join(piece for piece in soup.find_all(string=True) if piece.find_parent(class_="headerlink") is None)
+
+
+# Text of all kinds, and text made of the marks that mean something to Markdown, HTML, Jinja or YAML.
+ANYTHING = st.text(st.characters(codec=None), max_size=60)
+MARKS = st.text("<>&;#\"'`*_[](){}!:|\\/-+.=~^$%@ \n\t0aA", max_size=40)
+TEXT = (ANYTHING | MARKS | st.sampled_from(NASTY)).filter(lambda text: bool(text.split()))
+
+
+@pytest.mark.parametrize("place", PLACES)
+@given(text=TEXT)
+def test_any_text_is_shown_as_it_is(place: str, text: str) -> None:
+    plain = texts(rendered(PLACES[place].replace("<>", "word")))
+    assert texts(rendered(PLACES[place].replace("<>", literal(text)))) == plain.replace("word", shown(text))
+
+
+@pytest.mark.parametrize("place", PLACES)
+@given(text=TEXT)
+def test_no_text_adds_an_element_or_an_attribute(place: str, text: str) -> None:
+    plain = skeleton(rendered(PLACES[place].replace("<>", "word")))
+    assert skeleton(rendered(PLACES[place].replace("<>", literal(text)))) == plain
+
+
+@pytest.mark.parametrize("place", ATTRIBUTES)
+@given(text=TEXT)
+def test_any_text_is_kept_in_an_attribute(place: str, text: str) -> None:
+    plain = rendered(ATTRIBUTES[place].replace("<>", "word"))
+    soup = rendered(ATTRIBUTES[place].replace("<>", literal(text)))
+    [value] = [tag[name] for tag in soup.find_all(True) for name in ("alt", "title") if name in tag.attrs]
+    assert (value, skeleton(soup)) == (shown(text), skeleton(plain))
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("text", NASTY, ids=lambda text: text[:24].encode("unicode_escape").decode())
+def test_nasty_text_is_shown_as_it_is(text: str, place: str) -> None:
+    soup = rendered(PLACES[place].replace("<>", literal(text)))
+    assert shown(text) in texts(soup)
+    assert skeleton(soup) == skeleton(rendered(PLACES[place].replace("<>", "word")))
+
+
+@given(TEXT)
+@example("<script>alert(1)</script>")
+def test_the_table_of_contents_shows_a_heading_as_it_is(text: str) -> None:
+    converter = _converter()
+    converter.reset()
+    converter.convert(f"## {literal(text)}")
+    [entry] = getattr(converter, "toc_tokens")  # noqa: B009 (the extension adds it)
+    name = BeautifulSoup(entry["name"], "html.parser")
+    assert (name.get_text(), skeleton(name)) == (shown(text), [])
+
+
+@given(TEXT)
+def test_the_address_of_a_heading_is_made_of_word_characters(text: str) -> None:
+    [heading] = rendered(f"## {literal(text)}").find_all("h2")
+    assert all(mark.isalnum() or mark in "_-" for mark in str(heading["id"]))
+
+
+@given(ANYTHING | MARKS)
+def test_an_expression_of_a_template_shows_text_as_it_is(text: str) -> None:
+    template = environment_of(ROOT / "templates").from_string("{{ text }}")
+    assert template.render(text=text) == literal(text)
+
+
+def test_markup_passes_through_an_expression_unchanged() -> None:
+    assert finalize(Markup("<b>bold</b>")) == "<b>bold</b>"
+
+
+@pytest.mark.parametrize(("value", "said"), NUMBERS.items(), ids=str)
+def test_numbers_have_four_digits_that_count(value: float | None, said: str) -> None:
+    assert number(value) == said
+
+
+@given(st.floats(-1e300, 1e300, allow_subnormal=False))
+def test_a_number_in_words_is_within_half_a_thousandth_of_itself(value: float) -> None:
+    read = number(value).replace("−", "-").replace(",", "").replace(" × 10", "e")
+    assert float(read.translate(PLAIN_DIGITS)) == pytest.approx(value, rel=5.001e-4, abs=0.0)

@@ -1,0 +1,232 @@
+"""The Hub as a source, against a real server on this machine."""
+
+import json
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
+from threading import Thread
+
+import pytest
+from safetensors.numpy import save
+
+from tests.hub_server import NOBODY, Answer, Repository, Trouble, refusal, run, serving
+from tests.synthetic import PICKLED, TABLE, binary, write_list
+
+OLD, NEW = "a" * 40, "b" * 40
+UNWANTED = dict.fromkeys(
+    ("pytorch_model.bin", "flax_model.msgpack", "onnx/model.onnx", "tf_model.h5", "run.py", "README.md"), b"not asked for"
+)
+SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
+SHARDED = {
+    "config.json": TABLE["config.json"],
+    "model.safetensors.index.json": json.dumps({"weight_map": {"wte.weight": SHARDS[0], "wpe.weight": SHARDS[1]}}).encode(),
+    SHARDS[0]: save({"wte.weight": binary(5, 4)}),
+    SHARDS[1]: save({"wpe.weight": binary(16, 4)}),
+}
+# What the server does to a repository, and what is then said of its row.
+ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
+    "none": (None, "no such repository; expected a public one, or HF_TOKEN for a private one"),
+    "branch": (None, "no such revision; expected a branch, tag or full commit"),
+    "commit": (None, "no such revision; expected a branch, tag or full commit"),
+    "pickled": (None, "only pytorch_model.bin, a pickle, which is not opened; expected model.safetensors"),
+    "gated": (Trouble(refusal(401, "GatedRepo"), "models/atlas/gated"), "gated; expected access (accept its terms"),
+    "gated-files": (Trouble(refusal(403, "GatedRepo"), "gated-files/resolve"), "gated; expected access (accept its terms"),
+    "bad-token": (Trouble(refusal(401), "models/atlas/bad-token"), "the Hub answered 401; expected the repository (if HF_TOKEN"),
+    "no-rights": (Trouble(refusal(403), "no-rights/resolve"), "the Hub answered 403; expected the repository (if HF_TOKEN"),
+    "error": (Trouble(refusal(500), "models/atlas/error"), "the Hub answered 500; expected the repository"),
+    "busy": (Trouble(refusal(429), "models/atlas/busy"), "the Hub answered 429; expected the repository"),
+    "cut": (Trouble(Answer(None), "models/atlas/cut"), "the download broke off (RemoteProtocolError); expected whole files"),
+    "portal": (Trouble(Answer(body=b"<html>Log in"), "models/atlas/portal"), "the download broke off (JSONDecodeError); expected whole files"),
+    "length": (Trouble(Answer(body=b"{}"), "length/resolve", "GET"), "the download broke off (OSError); expected whole files"),
+}
+READABLE = {
+    "atlas/table": Repository({OLD: TABLE, NEW: {**TABLE, **UNWANTED}}, {"main": NEW, "former": OLD}),
+    "atlas/sharded": Repository({OLD: SHARDED}, {"main": OLD}),
+}
+REPOSITORIES = {
+    **{f"atlas/{case}": Repository({OLD: PICKLED if case == "pickled" else TABLE}, {"main": OLD}) for case in ROW_ERRORS if case != "none"},
+    **READABLE,
+}
+TOKEN = "hf_" + "ThisTokenIsNobodys"
+REVISIONS = {"branch": "step9", "commit": "c" * 40}
+ROWS = [{"hub": f"atlas/{case}", **({"revision": REVISIONS[case]} if case in REVISIONS else {})} for case in ROW_ERRORS]
+PINNED = [{"hub": f"atlas/{name}", "revision": OLD} for name in ("table", "sharded", "pickled")]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A finished build: what was said, and atlas.json's rows by slug."""
+
+    done: CompletedProcess[str]
+    output: Path
+
+    @property
+    def rows(self) -> dict[str, dict[str, object]]:
+        document = json.loads((self.output / "site/data/atlas.json").read_text(encoding="utf-8"))
+        return {row["slug"]: row for row in document["checkpoints"]}
+
+
+def build(folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str = NOBODY, **environment: str) -> Built:
+    command = ["build", "--config", str(write_list(folder, rows)), "--output", str(folder / "out"), *options]
+    return Built(run(*command, home=folder / "hub", endpoint=endpoint, **environment), folder / "out")
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """One repository that can be read, and one for each way in which that fails."""
+    with serving(REPOSITORIES, *(trouble for trouble, _ in ROW_ERRORS.values() if trouble)) as hub:
+        return build(tmp_path_factory.mktemp("published"), [{"hub": "atlas/table"}, *ROWS], endpoint=hub.endpoint, HF_TOKEN=TOKEN)
+
+
+@pytest.fixture(scope="module")
+def unreached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Built, int]]:
+    """A build against a port that accepts and hangs up, and how often it was tried."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        tried: list[int] = []
+        thread = Thread(target=_hang_up, args=(listening, tried))
+        thread.start()
+        built = build(tmp_path_factory.mktemp("unreached"), PINNED, endpoint=f"http://127.0.0.1:{listening.getsockname()[1]}")
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+        yield built, len(tried)
+
+
+def _hang_up(listening: socket.socket, tried: list[int]) -> None:
+    while True:
+        try:
+            connection, _ = listening.accept()
+        except OSError:
+            return
+        tried.append(1)
+        connection.close()
+
+
+def test_a_pinned_commit_is_read_and_reported_in_full(tmp_path: Path) -> None:
+    with serving(READABLE) as hub:
+        done = run("inspect", f"atlas/table@{OLD}", "--json", home=tmp_path, endpoint=hub.endpoint)
+    found = json.loads(done.stdout)
+    assert (found["revision"], found["encodings"][0]["tensor"]) == (OLD, "wpe.weight")
+
+
+@pytest.mark.parametrize(("source", "commit"), [("atlas/table", NEW), ("atlas/table@former", OLD)])
+def test_a_branch_is_resolved_to_its_commit_and_every_file_comes_from_it(source: str, commit: str, tmp_path: Path) -> None:
+    with serving(READABLE) as hub:
+        done = run("inspect", source, "--json", home=tmp_path, endpoint=hub.endpoint)
+    assert json.loads(done.stdout)["revision"] == commit
+    assert all(commit in asked.path for asked in hub.log if "/tree/" in asked.path or "/resolve/" in asked.path)
+
+
+def test_only_the_files_that_are_read_are_downloaded(tmp_path: Path) -> None:
+    with serving(READABLE) as hub:
+        run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
+    assert hub.downloads() == ["config.json", "model.safetensors", "vocab.txt"]
+
+
+def test_shards_are_downloaded_and_read(tmp_path: Path) -> None:
+    with serving(READABLE) as hub:
+        done = run("inspect", "atlas/sharded", "--json", home=tmp_path, endpoint=hub.endpoint)
+    assert [encoding["tensor"] for encoding in json.loads(done.stdout)["encodings"]] == ["wpe.weight"]
+
+
+@pytest.mark.parametrize("case", ROW_ERRORS)
+def test_what_goes_wrong_with_a_row_is_said_in_one_sentence(case: str, published: Built) -> None:
+    row = published.rows[f"atlas-{case}"]
+    assert row["status"] == "failed"
+    assert f"atlas/{case}@{REVISIONS.get(case, 'main')}: {ROW_ERRORS[case][1]}" in str(row["reason"])
+
+
+def test_rows_that_fail_do_not_keep_the_others_from_the_site(published: Built) -> None:
+    assert published.done.returncode == 1
+    assert published.rows["atlas-table"]["status"] == "ok"
+
+
+def test_the_page_of_a_failed_row_gives_the_reason(published: Built) -> None:
+    page = (published.output / "site/checkpoints/atlas-none.html").read_text(encoding="utf-8")
+    assert "no such repository" in page
+
+
+def test_no_failure_ends_in_a_traceback(published: Built) -> None:
+    assert "Traceback" not in published.done.stdout + published.done.stderr
+
+
+def test_what_is_no_id_is_not_asked_for(tmp_path: Path) -> None:
+    with serving(READABLE) as hub:
+        done = run("inspect", "atlas/table/more", home=tmp_path, endpoint=hub.endpoint)
+    assert done.stderr.strip() == "atlas/table/more@main: not a Hub id; expected 'owner/name'"
+    assert [asked.method for asked in hub.log] == ["HEAD"]
+
+
+def test_a_token_is_sent_and_never_printed(tmp_path: Path) -> None:
+    with serving(READABLE, Trouble(refusal(403, "GatedRepo", "Not for this token"), "/resolve/")) as hub:
+        done = run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint, HF_TOKEN=TOKEN)
+    assert any(asked.token == f"Bearer {TOKEN}" for asked in hub.log)
+    assert TOKEN not in done.stdout + done.stderr
+
+
+def test_a_token_is_in_no_file_of_the_site(published: Built) -> None:
+    assert [path.name for path in published.output.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
+
+
+def test_a_hub_that_fails_is_asked_a_bounded_number_of_times(tmp_path: Path) -> None:
+    with serving(READABLE, Trouble(refusal(503, Retry_After="0"), "/tree/")) as hub:
+        done = run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
+    assert "the Hub answered 503" in done.stderr
+    assert 1 < sum("/tree/" in asked.path for asked in hub.log) <= 6
+
+
+PASSING = {
+    "an error": Trouble(refusal(503), "/tree/", times=1),
+    "a cut connection": Trouble(Answer(None), "model.safetensors", "GET", times=1),
+}
+
+
+@pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING)
+def test_what_passes_is_tried_again(trouble: Trouble, tmp_path: Path) -> None:
+    with serving(READABLE, trouble) as hub:
+        done = run("inspect", "atlas/table", "--json", home=tmp_path, endpoint=hub.endpoint)
+    assert json.loads(done.stdout)["revision"] == NEW
+
+
+def test_a_hub_that_is_not_there_leaves_rows_not_reached_and_is_no_failure(unreached: tuple[Built, int]) -> None:
+    built, _ = unreached
+    assert built.done.returncode == 0
+    assert {row["status"] for row in built.rows.values()} == {"not reached"}
+
+
+def test_a_hub_that_is_not_there_is_tried_once_for_all_rows(unreached: tuple[Built, int]) -> None:
+    _, tried = unreached
+    assert tried == 1
+
+
+def test_each_row_that_is_not_reached_gets_one_line(unreached: tuple[Built, int]) -> None:
+    built, _ = unreached
+    assert built.done.stdout.count("the Hub could not be asked and the cache does not hold it") == 3
+    assert built.done.stderr == ""
+
+
+def test_a_row_that_is_not_reached_counts_as_failure_when_strict(tmp_path: Path) -> None:
+    assert build(tmp_path, PINNED[:1], "--strict").done.returncode == 1
+
+
+def test_inspect_says_at_once_that_nobody_answers(tmp_path: Path) -> None:
+    done = run("inspect", f"atlas/table@{OLD}", home=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.strip() == f"atlas/table@{OLD}: the Hub could not be asked and the cache does not hold it"
+
+
+def test_a_hub_that_accepts_and_never_answers_is_given_up(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        done = run("inspect", "atlas/table", home=tmp_path, endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
+    assert "the Hub could not be asked" in done.stderr
+
+
+def test_offline_reads_what_is_cached_and_asks_nothing(tmp_path: Path) -> None:
+    with serving(READABLE) as hub:
+        run("inspect", "atlas/table", home=tmp_path / "hub", endpoint=hub.endpoint)
+        hub.log.clear()
+        built = build(tmp_path, [{"hub": "atlas/table"}, {"hub": "atlas/sharded"}], "--offline", endpoint=hub.endpoint)
+    assert {slug: row["revision"] for slug, row in built.rows.items()} == {"atlas-table": NEW, "atlas-sharded": None}
+    assert {slug: row["status"] for slug, row in built.rows.items()} == {"atlas-table": "ok", "atlas-sharded": "not reached"}
+    assert hub.log == []
