@@ -13,6 +13,7 @@ from typing import Any
 from generator import __version__, discovery, fingerprint, pages, study
 from generator.contracts import Atlas, Outcome, PageKind
 from generator.site import html, render, write
+from generator.store import Store
 
 ROOT = Path(__file__).parent.parent
 TEMPLATES, SITE_SRC, MKDOCS = ROOT / "templates", ROOT / "site_src", ROOT / "mkdocs.yml"
@@ -27,11 +28,16 @@ def build(tasks: Sequence[study.Task], folder: Path, jobs: int, fresh: bool, tel
 
     fresh: build even where the last build was of the same
     """
-    key, noted = _key(tasks), {} if fresh else _noted(folder)
-    if key is None or noted.get("key") != key:
-        outcomes = study.run(tasks, jobs, tell)
+    code = fingerprint.of_parts((fingerprint.of_contents((ROOT / "generator",)), _versions()))
+    keys = study.keys(tasks, code)
+    whole = None if None in keys else fingerprint.of_parts((keys, fingerprint.of_contents(SOURCES), _commit_time()))
+    noted = {} if fresh else _noted(folder)
+    if whole is None or noted.get("key") != whole:
+        kept = Store(folder / "store")
+        kept.keep(set() if fresh else {key for key in keys if key})
+        outcomes = study.run(dict(zip(tasks, keys, strict=True)), jobs, kept, tell)
         counts = Counter(str(outcome.status) for outcome in outcomes)
-        noted = {"key": None if counts["failed"] else key, "counts": {status: counts[status] for status in STATUSES}}
+        noted = {"key": None if counts["failed"] else whole, "counts": {status: counts[status] for status in STATUSES}}
         _publish(_atlas(outcomes), folder, noted)
     counted: dict[str, int] = noted["counts"]
     return counted
@@ -50,15 +56,6 @@ def _atlas(outcomes: tuple[Outcome, ...]) -> Atlas:
     seconds = _commit_time()
     date = None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
     return Atlas(outcomes, study.all_analyses(), study.all_schemes(), _versions(), date)
-
-
-def _key(tasks: Sequence[study.Task]) -> str | None:
-    """What the whole site depends on, as one digest; None where that cannot be told beforehand."""
-    state = study.state(tasks)
-    if state is None:
-        return None
-    code = fingerprint.of_contents(SOURCES)
-    return fingerprint.of_parts((state, code, _versions(), _commit_time()))
 
 
 def _noted(folder: Path) -> dict[str, Any]:

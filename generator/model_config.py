@@ -16,6 +16,7 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "vocab_size": ("vocab_size",),
     }
 )
+TEXT = ("text_config", "language_config", "llm_config", "thinker_config")  # Where a model of several parts keeps its text model's.
 LARGEST = 2**31
 LARGEST_REAL = 1e15
 TITLES = {
@@ -27,14 +28,29 @@ TITLES = {
 }
 
 
+def text(config: Json) -> Json:
+    """What is said of the text model: the config nested in ``config`` for it, however deep, or ``config`` itself."""
+    inner: Json | None = config
+    while inner is not None:
+        config, inner = inner, next((inner[key] for key in TEXT if isinstance(inner.get(key), Mapping)), None)
+    return config
+
+
+def said(config: Json, key: str) -> Any:
+    """What stands under ``key`` in ``config``, in its text model's or else in any other one nested in it; None if nothing does."""
+    places = (config, text(config), *(value for value in config.values() if isinstance(value, Mapping)))
+    return next((place[key] for place in places if place.get(key) is not None), None)
+
+
 def number(config: Json, what: str, where: str) -> int | None:
-    """The whole number called ``what`` in NAMES, or None where the config has none.
+    """The whole number called ``what`` in NAMES, of the whole or of its text model, or None where the config has none.
 
     errors: RowError when it is there and is not a whole number from 1 to 2^31
     """
-    for name in NAMES[what]:
-        if (value := config.get(name)) is not None:
-            return whole(value, f"{where}: {name}")
+    for place in (config, text(config)):
+        for name in NAMES[what]:
+            if (value := place.get(name)) is not None:
+                return whole(value, f"{where}: {name}")
     return None
 
 

@@ -9,6 +9,7 @@ from generator.errors import NotApplicableError
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
+FLAT = 1e-9  # Differences below this share of the largest value are rounding.
 
 
 def frozen(values: ArrayLike) -> Floats:
@@ -37,14 +38,26 @@ def root_mean_square(values: Floats) -> float:
     return 0.0 if largest == 0.0 else largest * float(np.sqrt(np.mean((values / largest) ** 2)))
 
 
+def _by_largest(rows: Floats) -> tuple[Floats, Floats]:
+    """Each row divided by the largest size in it, so that squares neither overflow nor vanish, and these sizes: (n_rows, 1)."""
+    largest = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
+    with np.errstate(invalid="ignore"):  # Infinity by infinity is not defined, and NaN says so.
+        return rows / np.where(largest == 0.0, 1.0, largest), largest
+
+
+def row_norms(rows: Floats) -> Floats:
+    """Euclidean length of each row: (n_rows,), in the unit of ``rows``."""
+    scaled, largest = _by_largest(rows)
+    return np.asarray(np.linalg.norm(scaled, axis=1) * largest[:, 0])
+
+
 def cosine_matrix(rows: Floats) -> Floats:
-    """Cosine similarity of every row with every row; NaN where a row is all zeros.
+    """Cosine similarity of every row with every row; NaN where a row is all zeros, or not finite.
 
     rows: (n_rows, n_columns)
     returns: (n_rows, n_rows), dimensionless, within [−1, 1], exactly symmetric
     """
-    largest = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
-    scaled = rows / np.where(largest == 0.0, 1.0, largest)
+    scaled, _ = _by_largest(rows)
     norms = np.linalg.norm(scaled, axis=1, keepdims=True)
     directions = scaled / np.where(norms == 0.0, np.nan, norms)
     cosines = np.clip(directions @ directions.T, -1.0, 1.0)  # (n_rows, n_rows)
@@ -89,3 +102,71 @@ def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
             sums = np.add.reduceat(np.where(defined, image, 0.0), starts, axis=axis)
             image = sums / np.where(counts == 0, np.nan, counts)
     return image
+
+
+def mean_by_distance(matrix: Floats) -> Floats:
+    """Mean of ``matrix`` over both of its diagonals at each distance from the main one: (n,); as ``mean_by_offset`` otherwise."""
+    both = np.stack([mean_by_offset(matrix), mean_by_offset(matrix.T)])
+    defined = ~np.isnan(both)
+    return np.asarray(np.where(defined, both, 0.0).sum(axis=0) / np.where(defined.any(axis=0), defined.sum(axis=0), np.nan))
+
+
+def from_one_to_zero(profile: Floats) -> Floats | None:
+    """``profile`` (n,) moved and scaled so that its highest value is 1 and its last 0; None where the last is the highest."""
+    defined = profile[~np.isnan(profile)]
+    span = float(defined.max() - defined[-1]) if defined.size else 0.0
+    return (profile - defined[-1]) / span if span > FLAT * float(np.max(np.abs(defined), initial=0.0)) else None
+
+
+def half_distance(profile: Floats) -> float:
+    """Index, with its fraction by a straight line, at which ``profile`` (n,), from 1 to 0, first falls below ½ beyond its highest value."""
+    at = np.flatnonzero(~np.isnan(profile))
+    at = at[int(np.argmax(profile[at])) :]
+    step = int(np.argmax(profile[at] < 0.5))
+    before, after = at[step - 1], at[step]
+    share = (profile[before] - 0.5) / (profile[before] - profile[after])
+    return float(before + share * (after - before))
+
+
+def local_monotonicity(matrix: Floats, width: int) -> float | None:
+    """Share of steps away from the main diagonal, the first ``width`` on either side, at which the value falls.
+
+    That is A[i, i ± k] > A[i, i ± (k + 1)] for k = 0 … width − 1, for all i where both are defined; None where there is none.
+    """
+    fell, defined = 0, 0
+    for side in (matrix, matrix[::-1, ::-1]):
+        for distance in range(min(width, len(side) - 1)):
+            near, far = np.diagonal(side, distance)[: len(side) - distance - 1], np.diagonal(side, distance + 1)
+            fell += int(np.count_nonzero(near > far))
+            defined += int(np.count_nonzero(~np.isnan(near) & ~np.isnan(far)))
+    return fell / defined if defined else None
+
+
+def translation_invariance(matrix: Floats) -> float | None:
+    """Share of the variance of ``matrix`` off its main diagonal that the means of its diagonals explain; None without any variance.
+
+    1 − Σ_k Σ_i (A[i, i+k] − mean_k)² / Σ (A − mean)², k ≠ 0: the R² of the nearest matrix that is constant along each diagonal.
+    """
+    away = off_diagonal(matrix)
+    whole = float(np.sum((away - away.mean()) ** 2)) if away.size else 0.0
+    if whole <= (FLAT * float(np.max(np.abs(away), initial=0.0))) ** 2 * away.size:
+        return None
+    diagonals = (np.diagonal(matrix, offset) for offset in range(1 - len(matrix), len(matrix)) if offset)
+    defined = [diagonal[~np.isnan(diagonal)] for diagonal in diagonals]
+    return 1.0 - sum(float(np.sum((diagonal - diagonal.mean()) ** 2)) for diagonal in defined if diagonal.size) / whole
+
+
+def symmetry(matrix: Floats) -> float:
+    """1 − ‖A − Aᵀ‖_F / (2 ‖A‖_F) of a square matrix that is defined and not zero: 1 if it equals its mirror image, 0 if it is its negative."""
+    return 1.0 - float(np.linalg.norm(matrix - matrix.T) / (2.0 * np.linalg.norm(matrix)))
+
+
+def to_own_range(values: Floats) -> Floats | None:
+    """``values`` moved and scaled so that the lowest is 0 and the highest 1; None where all defined ones are equal.
+
+    Divided by the largest first, so that nothing overflows.
+    """
+    largest = float(np.nanmax(np.abs(values))) if not np.isnan(values).all() else 0.0
+    scaled = values / (largest or 1.0)
+    low, high = (float(np.nanmin(scaled)), float(np.nanmax(scaled))) if largest else (0.0, 0.0)
+    return (scaled - low) / (high - low) if high - low > FLAT else None

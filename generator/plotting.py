@@ -62,7 +62,7 @@ def image_panels(shown: Sequence[Panel], limits: tuple[float, float], colours: s
     for each, panel in zip(axes, shown, strict=True):
         picture = image(each, panel.matrix, limits, colours, share=len(shown))
         small = len(shown) > 2
-        each.set_title(fill(panel.title, 22) if small else panel.title, color=panel.colour, fontsize=9 if small else None)
+        each.set_title(fill(panel.title, 18 if square else 22) if small else panel.title, color=panel.colour, fontsize=9 if small else None)
         each.set(xlabel=labels[0], ylabel=labels[1])
     colour_bar(figure, picture, axes, labels[2])
     return figure
@@ -114,6 +114,7 @@ def thumbnail(kernel: Floats) -> "Figure":
     figure = Figure(figsize=(2.2, 2.2))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
+    kernel = np.where(np.isfinite(kernel), kernel, np.nan)
     defined = kernel[~np.isnan(kernel)]
     low, high = (float(defined.min()), float(defined.max())) if defined.size else (0.0, 1.0)
     image(axes, kernel, (low, high if high > low else low + 1.0), SEQUENTIAL, share=8)

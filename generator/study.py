@@ -1,11 +1,11 @@
 """Every checkpoint is opened, read, measured and drawn, each in a process of its own with a time limit."""
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import TimeoutError as TooLongError
 from dataclasses import dataclass, replace
 
-from pebble import ProcessExpired, ProcessPool
+from pebble import ProcessExpired, ProcessFuture, ProcessPool
 from threadpoolctl import threadpool_limits
 
 from generator import analyses, discovery, inputs, schemes, sources
@@ -26,9 +26,11 @@ from generator.contracts import (
 )
 from generator.encodings import Form
 from generator.errors import NotApplicableError, NotReachedError, RowError
+from generator.fingerprint import of_parts
 from generator.layout import layout
 from generator.model_config import facts
 from generator.plotting import thumbnail
+from generator.store import Store
 from generator.style import REFERENCE as REFERENCE_COLOUR
 from generator.style import SERIES
 from generator.svg import svg
@@ -66,28 +68,36 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
     return [Task(checkpoint, SERIES[index % len(SERIES)], checkpoint.source in silent) for index, checkpoint in enumerate(checkpoints)]
 
 
-def state(tasks: Sequence[Task]) -> list[tuple[Task, str]] | None:
-    """All that the outcomes depend on beside the code; None where only opening the files would tell."""
+def keys(tasks: Sequence[Task], code: str) -> list[str | None]:
+    """For each task the digest of all that its outcome depends on; None where only opening the files would tell."""
     source_of = {source.key: source for source in all_sources()}
-    states = [(task, source_of[task.checkpoint.source].state(task.checkpoint)) for task in tasks]
-    return None if any(known is None for _, known in states) else [(task, known or "") for task, known in states]
+    states = [source_of[task.checkpoint.source].state(task.checkpoint) for task in tasks]
+    return [None if known is None else of_parts((task, known, code)) for task, known in zip(tasks, states, strict=True)]
 
 
-def run(tasks: Sequence[Task], jobs: int, tell: Callable[[Outcome], None]) -> tuple[Outcome, ...]:
-    """The outcome of every task, in their order; ``tell`` hears of each as it is done."""
-    outcomes = []
+def run(tasks: Mapping[Task, str | None], jobs: int, kept: Store, tell: Callable[[Outcome], None]) -> tuple[Outcome, ...]:
+    """The outcome of every task, in their order: what is ``kept`` under its key is not done again. ``tell`` hears of each."""
+    found = {task: kept.get(key) if key else None for task, key in tasks.items()}
     with ProcessPool(max_workers=jobs, context=multiprocessing.get_context("spawn")) as pool:
-        futures = [pool.schedule(study, args=(task,), timeout=SECONDS) for task in tasks]
-        for task, future in zip(tasks, futures, strict=True):
-            try:
-                outcome = future.result()
-            except TooLongError:
-                outcome = _failed(task, f"took longer than {SECONDS:.0f} seconds")
-            except ProcessExpired as error:
-                outcome = _failed(task, f"its process ended with code {error.exitcode}")
-            tell(outcome)
-            outcomes.append(outcome)
-    return tuple(outcomes)
+        started = {task: pool.schedule(study, args=(task,), timeout=SECONDS) for task, outcome in found.items() if outcome is None}
+        return tuple(_told(outcome or _awaited(task, started[task], tasks[task], kept), tell) for task, outcome in found.items())
+
+
+def _awaited(task: Task, future: ProcessFuture, key: str | None, kept: Store) -> Outcome:
+    try:
+        outcome: Outcome = future.result()
+    except TooLongError:
+        return _failed(task, f"took longer than {SECONDS:.0f} seconds")
+    except ProcessExpired as error:
+        return _failed(task, f"its process ended with code {error.exitcode}")
+    if key and outcome.status == "ok":
+        kept.put(key, outcome)
+    return outcome
+
+
+def _told(outcome: Outcome, tell: Callable[[Outcome], None]) -> Outcome:
+    tell(outcome)
+    return outcome
 
 
 def study(task: Task) -> Outcome:

@@ -107,12 +107,17 @@ def serving(repositories: Mapping[str, Repository], *troubles: Trouble) -> Itera
             thread.join()
 
 
-def run(*arguments: str, home: Path, endpoint: str = NOBODY, **environment: str) -> subprocess.CompletedProcess[str]:
-    """``python -m generator`` with a Hub and a cache of its own; no setting of whoever runs the tests gets in."""
+def run(
+    *arguments: str, home: Path, endpoint: str = NOBODY, before: Sequence[str] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """``python -m generator`` with a Hub and a cache of its own; no setting of whoever runs the tests gets in.
+
+    before: a command that runs the rest of its line
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING", "TRANSFORMERS_"))}
     hub = {"HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_XET": "1"}
     fixed = {"SOURCE_DATE_EPOCH": "1700000000", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "generator", *arguments]
+    command = [*before, sys.executable, "-m", "generator", *arguments]
     return subprocess.run(command, env={**kept, **fixed, **hub, **environment}, capture_output=True, text=True, check=False, timeout=120)
 
 

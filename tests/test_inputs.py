@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import torch
 
 from generator import inputs
 from generator.analyses import anatomy
-from generator.contracts import InputLayer, Result, Subject
+from generator.contracts import InputLayer, LayerNorm, Result, Sentence, Subject
 from generator.encodings import Form, Rotation
 from generator.errors import NotApplicableError, RowError
 from generator.files import FolderFiles
@@ -57,6 +58,12 @@ def read(model: Any, folder: Path, sentence: str | tuple[int, ...] = tiny.IDS) -
     encodings = find(files)
     encoding = encodings[0] if encodings else subject(Rotation(1e4, 2, 2, 8)).encoding
     return Subject(encoding, inputs.read(files, checkpoint(sentence=sentence)))
+
+
+def part(sentence: Sentence, start: int, stop: int) -> Sentence:
+    """Some of its tokens."""
+    kept = slice(start, stop)
+    return Sentence(sentence.tokens[kept], sentence.ids[kept], sentence.reserved[kept], sentence.words[kept])
 
 
 def layer_of(read_back: Subject[Form]) -> InputLayer:
@@ -239,6 +246,27 @@ def test_the_older_names_of_layernorms_tensors_are_read_as_well() -> None:
     older = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta") for name in whole.arrays}
     files = DictFiles(whole.config, dict(zip(sorted(older), (whole.arrays[n] for n in sorted(whole.arrays)), strict=True)), whole.texts)
     assert inputs.read(files, ROW).norm is not None
+
+
+def test_two_sentences_without_a_common_token_are_no_hindrance(tmp_path: Path) -> None:
+    read_back = read(tiny.build("bert"), tmp_path, " ".join(VOCABULARY[5:15]))
+    layer = layer_of(read_back)
+    apart = replace(layer, sentence=part(layer.sentence, 1, 4), reversed=part(layer.reversed, 1, 4), module_output=None)
+    assert anatomy.compute(Subject(read_back.encoding, apart)).arrays["again_inputs"].shape == (0,)
+
+
+def test_layernorm_equals_that_of_torch() -> None:
+    rows, weight, bias = (np.random.default_rng(seed).normal(size=size) for seed, size in enumerate([(5, 8), 8, 8]))
+    theirs = torch.nn.functional.layer_norm(torch.tensor(rows), (8,), torch.tensor(weight), torch.tensor(bias), 0.1).numpy()
+    np.testing.assert_allclose(anatomy.layer_norm(rows, LayerNorm(weight, bias, 0.1)), theirs, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e150, 1e300])
+def test_layernorm_of_huge_values_does_not_overflow(size: float) -> None:
+    """Without ε, the size of a row does not matter."""
+    rows = np.random.default_rng(0).normal(size=(5, 8))
+    plain = LayerNorm(np.ones(8), np.zeros(8), 1e-320)
+    np.testing.assert_allclose(anatomy.layer_norm(rows * size, plain), anatomy.layer_norm(rows, plain), rtol=1e-9)
 
 
 def test_anatomy_says_why_there_is_no_input() -> None:

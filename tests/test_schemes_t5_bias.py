@@ -4,12 +4,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generator.buckets import buckets
 from generator.encodings import OffsetBias
 from generator.errors import RowError
 from generator.files import FolderFiles
-from generator.numerics import Array
-from generator.schemes.t5_bias import buckets, find
+from generator.numerics import Array, Floats
+from generator.schemes.t5_bias import find
 from tests.support import DictFiles, form_of, save_model
+from tests.tiny import build
 
 OFFSETS = np.arange(-300, 301)
 SIZES = [(32, 128), (32, 20), (64, 128), (16, 64), (8, 1000), (4, 5), (320, 800)]
@@ -136,13 +138,124 @@ def test_the_bias_read_from_a_folder_equals_what_the_model_adds(t5: tuple[Any, F
     np.testing.assert_allclose(form.kernel(120)[:, seen], bias[:, seen], rtol=0, atol=1e-6)
 
 
-def test_the_bias_of_mpnet_equals_what_the_model_adds(tmp_path: Path) -> None:
+def added(model: Any, *called: str, **inputs: Any) -> list[Floats]:
+    """What the named methods return while the model runs on these inputs, in the order in which they are called."""
     import torch
-    from transformers import MPNetConfig, MPNetModel
 
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    model = MPNetModel(MPNetConfig(vocab_size=12, max_position_embeddings=64, **sizes)).eval()
-    bias = model.encoder.compute_position_bias(torch.zeros(1, 60, 16))[0].detach().double().numpy()
-    (encoding,) = find(FolderFiles(save_model(model, tmp_path), "mpnet"))
-    np.testing.assert_allclose(form_of(encoding, OffsetBias).kernel(60), bias, rtol=0, atol=1e-6)
+    heard: list[Floats] = []
+
+    def listening(method: Any) -> Any:
+        def call(*args: Any, **options: Any) -> Any:
+            returned = method(*args, **options)
+            heard.append(returned.detach().double().numpy())
+            return returned
+
+        return call
+
+    for module in model.modules():
+        for name in called:
+            if hasattr(module, name):
+                setattr(module, name, listening(getattr(module, name)))
+    with torch.no_grad():
+        model(**inputs)
+    return heard
+
+
+def read(model: Any, folder: Path) -> dict[str, Any]:
+    """What is found in the model once it is saved: encodings by part."""
+    found = find(FolderFiles(save_model(model, folder), "tiny"))
+    assert len({encoding.part for encoding in found}) == len(found)
+    return {encoding.part: encoding for encoding in found}
+
+
+def kernels(model: Any, folder: Path) -> dict[str, Floats]:
+    """The atlas's bias for each pair of the first N positions, by part: (n_heads, N, N)."""
+    return {part: form_of(encoding, OffsetBias).kernel(N) for part, encoding in read(model, folder).items()}
+
+
+def same(ours: Floats, theirs: Floats) -> None:
+    seen = ~np.isnan(ours)
+    assert seen.any()
+    np.testing.assert_allclose(ours[seen], theirs[seen], rtol=0, atol=1e-6)
+
+
+N = 40
+IDS = {"input_ids": [[5] * N]}
+BOTH = {**IDS, "decoder_input_ids": [[5] * N]}
+STACKED = {"num_layers": 2, "num_decoder_layers": 2, "d_kv": 8, "feed_forward_proj": "relu"}
+FAMILIES = ["t5", "mt5", "switch_transformers", "longt5"]
+
+
+def tokens(inputs: dict[str, list[list[int]]]) -> dict[str, Any]:
+    import torch
+
+    return {name: torch.tensor(ids) for name, ids in inputs.items()}
+
+
+@pytest.mark.parametrize("family", ["t5", "mt5", "switch_transformers"])
+def test_encoder_and_decoder_biases_equal_what_the_family_adds(family: str, tmp_path: Path) -> None:
+    model = build(family, **STACKED, relative_attention_num_buckets=8, relative_attention_max_distance=20)
+    encoder, decoder = added(model, "compute_bias", **tokens(BOTH))
+    ours = kernels(model, tmp_path)
+    same(ours["encoder"], encoder[0])
+    same(ours["decoder"], decoder[0])
+
+
+def test_every_layer_of_umt5_has_the_bias_that_it_adds(tmp_path: Path) -> None:
+    model = build("umt5", **STACKED)
+    theirs = added(model, "compute_bias", **tokens(BOTH))
+    theirs = [bias for bias in theirs if np.any(bias)]
+    ours = kernels(model, tmp_path)
+    assert list(ours) == ["encoder layer 0", "encoder layer 1", "decoder layer 0", "decoder layer 1"]
+    for kernel, bias in zip(ours.values(), theirs, strict=True):
+        same(kernel, bias[0])
+
+
+def test_the_bias_of_mpnet_equals_what_the_model_adds_whatever_its_config_says(tmp_path: Path) -> None:
+    model = build("mpnet", max_position_embeddings=64, relative_attention_max_distance=20)
+    (bias,) = added(model, "compute_position_bias", **tokens(IDS))
+    same(kernels(model, tmp_path)["encoder"], bias[0])
+
+
+def test_the_bias_of_wavlm_equals_what_the_first_layer_makes_before_the_gate(tmp_path: Path) -> None:
+    model = build("wavlm", num_buckets=20, max_bucket_distance=30, **WAVES)
+    import torch
+
+    bias, *_ = added(model, "compute_bias", input_values=torch.zeros(1, 1700))
+    found = read(model, tmp_path)["encoder"]
+    same(form_of(found, OffsetBias).kernel(N)[:, : len(bias[0]), : len(bias[0])], bias)
+    assert any("multiplies these values by 2 + a (b c" in note for note in found.notes)
+
+
+WAVES = {
+    **{"conv_dim": (4, 4), "conv_kernel": (5, 3), "conv_stride": (5, 8), "num_feat_extract_layers": 2},
+    **{"num_conv_pos_embeddings": 5, "num_conv_pos_embedding_groups": 2},
+}
+LONG = {**STACKED, "local_radius": 6, "global_block_size": 4, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}
+
+
+def blocked(values: Floats, block: int) -> Floats:
+    """LongT5's bias (1, 1, n_heads, block, 3 · block) by offset from −(block − 1) on: (n_heads, n_offsets)."""
+    return np.asarray(values[0, 0][:, 0, 1 : 2 * block])
+
+
+def test_the_local_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
+    model = build("longt5", encoder_attention_type="local", **LONG)
+    encoder, _ = added(model, "compute_bias", **tokens(BOTH))
+    form = form_of(read(model, tmp_path)["encoder"], OffsetBias)
+    assert form.offsets.tolist() == list(range(-6, 7))
+    np.testing.assert_allclose(form.values, blocked(encoder, 7), rtol=0, atol=1e-6)
+
+
+def test_the_global_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
+    model = build("longt5", encoder_attention_type="transient-global", **LONG)
+    local, side, *_ = added(model, "compute_bias", "compute_side_bias", **tokens(BOTH))
+    found = read(model, tmp_path)
+    np.testing.assert_allclose(form_of(found["encoder"], OffsetBias).values, blocked(local, 7), rtol=0, atol=1e-6)
+    same(form_of(found["encoder blocks"], OffsetBias).kernel(10), side[0][:, ::4, :])
+
+
+def test_the_bias_of_pix2struct_equals_what_its_decoder_adds(tmp_path: Path) -> None:
+    model = build("pix2struct_text_model", relative_attention_num_buckets=8, relative_attention_max_distance=20)
+    (bias,) = added(model, "compute_bias", **tokens(IDS))
+    same(kernels(model, tmp_path)["decoder"], bias[0])

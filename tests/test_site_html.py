@@ -88,14 +88,14 @@ def test_no_page_has_a_script_or_a_handler_that_came_from_outside(pages: dict[st
 
 
 def test_no_page_has_a_link_that_runs_code(pages: dict[str, BeautifulSoup]) -> None:
-    links = [str(tag[name]) for page in pages.values() for name in ("href", "src") for tag in page.find_all(attrs={name: True})]
+    links = [str(tag[name]) for page in pages.values() for tag in page.find_all(True) for name in ("href", "src") if name in tag.attrs]
     assert [link for link in links if link.strip().lower().startswith(("javascript:", "data:", "vbscript:"))] == []
 
 
 def test_the_search_index_holds_no_element_that_came_from_outside(site: Path) -> None:
     entries = json.loads(next(site.rglob("search*.json")).read_text(encoding="utf-8"))["docs"]
     found = {tag.name for entry in entries for tag in BeautifulSoup(entry["title"] + entry["text"], "html.parser").find_all(True)}
-    assert found.isdisjoint({"script", "img", "b", "i", "u", "sub", "a"})
+    assert found.isdisjoint({"script", "img", "b", "i", "u", "a"})
 
 
 def test_a_tensor_is_named_as_it_is_with_what_cannot_be_seen_spelt_out(pages: dict[str, BeautifulSoup]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, InputLayer, LayerNorm, Metric, Result, Results, Sentence, Subject
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation
 from generator.errors import NotApplicableError
-from generator.numerics import Array, Floats, finite, root_mean_square
+from generator.numerics import Array, Floats, finite, root_mean_square, row_norms
 from generator.plotting import colour_bar, image, panels
 from generator.style import DIVERGING
 
@@ -30,8 +30,9 @@ def layer_norm(rows: Floats, norm: LayerNorm) -> Floats:
     rows: (n_tokens, d_model)
     """
     centred = rows - rows.mean(axis=1, keepdims=True)
-    variance = np.mean(centred**2, axis=1, keepdims=True)
-    return np.asarray(centred / np.sqrt(variance + norm.epsilon) * norm.weight + norm.bias)
+    size = np.maximum(np.max(np.abs(centred), axis=1, keepdims=True), 1.0)  # Divided out, so that squares do not overflow.
+    variance = np.mean((centred / size) ** 2, axis=1, keepdims=True)
+    return np.asarray(centred / size / np.sqrt(variance + norm.epsilon / size / size) * norm.weight + norm.bias)
 
 
 def steps(layer: InputLayer, sentence: Sentence, form: Form) -> dict[str, Floats]:
@@ -45,7 +46,7 @@ def steps(layer: InputLayer, sentence: Sentence, form: Form) -> dict[str, Floats
     if layer.token_type is not None:
         found["types"] = np.broadcast_to(layer.token_type, words.shape)
     if len(found) > 1:
-        found["sum"] = np.sum(list(found.values()), axis=0)
+        found["sum"] = finite(np.sum(list(found.values()), axis=0), "the sum")
     if layer.norm is not None:
         found["normed"] = layer_norm(found.get("sum", words), layer.norm)
     return found
@@ -59,7 +60,7 @@ def compute(subject: Subject[Form]) -> Result:
     forward = {name: finite(rows, name) for name, rows in steps(layer, layer.sentence, form).items()}
     backward = steps(layer, layer.reversed, form)
     last, last_backward = list(forward.values())[-1], list(backward.values())[-1]
-    norms = {f"norms_{name}": np.linalg.norm(rows, axis=1) for name, rows in forward.items()}
+    norms = {f"norms_{name}": row_norms(rows) for name, rows in forward.items()}
     difference = None if layer.module_output is None else float(np.max(np.abs(last - layer.module_output)))
     return Result(
         metrics=(
@@ -91,8 +92,8 @@ def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, 
         "again_tokens": np.array([first.tokens[i] for i, _ in pairs]),
         "again_reserved": np.array([first.reserved[i] for i, _ in pairs]),
         "again_positions": np.array(pairs).reshape(-1, 2),
-        "again_words": np.array([np.linalg.norm(first.words[i] - second.words[j]) for i, j in pairs]),
-        "again_inputs": np.array([np.linalg.norm(last[i] - last_backward[j]) for i, j in pairs]),
+        "again_words": row_norms(np.array([first.words[i] - second.words[j] for i, j in pairs]).reshape(len(pairs), first.words.shape[1])),
+        "again_inputs": row_norms(np.array([last[i] - last_backward[j] for i, j in pairs]).reshape(len(pairs), first.words.shape[1])),
     }
 
 

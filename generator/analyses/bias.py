@@ -1,5 +1,6 @@
 """What each head adds to the attention logit, by offset."""
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 SHOWN = 32  # positions in the matrices: enough to see the buckets widen
 MOST_HEADS = 16
+MOST_CURVES = 128  # of all panels together; where there are more heads, every second or third is drawn
 MOST_NAMED = 10
 SPAN = 132  # offsets on either side: T5's last bucket begins within
 LIMIT = 10.0  # logit; e^10 is a factor of 22,000 in the attention weight, next to always or never
@@ -45,10 +47,10 @@ def draw_curves(results: Results) -> "Figure":
     for each, (label, result) in zip(axes, results.items(), strict=True):
         offsets, values = result.arrays["offsets"], result.arrays["values"]
         colours = head_colours(len(values)) if alone else [label.colour] * len(values)
-        for head, (line, colour) in enumerate(zip(values, colours, strict=True)):
+        for head in range(0, len(values), ceil(len(values) * len(results) / MOST_CURVES)):
             named = alone and (len(values) <= MOST_NAMED or head in (0, len(values) - 1))
-            style = "steps-mid" if _stepped(line) else "default"
-            each.plot(offsets, line, color=colour, linewidth=1.2, drawstyle=style, label=f"head {head}" if named else None)
+            style = "steps-mid" if _stepped(values[head]) else "default"
+            each.plot(offsets, values[head], color=colours[head], linewidth=1.2, drawstyle=style, label=f"head {head}" if named else None)
         each.axvline(0, color=MUTED, linewidth=0.6)
         each.axhline(0, color=MUTED, linewidth=0.6)
         each.set_title(label.title, color=label.colour)
@@ -102,7 +104,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="curves",
-            caption="The bias of every head over the offset between key and query.",
+            caption=f"The bias of every head over the offset between key and query, up to {MOST_CURVES} curves in one figure.",
             how_to_read=(
                 "Left of 0 lie earlier keys, right of it later ones; a causal model has only the left side. Where a line is high, "
                 "the head looks there more readily, before any content is considered. "

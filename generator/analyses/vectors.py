@@ -6,7 +6,7 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
-from generator.numerics import finite, root_mean_square
+from generator.numerics import finite, root_mean_square, row_norms
 from generator.plotting import panels, ridges
 from generator.style import ACCENT
 
@@ -67,7 +67,7 @@ def alt(results: Results) -> str:
     said = []
     for label, result in results.items():
         positions = ", ".join(str(position) for position in result.arrays["positions"])
-        norms = np.linalg.norm(result.arrays["vectors"], axis=1)
+        norms = row_norms(result.arrays["vectors"])
         said.append(f"{label.title}: positions {positions}, with norms from {norms.min():.3g} to {norms.max():.3g}")
     return "Position vectors drawn as lines over the dimensions. " + "; ".join(said) + "."
 

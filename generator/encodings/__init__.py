@@ -6,7 +6,7 @@ A form is a type: analyses state which ones they understand. How a checkpoint ca
 from generator.encodings.nothing import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
 from generator.encodings.rotations import Rotation
-from generator.encodings.tables import BASE, PositionTable, SinusoidLayout, sinusoid
+from generator.encodings.tables import BASE, PositionTable, SinusoidLayout, grid_sinusoid, sinusoid
 from generator.encodings.windows import WindowBias
 
 Form = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution | NoEncoding
@@ -22,5 +22,6 @@ __all__ = [
     "Rotation",
     "SinusoidLayout",
     "WindowBias",
+    "grid_sinusoid",
     "sinusoid",
 ]

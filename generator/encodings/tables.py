@@ -31,6 +31,20 @@ def sinusoid(n_positions: int, d_model: int, layout: SinusoidLayout = "interleav
     return frozen(table)
 
 
+def grid_sinusoid(grid: tuple[int, int], d_model: int, columns_first: bool = True) -> Floats:
+    """The sinusoid of a grid of patches, row by row: half of each vector tells the column, the other half the row.
+
+    Each half is the sinusoid in halves (He et al. 2022, arXiv 2111.06377, as published; there the column comes first).
+    What an odd d_model leaves over is 0.
+    returns: (rows · columns, d_model), dimensionless, within [−1, 1]
+    """
+    rows, columns = grid
+    across = np.tile(sinusoid(columns, d_model // 2, "halves"), (rows, 1))
+    down = np.repeat(sinusoid(rows, d_model // 2, "halves"), columns, axis=0)
+    halves = [across, down] if columns_first else [down, across]
+    return frozen(np.hstack([*halves, np.zeros((rows * columns, d_model % 2))]))
+
+
 @dataclass(frozen=True, eq=False)
 class PositionTable:
     """One vector for each position. Stored rows before the first position and after the last are not part of it.
@@ -45,9 +59,10 @@ class PositionTable:
 
     @property
     def reference(self) -> "PositionTable | None":
-        """The sinusoid of the same shape, which every other table is shown beside."""
-        table = sinusoid(self.vectors.shape[0], self.vectors.shape[1])
-        return None if np.array_equal(table, self.vectors) else PositionTable(table)
+        """The sinusoid of the same shape, over the same grid, which every other table is shown beside."""
+        n_positions, d_model = self.vectors.shape
+        table = sinusoid(n_positions, d_model) if self.grid is None else grid_sinusoid(self.grid, d_model)
+        return None if np.array_equal(table, self.vectors) else PositionTable(table, grid=self.grid)
 
     def kernel(self, n_positions: int) -> Floats:
         """Cosine similarity of the first ``n_positions`` vectors: (1, n, n), n limited to what the table holds."""

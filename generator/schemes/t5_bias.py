@@ -1,93 +1,149 @@
 """T5's relative bias: a learned number for each head and bucket of offsets, added to the attention logit."""
 
+import math
 import re
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.bias_kinds import KINDS, BiasKind
+from generator.buckets import buckets
+from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
-from generator.model_config import whole
+from generator.model_config import family, needed, said, whole
 from generator.numerics import Array, frozen
 
-# The first published checkpoints hold a table for cross-attention as well, which no model reads.
-NAME = re.compile(r"(?<!EncDecAttention)(^|\.)relative_attention_bias\.weight$")
 LAYER = re.compile(r"\.block\.(\d+)\.")
-N_BUCKETS, MAX_DISTANCE = 32, 128  # Raffel et al. 2020, section 2.1; what transformers takes when the config is silent.
+STACKS = ("decoder", "audio", "encoder")  # What a part is called by; an encoder's name need not say so.
+# UDOP adds up several in its encoder, each with sizes of its own, and then does not use block 0's.
+SUMMED = re.compile(r"(^|\.)encoder\.relative_bias\.biases\.(\d+)\.relative_attention_bias\.weight$")
+INSTEAD_OF = re.compile(r"(^|\.)encoder\.block\.0\.layer\.0\.SelfAttention\.relative_attention_bias\.weight$")
+SUMMED_USUALLY = ({"type": "1d"}, {"type": "horizontal"}, {"type": "vertical"})
+ON_PAGE = {"horizontal": ("across the page", "width"), "vertical": ("down the page", "height")}
+SCALED = frozenset({"layoutlmv3"})  # Adds the bias before it divides by √d.
 MOST_DISTANCE = 100_000
 
 
-def buckets(offsets: Array, n_buckets: int, max_distance: int, causal: bool) -> Array:
-    """The bucket of each offset (Raffel et al. 2020, arXiv 1910.10683, section 2.1, and the code published with it).
+@dataclass(frozen=True)
+class Sizes:
+    """How one table is read: rows for ``n_buckets`` of offsets up to ``max_distance``; one side alone has them all if ``causal``."""
 
-    Half of the buckets hold one distance each, the others grow with its logarithm up to ``max_distance``; the last holds
-    all beyond. Both directions have n_buckets/2 each, unless ``causal``: then the past has all of them.
-    offsets: (n_offsets,), key minus query
-    returns: (n_offsets,), int
-    """
-    side = n_buckets if causal else n_buckets // 2
-    first = 0 if causal else side * (offsets > 0)
-    distance = np.maximum(-offsets, 0) if causal else np.abs(offsets)
-    exact = side // 2
-    # In float32, as the models do it: the edges of buckets fall on whole distances.
-    ratio = np.log(np.maximum(distance, exact).astype(np.float32) / np.float32(exact)) / np.float32(np.log(max_distance / exact))
-    wide = exact + (ratio * np.float32(side - exact)).astype(np.int64)
-    return np.asarray(first + np.where(distance < exact, distance, np.minimum(wide, side - 1)), dtype=np.int64)
+    n_buckets: int
+    max_distance: int
+    causal: bool
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    names = [name for name in files.tensors if NAME.search(name)]
-    tables = Counter(_stack(name) for name in names)
-    return [_encoding(files, name, _stack(name) if tables[_stack(name)] == 1 else _layer(name)) for name in names]
+    kinds = {name: kind for name in files.tensors if (kind := _kind(files.config, name))}
+    if any((match := SUMMED.search(name)) and match[2] == "0" for name in kinds):
+        kinds = {name: kind for name, kind in kinds.items() if not INSTEAD_OF.search(name)}
+    parts = {name: f"{_stack(name)} {kind.along}".strip() for name, kind in kinds.items()}
+    alike = Counter(parts.values())
+    return [_encoding(files, name, kind, _part(name, parts[name], alike[parts[name]])) for name, kind in kinds.items()]
+
+
+def _kind(config: Json, name: str) -> BiasKind | None:
+    if match := SUMMED.search(name):
+        return _summed(config, int(match[2]))
+    return next((kind for kind in KINDS if re.search(kind.ends, name)), None)
+
+
+def _summed(config: Json, index: int) -> BiasKind | None:
+    """The kind of the encoder's bias number ``index`` in UDOP, whose config lists them."""
+    listed = said(config, "relative_bias_args") or SUMMED_USUALLY
+    entry = listed[index] if isinstance(listed, list | tuple) and index < len(listed) else None
+    if not isinstance(entry, dict):
+        return None
+    along, side = ON_PAGE.get(entry.get("type", ""), ("", ""))
+    hundredths = (
+        f"Offsets are counted in 1/{entry.get('scaling_factor', 100)} of the page's {side}, between the middles of two words' boxes."
+    )
+    n_buckets, distance = entry.get("relative_attention_num_buckets", 32), entry.get("max_distance", 100 if along else 128)
+    summed = "The encoder adds up its biases along the sequence, across the page and down it."
+    return BiasKind("", (None, n_buckets), (None, distance), along, (hundredths, summed) if along else (summed,))
 
 
 def _stack(name: str) -> str:
-    return "decoder" if "decoder" in name else "encoder"
+    return next((stack for stack in STACKS if stack in name), "encoder")
 
 
-def _layer(name: str) -> str:
-    """The part where every layer has a table of its own, as in UMT5."""
+def _part(name: str, part: str, n_alike: int) -> str:
+    """With the layer where every layer has a table of its own, as in UMT5."""
     layer = LAYER.search(name)
-    return f"{_stack(name)} layer {layer[1]}" if layer else _stack(name)
+    return f"{part} layer {layer[1]}" if layer and n_alike > 1 else part
 
 
-def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
+def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Form]:
     tensor = files.tensors[name]
-    causal = _stack(name) == "decoder"
-    n_buckets, max_distance = _sizes(files, name, causal)
-    offsets = np.arange(-max_distance, 1 if causal else max_distance + 1)
-    bucket = buckets(offsets, n_buckets, max_distance, causal)
-    values = frozen(files.tensor(name)[bucket].T)  # (n_heads, n_offsets)
-    form = OffsetBias(values, frozen(offsets), causal, beyond="constant")
+    sizes = _sizes(files, name, kind)
+    offsets, bucket = _rows(files, kind, sizes)
+    scale, note = _scale(files.config, files.where)
+    table = files.tensor(name)
+    values = frozen(scale * (table.T if kind.by_head else table)[bucket].T)  # (n_heads, n_offsets)
+    form = OffsetBias(values, frozen(offsets), sizes.causal, beyond="constant")
     provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
-    return Encoding(part, SCHEME.key, form, provenance, _notes(bucket, offsets, n_buckets))
+    told = kind.notes if kind.each_offset or kind.radius else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
+    return Encoding(part, SCHEME.key, form, provenance, (*told, *note))
 
 
-def _sizes(files: Files, name: str, causal: bool) -> tuple[int, int]:
-    said = {"relative_attention_num_buckets": N_BUCKETS, "relative_attention_max_distance": MAX_DISTANCE}
-    n_buckets, max_distance = (whole(files.config.get(key, silent), f"{files.where}: {key}") for key, silent in said.items())
-    shape = files.tensors[name].shape
-    if len(shape) != 2 or shape[0] != n_buckets or n_buckets < 4:
-        raise RowError(f"{files.where}: {name} has shape {shape}; expected ({n_buckets} buckets, heads)")
+def _scale(config: Json, where: str) -> tuple[float, tuple[str, ...]]:
+    if family(config) not in SCALED:
+        return 1.0, ()
+    head_dim = needed(config, "d_model", where) // needed(config, "n_heads", where)
+    return 1 / math.sqrt(max(head_dim, 1)), (f"The stored values are divided by √{head_dim} with the logit; so are those shown.",)
+
+
+def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
+    """The offsets that are drawn, and the row that each has: two arrays (n_offsets,)."""
+    if kind.each_offset:
+        offsets = np.arange(-sizes.max_distance, sizes.max_distance)
+        return offsets, offsets + sizes.max_distance
+    reach = sizes.max_distance
+    if kind.radius:
+        key, silent = kind.radius
+        reach = min(whole(said(files.config, key) or silent, f"{files.where}: {key}"), MOST_DISTANCE)
+    offsets = np.arange(-reach, 1 if sizes.causal else reach + 1)
+    return offsets, buckets(offsets, sizes.n_buckets, sizes.max_distance, sizes.causal)
+
+
+def _sizes(files: Files, name: str, kind: BiasKind) -> Sizes:
+    """errors: RowError when config.json and the tensor's shape do not agree"""
+    shape, causal = files.tensors[name].shape[:: -1 if kind.by_head else 1], _stack(name) == "decoder"
+    max_distance = _whole(files, *kind.max_distance)
+    n_buckets = 2 * max_distance if kind.each_offset else _whole(files, *kind.n_buckets)
+    enough = len(shape) == 2 and (shape[0] == n_buckets or (kind.has_more and shape[0] > n_buckets))
+    if not enough or n_buckets < 4:
+        expected = f"(heads, {n_buckets} buckets)" if kind.by_head else f"({n_buckets} buckets, heads)"
+        raise RowError(f"{files.where}: {name} has shape {files.tensors[name].shape}; expected {expected}")
     exact = n_buckets // (2 if causal else 4)
     if not exact < max_distance <= MOST_DISTANCE:
-        raise RowError(f"{files.where}: relative_attention_max_distance is {max_distance:,}; expected {exact + 1} to {MOST_DISTANCE:,}")
-    return n_buckets, max_distance
+        distance = kind.max_distance[0] or "the largest distance"
+        raise RowError(f"{files.where}: {distance} is {max_distance:,}; expected {exact + 1} to {MOST_DISTANCE:,}")
+    return Sizes(n_buckets, max_distance, causal)
 
 
-def _notes(bucket: Array, offsets: Array, n_buckets: int) -> tuple[str, ...]:
+def _whole(files: Files, key: str | None, silent: object) -> int:
+    found = said(files.config, key) if key else None
+    return whole(silent if found is None else found, f"{files.where}: {key or 'relative_bias_args'}")
+
+
+def _shared(bucket: Array, offsets: Array) -> tuple[str, ...]:
     last = int(np.min(np.abs(offsets[bucket == bucket[0]])))
-    used = f"All offsets of {last} positions and more share the last bucket of their side."
+    return (f"All offsets of {last} positions and more share the last bucket of their side.",)
+
+
+def _unused(bucket: Array, n_buckets: int) -> tuple[str, ...]:
     unused = ", ".join(str(index) for index in sorted(set(range(n_buckets)) - set(bucket.tolist())))
-    return (used, f"No offset falls into bucket {unused}, so that stored row has no effect and is not drawn.") if unused else (used,)
+    return (f"No offset falls into bucket {unused}, so that stored row has no effect and is not drawn.",) if unused else ()
 
 
 SCHEME = Scheme(
     key="t5_bias",
     title="T5's relative bias",
     summary="A learned number for each head and range of offsets, added to the attention logit. This scheme adds nothing to the input.",
-    looked_for="relative_attention_bias.weight among the tensors",
+    looked_for="relative_attention_bias.weight and its like among the tensors (rel_attn_embed, rel_pos_bias …)",
     order=30,
     find=find,
 )

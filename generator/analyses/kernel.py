@@ -1,0 +1,181 @@
+"""One measure for all schemes: the shape of what each says of a pair of positions."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
+from generator.errors import NotApplicableError
+from generator.numerics import (
+    Floats,
+    finite,
+    from_one_to_zero,
+    half_distance,
+    local_monotonicity,
+    mean_by_distance,
+    symmetry,
+    to_own_range,
+    translation_invariance,
+)
+from generator.plotting import Panel, image_panels, panels
+from generator.style import GRID, MUTED, SEQUENTIAL
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
+POSITIONS = 128
+FEWEST = 3  # Two offsets beside 0: with one, every profile is the same line.
+STEPS = 20  # Local monotonicity looks this far on either side.
+DASHES = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
+VIEW = (-0.6, 1.05)
+
+
+def compute(subject: Subject[Shaped]) -> Result:
+    form = subject.encoding.form
+    finite(_stored(form), "the encoding")
+    heads = form.kernel(POSITIONS)  # (n_heads, n_positions, n_positions)
+    if heads.shape[1] < FEWEST:
+        raise NotApplicableError(f"it speaks of {heads.shape[1]} positions, and a profile takes at least {FEWEST}")
+    scaled = [own for head in heads if (own := to_own_range(head)) is not None]
+    if not scaled:
+        raise NotApplicableError("all pairs of positions are alike, so there is no shape to measure")
+    matrix = np.mean(scaled, axis=0)  # (n_positions, n_positions)
+    profile = from_one_to_zero(mean_by_distance(matrix))
+    halves = [half_distance(own) for head in scaled if (own := from_one_to_zero(mean_by_distance(head))) is not None]
+    falls = [share for head in scaled if (share := local_monotonicity(head, STEPS)) is not None]
+    return Result(
+        metrics=(
+            Metric("positions", "Positions compared", float(heads.shape[1])),
+            _mean("half", "Half-distance", halves, "the farthest positions count most", "positions"),
+            _mean(
+                "monotonicity",
+                f"Steps outwards at which it falls (w = {STEPS})",
+                [100.0 * share for share in falls],
+                "no step is defined",
+                "%",
+            ),
+            _mean("invariance", "Translation invariance", _invariances(scaled), "all pairs of two different positions are alike"),
+            _symmetry(form, heads),
+            Metric("constant", "Heads left out as constant", float(len(heads) - len(scaled))),
+            Metric("rising", "Heads without a half-distance", float(len(scaled) - len(halves))),
+        ),
+        arrays={"matrix": matrix, "profile": np.full(len(matrix), np.nan) if profile is None else profile},
+        findings=_findings(halves, falls, len(matrix)),
+    )
+
+
+def _stored(form: Shaped) -> Floats:
+    match form:
+        case PositionTable() | RelativeTable():
+            return form.vectors
+        case OffsetBias() | WindowBias():
+            return form.values
+        case Rotation():
+            return form.frequencies
+        case Convolution():
+            return form.weights
+
+
+def _invariances(heads: list[Floats]) -> list[float]:
+    return [share for head in heads if (share := translation_invariance(head)) is not None]
+
+
+def _mean(key: str, title: str, values: list[float], reason: str, unit: str = "") -> Metric:
+    return Metric(key, title, float(np.mean(values)), unit) if values else Metric(key, title, None, unit, reason)
+
+
+def _symmetry(form: Shaped, heads: Floats) -> Metric:
+    key, title = "symmetry", "Symmetry of before and after"
+    if isinstance(form, PositionTable | Rotation):
+        return Metric(key, title, None, reason="both directions are alike by construction")
+    if np.isnan(heads).any():
+        return Metric(key, title, None, reason="it has one side only")
+    uneven = [head / np.max(np.abs(head)) for head in heads if to_own_range(head) is not None]
+    return Metric(key, title, float(np.mean([symmetry(head) for head in uneven])))
+
+
+def _findings(halves: list[float], falls: list[float], n_positions: int) -> tuple[Finding, ...]:
+    if not halves:
+        return (Finding(f"Within {n_positions} positions, the farthest count most."),)
+    text = f"Of all that it falls by within {n_positions} positions, half is lost over the first {np.mean(halves):.1f}"
+    return (Finding(f"{text}; {100.0 * np.mean(falls):.0f} % of single steps outwards go down." if falls else f"{text}."),)
+
+
+def draw_profiles(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=4.2)
+    drawn: dict[str, int] = {}
+    for level in (0.0, 0.5, 1.0):
+        axes.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=(0, (2, 3)) if level == 0.5 else "solid")
+    for label, result in results.items():
+        times = drawn[label.colour] = drawn.get(label.colour, -1) + 1  # A checkpoint's parts share its colour.
+        profile = result.arrays["profile"]
+        name = label.title if not np.isnan(profile).all() else f"{label.title} (does not fall)"
+        axes.plot(profile, color=label.colour, linestyle=DASHES[times % len(DASHES)], label=name)
+    axes.set(xlabel="distance (positions)", ylabel="share of its fall still to come", xlim=(0, POSITIONS - 1), ylim=VIEW)
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+def draw_matrices(results: Results) -> "Figure":
+    shown = [Panel(label.title, label.colour, result.arrays["matrix"]) for label, result in results.items()]
+    labels = ("key position", "query position", "from the lowest of each to its highest")
+    return image_panels(shown, (0.0, 1.0), SEQUENTIAL, labels, square=True)
+
+
+def alt_profiles(results: Results) -> str:
+    said = (f"{label.title}: {_said(result.metrics[1])}" for label, result in results.items())
+    return "Lines over the distance, each 1 where it is highest and 0 at the farthest. Half-distance, " + "; ".join(said) + "."
+
+
+def alt_matrices(results: Results) -> str:
+    said = (
+        f"{label.title}: {len(result.arrays['matrix'])} positions, translation invariance {_said(result.metrics[3])}"
+        for label, result in results.items()
+    )
+    return "Kernels as square images, each on its own scale. " + "; ".join(said) + "."
+
+
+def _said(metric: Metric) -> str:
+    return "not applicable" if metric.value is None else f"{metric.value:.2f} {metric.unit}".strip()
+
+
+ANALYSIS = Analysis(
+    key="kernel",
+    title="One measure for all schemes",
+    question="Whatever the scheme: how fast does what it says of two positions fade with their distance?",
+    source=(
+        "Toeplitz fit after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the rest is defined here, on kernels that each "
+        "scheme's own source defines."
+    ),
+    order=20,
+    forms=(PositionTable, OffsetBias, RelativeTable, WindowBias, Rotation, Convolution),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="profiles",
+            caption=f"How what an encoding says of two positions fades with their distance, over the first {POSITIONS} positions at most.",
+            how_to_read=(
+                "Every line is stretched so that its highest point is 1 and its last 0: only its shape counts. A line that drops at once tells "
+                "next neighbours from all others and little else; a straight line tells all distances apart equally well; one that begins low "
+                "favours neighbours over the position itself; wiggles make some farther positions look nearer than they are. Where it falls "
+                "through the dotted line is its half-distance."
+            ),
+            alt=alt_profiles,
+            draw=draw_profiles,
+        ),
+        FigureSpec(
+            key="matrices",
+            caption="The kernels themselves: what each encoding says of every pair of positions.",
+            how_to_read=(
+                "Row: the position that looks; column: the position looked at. Yellow is the highest value of that picture, dark blue its lowest, so "
+                "compare patterns and not colours. Stripes along the diagonal mean that only the offset counts; blocks and crosses mean that some "
+                "positions are special; an empty half cannot be seen by a causal model."
+            ),
+            alt=alt_matrices,
+            draw=draw_matrices,
+        ),
+    ),
+    per_figure=12,
+)

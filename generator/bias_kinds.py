@@ -1,0 +1,68 @@
+"""How families store a bias for each bucket of offsets: the tensor's name, and what config.json calls its sizes."""
+
+from dataclasses import dataclass
+
+T5_BUCKETS = ("relative_attention_num_buckets", 32)  # Raffel et al. 2020, section 2.1; what transformers takes when the config is silent.
+T5_DISTANCE = ("relative_attention_max_distance", 128)
+FIXED = None  # Its code takes no notice of the config.
+GATED = "Each layer multiplies these values by 2 + a (b c − 1): a and b lie between 0 and 1 and come from the query's own input, c is learned for each head. They are shown before that."
+BLOCKS = "Offsets are counted in blocks of tokens: the key stands for a whole block, and the query's own block has offset 0."
+ACROSS = "Offsets are counted in thousandths of the page's width, between the left edges of two words' boxes."
+DOWN = "Offsets are counted in thousandths of the page's height, between the lower edges of two words' boxes."
+SEGMENT = "It holds within a segment; the tensor's other rows are for pairs of segments, whatever their offset."
+
+
+@dataclass(frozen=True)
+class BiasKind:
+    """A kind of stored table, told by how its tensor's name ends.
+
+    n_buckets, max_distance: the key in config.json, and the number where it is silent
+    along: what its offsets are measured along, where that is not the sequence
+    radius: the key of how far a query looks; by_head: stored heads × buckets; has_more: rows beyond the buckets are for something else
+    each_offset: there is a row for each offset, without buckets
+    """
+
+    ends: str
+    n_buckets: tuple[str | None, int] = T5_BUCKETS
+    max_distance: tuple[str | None, int] = T5_DISTANCE
+    along: str = ""
+    notes: tuple[str, ...] = ()
+    radius: tuple[str, int] | None = None
+    by_head: bool = False
+    has_more: bool = False
+    each_offset: bool = False
+
+
+KINDS = (
+    BiasKind(r"(^|\.)encoder\.relative_attention_bias\.weight$", (FIXED, 32), (FIXED, 128), has_more=True),
+    BiasKind(
+        r"(^|\.)TransientGlobalSelfAttention\.global_relative_attention_bias\.weight$",
+        along="blocks",
+        notes=(BLOCKS,),
+    ),
+    BiasKind(
+        r"(^|\.)(Local|TransientGlobal)SelfAttention\.relative_attention_bias\.weight$",
+        notes=("A query looks no further than the offsets shown.",),
+        radius=("local_radius", 127),
+    ),
+    BiasKind(r"(^|\.)rel_attn_embed\.weight$", ("num_buckets", 320), ("max_bucket_distance", 800), notes=(GATED,)),
+    BiasKind(r"(^|\.)rel_pos_bias\.weight$", ("rel_pos_bins", 32), ("max_rel_pos", 128), by_head=True),
+    BiasKind(
+        r"(^|\.)rel_pos_x_bias\.weight$", ("rel_2d_pos_bins", 64), ("max_rel_2d_pos", 256), "across the page", (ACROSS,), by_head=True
+    ),
+    BiasKind(r"(^|\.)rel_pos_y_bias\.weight$", ("rel_2d_pos_bins", 64), ("max_rel_2d_pos", 256), "down the page", (DOWN,), by_head=True),
+    BiasKind(
+        r"(^|\.)position_bias\.relative_attention_bias$",
+        ("position_bias_num_buckets", 512),
+        ("position_bias_max_distance", 2048),
+        notes=(SEGMENT,),
+        has_more=True,
+    ),
+    BiasKind(
+        r"(^|\.)relative_attention_bias_layer\.bias_values\.weight$",
+        max_distance=("bias_max_distance", 1000),
+        notes=("There are no buckets: each offset has a row.",),
+        each_offset=True,
+    ),
+    BiasKind(r"(?<!EncDecAttention)(?<!relative_bias\.biases\.\d)(^|\.)relative_attention_bias\.weight$"),
+)

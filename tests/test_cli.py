@@ -1,0 +1,254 @@
+"""The commands: what they print, where they write, how they end."""
+
+import json
+import os
+import pickle
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from generator import study
+from generator.cli import app
+from tests.built import contents
+from tests.hub_server import ROOT, run
+from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, TABLE, Contents, write_folder, write_list
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # It is a group of them.
+PUBLIC = sorted(name for name, command in COMMANDS.items() if not command.hidden)
+FOLDERS: Mapping[str, Contents] = {"table": TABLE, "rotation": ROTATION, "nothing": NOTHING, "broken": BROKEN}
+# No file grows beyond this many blocks, as on a disk that is full.
+FULL_DISK = ("/bin/sh", "-c", 'ulimit -f 100; exec "$@"', "sh")
+
+
+class Planted:
+    """A pickle that leaves a trace where it is opened."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.trace,)
+
+
+@dataclass(frozen=True)
+class World:
+    """A finished build of the folders above, and one row on the Hub, which nobody answers for."""
+
+    folder: Path
+    done: CompletedProcess[str]
+
+    @property
+    def rows(self) -> dict[str, Any]:
+        document = json.loads((self.folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
+        return {row["slug"]: row for row in document["checkpoints"]}
+
+
+def build(folder: Path, **options: Any) -> CompletedProcess[str]:
+    command = ["build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), "--jobs", "2"]
+    return run(*command, home=folder / "hub", **options)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    folder = tmp_path_factory.mktemp("world")
+    for name, files in FOLDERS.items():
+        write_folder(folder / name, files)
+    write_list(folder, [*({"folder": name} for name in FOLDERS), {"hub": "atlas/none"}])
+    return World(folder, build(folder))
+
+
+@pytest.fixture
+def here(world: World, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the world, as the working folder."""
+    monkeypatch.chdir(world.folder)
+    return world.folder
+
+
+def invoke(*arguments: str) -> Result:
+    """A command in this process. What it does not handle itself is raised here."""
+    return CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_says_what_it_does(name: str) -> None:
+    done = invoke(name, "--help")
+    assert done.exit_code == 0
+    assert COMMANDS[name].help.split(".")[0][:40] in done.output
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_option_says_what_it_does(name: str) -> None:
+    assert [option.name for option in COMMANDS[name].params if option.name != "help" and not option.help] == []
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_command_is_in_the_readme(name: str) -> None:
+    assert f"python -m generator {name}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_names_no_command_that_does_not_exist() -> None:
+    named = re.findall(r"python -m generator ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert set(named) <= set(COMMANDS)
+
+
+def test_without_a_command_there_is_help() -> None:
+    done = invoke()
+    assert all(name in done.output for name in PUBLIC)
+
+
+@pytest.mark.parametrize("arguments", [["bild"], ["build", "--outptu", "x"], ["build", "--jobs", "0"], ["inspect"]], ids=" ".join)
+def test_a_mistyped_command_ends_with_2(arguments: list[str]) -> None:
+    assert invoke(*arguments).exit_code == 2
+
+
+def test_a_row_that_fails_ends_with_1_and_the_others_are_built(world: World) -> None:
+    assert world.done.returncode == 1
+    assert {slug: row["status"] for slug, row in world.rows.items()} == {
+        "atlas-none": "not reached",
+        "broken": "failed",
+        "nothing": "ok",
+        "rotation": "ok",
+        "table": "ok",
+    }
+
+
+def test_every_row_has_a_page_whatever_became_of_it(world: World) -> None:
+    pages = {path.stem for path in (world.folder / "out/site/checkpoints").glob("*.html")}
+    assert pages == {*world.rows, "index"}
+
+
+def test_every_row_gets_one_line_and_the_last_line_counts_them(world: World) -> None:
+    lines = world.done.stdout.splitlines()
+    assert len(lines) == len(world.rows) + 1
+    assert lines[-1].startswith("3 built, 1 failed, 1 not reached: ")
+    assert "failed  broken: broken/config.json: not JSON" in world.done.stdout
+
+
+def test_a_build_says_nothing_else(world: World) -> None:
+    assert world.done.stderr == ""
+
+
+@pytest.mark.parametrize("name", ["table", "rotation", "nothing"])
+def test_inspect_prints_the_row_of_atlas_json_without_its_metrics(name: str, world: World, here: Path) -> None:
+    row = world.rows[name]
+    bare = [{key: value for key, value in encoding.items() if key != "metrics"} for encoding in row["encodings"]]
+    assert json.loads(invoke("inspect", name, "--json").output) == {**row, "encodings": bare}
+
+
+def test_inspect_shows_what_it_found(here: Path) -> None:
+    done = invoke("inspect", "table")
+    assert done.exit_code == 0
+    assert all(word in done.output for word in ("decoder", "learned", "wpe.weight", "16 × 4", "F32"))
+
+
+def test_inspect_of_an_unknown_kind_says_what_was_looked_for(here: Path) -> None:
+    done = invoke("inspect", "nothing")
+    assert done.exit_code == 0
+    assert done.output.startswith("nothing: no position encoding found; looked for:")
+    assert all(scheme.looked_for in done.output for scheme in study.all_schemes())
+
+
+def _pipe(place: Path) -> None:
+    os.mkfifo(place / "config.json")
+
+
+def _folder(place: Path) -> None:
+    (place / "config.json").mkdir()
+
+
+def _link(place: Path) -> None:
+    (place / "config.json").symlink_to(ROOT / "README.md")
+
+
+# What is done to an empty folder, and what is said of it.
+BAD_FOLDERS: Mapping[str, tuple[Callable[[Path], object], str]] = {
+    "nothing in it": (str, "bad: no config.json; expected one beside the weights"),
+    "a pipe": (_pipe, "bad/config.json: not a regular file; expected one"),
+    "a folder": (_folder, "bad/config.json: not a regular file; expected one"),
+    "a link that leads out": (_link, "bad/config.json: a link that leads out of the folder; expected a file within it"),
+    "a list": (partial(write_folder, contents={"config.json": b"[]"}), "bad/config.json: list; expected a JSON object"),
+    "only a pickle": (partial(write_folder, contents=PICKLED), "bad: only pytorch_model.bin, a pickle, which is not opened; expected"),
+}
+
+
+@pytest.mark.parametrize(("fill", "said"), BAD_FOLDERS.values(), ids=BAD_FOLDERS)
+def test_inspect_says_in_one_line_what_is_wrong_with_a_folder(
+    fill: Callable[[Path], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bad").mkdir()
+    fill(tmp_path / "bad")
+    monkeypatch.chdir(tmp_path)
+    done = invoke("inspect", "bad")
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith(said)
+
+
+@pytest.mark.parametrize(("source", "said"), [("./none", "no such folder"), ("/dev/null", "not a folder"), ("./" + "x" * 300, "too long")])
+def test_inspect_says_in_one_line_that_there_is_no_folder(source: str, said: str) -> None:
+    done = invoke("inspect", source)
+    assert done.exit_code != 0
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_planted_pickle_does_not_run(tmp_path: Path) -> None:
+    write_folder(tmp_path, {**PICKLED, "pytorch_model.bin": pickle.dumps({"wpe.weight": Planted(tmp_path / "trace")})})
+    done = invoke("inspect", str(tmp_path), "--pickle")
+    assert done.exit_code == 1
+    assert "expected tensors alone" in done.stderr
+    assert not (tmp_path / "trace").exists()
+
+
+def test_what_a_terminal_cannot_show_is_spelt_out(world: World) -> None:
+    done = run("inspect", str(world.folder / "table"), home=world.folder / "hub", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "\\xd7" in done.stdout
+
+
+def test_check_counts_the_rows_of_a_list_without_problems(here: Path) -> None:
+    done = invoke("check")
+    assert (done.exit_code, done.output) == (0, "checkpoints.yml: 5 checkpoints, no problem found\n")
+
+
+@pytest.mark.parametrize("command", ["check", "build"])
+def test_a_bad_list_ends_with_2_and_one_line_a_problem(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_list(tmp_path, [{"hub": "../x"}, {"folder": "x", "revison": "main"}])
+    done = invoke(command)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert [line.split(":")[0] for line in done.stderr.splitlines()] == ["checkpoints.yml"] * 2
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoints.yml"]
+
+
+@pytest.mark.parametrize("output", ["/", ".", "table", "checkpoints.yml"])
+def test_a_build_into_an_unsuitable_place_ends_with_2_and_changes_nothing(output: str, here: Path) -> None:
+    before = contents(here)
+    done = invoke("build", "--offline", "--output", output)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert contents(here) == before
+
+
+def test_a_full_disk_gets_one_line_and_the_former_site_stands(tmp_path: Path) -> None:
+    write_folder(tmp_path / "nothing", NOTHING)
+    write_list(tmp_path, [{"folder": "nothing"}])
+    assert build(tmp_path).returncode == 0
+    before = contents(tmp_path / "out/site")
+    write_list(tmp_path, [{"folder": "nothing", "title": "Renamed"}])
+    done = build(tmp_path, before=FULL_DISK)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "File too large" in done.stderr
+    assert contents(tmp_path / "out/site") == before
+
+
+def test_the_hidden_command_writes_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("generator.cli.SCHEMA", tmp_path / "schema.json")
+    assert invoke("schema").exit_code == 0
+    assert (tmp_path / "schema.json").read_bytes() == (ROOT / "checkpoints.schema.json").read_bytes()

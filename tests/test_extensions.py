@@ -1,0 +1,106 @@
+"""What holds for every extension, whichever there are; none is named here."""
+
+import ast
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from jinja2 import nodes
+
+from generator import analyses, discovery, pages, schemes, sources
+from generator.contracts import Analysis, PageKind, Scheme, Source
+from generator.site.render import environment_of
+
+KINDS: tuple[tuple[ModuleType, type[Any]], ...] = ((schemes, Scheme), (analyses, Analysis), (sources, Source), (pages, PageKind))
+ALL = [(package, record) for package, kind in KINDS for record in discovery.load(package, kind)]
+KEYS = {record.key: f"{package.__name__}.{record.key}" for package, record in ALL}
+MACROS = {schemes: {"where", "explain"}, analyses: {"method"}}
+WITH_PROSE = [(package, record) for package, record in ALL if package in MACROS]
+ROOT = Path(discovery.__file__).parent
+TEMPLATES = ROOT.parent / "templates"
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def docstrings(tree: ast.AST) -> set[int]:
+    """The constants that are documentation, by identity."""
+    holders = (node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef))
+    firsts = (holder.body[0] for holder in holders if holder.body)
+    return {id(first.value) for first in firsts if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)}
+
+
+def literals(module: Path) -> Iterator[tuple[int, str]]:
+    """Every string in the code of ``module``, with its line."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    ignored = docstrings(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in ignored:
+            yield node.lineno, node.value
+
+
+def name_of(module: Path) -> str:
+    return ".".join(("generator", *module.relative_to(ROOT).with_suffix("").parts))
+
+
+each = pytest.mark.parametrize(("package", "record"), ALL, ids=lambda value: getattr(value, "key", ""))
+each_with_prose = pytest.mark.parametrize(("package", "record"), WITH_PROSE, ids=lambda value: getattr(value, "key", ""))
+
+
+@each
+def test_an_extension_has_the_key_of_its_module(package: ModuleType, record: Any) -> None:
+    module = import_module(f"{package.__name__}.{record.key}")
+    assert any(value is record for value in vars(module).values())
+
+
+def test_no_two_extensions_have_the_same_key() -> None:
+    assert len(KEYS) == len(ALL)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_no_module_names_the_key_of_another_extension(module: Path) -> None:
+    foreign = [(line, text) for line, text in literals(module) if KEYS.get(text, name_of(module)) != name_of(module)]
+    assert foreign == []
+
+
+@each_with_prose
+def test_an_extension_has_its_prose(package: ModuleType, record: Any) -> None:
+    folder = package.__name__.rpartition(".")[2]
+    source = (TEMPLATES / folder / f"{record.key}.md.jinja").read_text(encoding="utf-8")
+    macros = {macro.name: macro for macro in environment_of(TEMPLATES).parse(source).find_all(nodes.Macro)}
+    assert MACROS[package] <= set(macros)
+    assert all(macros[name].body for name in MACROS[package])
+
+
+@pytest.mark.parametrize("package", MACROS, ids=lambda package: package.__name__)
+def test_no_prose_is_left_over(package: ModuleType) -> None:
+    written = {path.name for path in (TEMPLATES / package.__name__.rpartition(".")[2]).iterdir()}
+    assert written == {f"{record.key}.md.jinja" for other, record in ALL if other is package}
+
+
+@each_with_prose
+def test_an_extension_says_what_it_is_in_words(package: ModuleType, record: Any) -> None:
+    said = [
+        value for name in ("title", "summary", "question", "source", "looked_for") if (value := getattr(record, name, None)) is not None
+    ]
+    assert all(text.strip() == text and len(text) > 3 for text in said)
+
+
+@pytest.mark.parametrize("package", MACROS, ids=lambda package: package.__name__)
+def test_extensions_stand_in_an_order_without_ties(package: ModuleType) -> None:
+    orders = [record.order for other, record in ALL if other is package]
+    assert all(first < second for first, second in pairwise(orders))
+
+
+@pytest.mark.parametrize("analysis", discovery.load(analyses, Analysis), ids=lambda analysis: analysis.key)
+def test_each_figure_of_an_analysis_has_a_key_and_words_of_its_own(analysis: Analysis) -> None:
+    assert analysis.figures
+    assert len({spec.key for spec in analysis.figures}) == len({spec.caption for spec in analysis.figures}) == len(analysis.figures)
+    assert all(spec.caption.endswith(".") and spec.how_to_read.endswith(".") for spec in analysis.figures)
+
+
+def test_a_module_with_no_record_or_two_is_told() -> None:
+    with pytest.raises(TypeError, match=r"0 values of type Scheme; expected exactly one"):
+        discovery.load(analyses, Scheme)

@@ -1,0 +1,69 @@
+"""The pages of a small atlas, kept word for word in tests/golden. ``UPDATE_GOLDEN=1`` rewrites them; read the difference."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator import discovery, pages, study
+from generator.builds import SITE_SRC, TEMPLATES
+from generator.contracts import Atlas, PageKind, Tree
+from generator.site import render
+from tests.support import checkpoint
+from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
+
+GOLDEN = Path(__file__).parent / "golden"
+VERSIONS = {"position-atlas": "1.0", "numpy": "2.0"}
+DATE = "2020-02-20"
+# A folder for each form, one in which nothing is found, and one that cannot be read.
+FOLDERS: dict[str, tuple[Contents, dict[str, Any]]] = {
+    "broken": (BROKEN, {"title": "Not JSON"}),
+    "buckets": (BUCKETS, {"title": "Bias of two stacks", "group": "Biases", "sentence": (1, 2, 3)}),
+    "nothing": (NOTHING, {"title": "Nothing found"}),
+    "rotation": (ROTATION, {"title": "Rotation", "group": "Rotations", "notes": "Pairs turn 1, 8, 64 and 512 times slower."}),
+    "table": (TABLE, {"title": "A table in binary", "group": "Tables", "sentence": "one two three"}),
+}
+UNREACHED = checkpoint(slug="unreached", source="hub", id="atlas/none", place="atlas/none", title="Not reached", revision="a" * 40)
+EXPECTED = sorted(["index.md", "checkpoints/unreached.md", *(f"checkpoints/{slug}.md" for slug in FOLDERS)])
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    """The whole site of these rows."""
+    folder = tmp_path_factory.mktemp("golden")
+    rows = [
+        checkpoint(slug=slug, id=slug, place=str(write_folder(folder / slug, contents)), **options)
+        for slug, (contents, options) in FOLDERS.items()
+    ]
+    outcomes = tuple(study.study(study.Task(row, "#3d7fd6", offline=True)) for row in (*rows, UNREACHED))
+    atlas = Atlas(outcomes, study.all_analyses(), study.all_schemes(), VERSIONS, DATE)
+    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+    return render.render(atlas, every_page, TEMPLATES, SITE_SRC)
+
+
+@pytest.mark.parametrize("path", EXPECTED)
+def test_a_page_reads_as_it_did(path: str, tree: Tree) -> None:
+    if os.environ.get("UPDATE_GOLDEN"):
+        (GOLDEN / path).parent.mkdir(parents=True, exist_ok=True)
+        (GOLDEN / path).write_bytes(tree[path])
+    assert tree[path].decode() == (GOLDEN / path).read_text(encoding="utf-8")
+
+
+def test_no_golden_page_is_left_of_what_is_no_longer_made() -> None:
+    assert sorted(path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.md")) == EXPECTED
+
+
+def test_every_row_has_a_page_and_every_encoding_its_figures_and_arrays(tree: Tree) -> None:
+    assert {path for path in tree if path.startswith("data/") and path.endswith(".npz")} == {
+        "data/buckets/decoder-t5_bias.npz",
+        "data/buckets/encoder-t5_bias.npz",
+        "data/rotation/decoder-rotary.npz",
+        "data/table/decoder-learned.npz",
+    }
+    assert all(f"figures/{path[5:-4]}/thumbnail.svg" in tree for path in tree if path.endswith(".npz"))
+
+
+def test_no_page_holds_a_path_of_this_machine(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> None:
+    places = (f"{tmp_path_factory.getbasetemp()}/", f"{GOLDEN.parent.parent}/")
+    assert [path for path, content in tree.items() if any(place.encode() in content for place in places)] == []
