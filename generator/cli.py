@@ -41,7 +41,7 @@ def _told() -> Iterator[None]:
         err.print(str(error), markup=False)
         raise typer.Exit(FAILED) from None
     except OSError as error:
-        err.print(f"{error.filename or 'disk'}: {error.strerror}; nothing was changed", markup=False)
+        err.print(f"{error.filename or 'disk'}: {error.strerror or error}; nothing was changed", markup=False)
         raise typer.Exit(REFUSED) from None
 
 

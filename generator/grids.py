@@ -29,55 +29,59 @@ def lattice(name: str, n_rows: int, config: Json) -> Lattice:
     """Where the patches stand among ``n_rows`` stored rows: as the config's sizes say, otherwise a square if there is one."""
     if IN_TIME & set(re.split(r"[._]", name)):
         return Lattice()
-    stated = list(_stated(config))
+    known = stated(config)
     special = [*SPECIAL, *_special(config)]
-    fits = (Lattice(before, after, grid, "as config.json says") for grid in stated for before, after in special
+    fits = (Lattice(before, after, grid, "as config.json says") for grid in known for before, after in special
             if before + after + grid[0] * grid[1] == n_rows)  # fmt: skip
-    return next(fits, None) or (_clips(n_rows, stated) if _has(config, "tubelet_size") else _square(n_rows))
+    return next(fits, None) or (_clips(n_rows, known) if _has(config, "tubelet_size") else _square(n_rows))
 
 
 def _square(n_rows: int) -> Lattice:
-    """The one square number among the rows and the rows but one or two: no two of these are squares from four rows on."""
-    for before, _ in SPECIAL:
+    """A square of all rows, or of all but [CLS]: from four rows on, never both."""
+    for before in (0, 1):
         side = isqrt(max(n_rows - before, 0))
         if side > 1 and side * side == n_rows - before:
             return Lattice(before, 0, (side, side), "taken to be square")
     return Lattice()
 
 
-def _clips(n_rows: int, stated: list[Grid]) -> Lattice:
+def _clips(n_rows: int, known: list[Grid]) -> Lattice:
     """A table of several frames, one after the other: no grid of two dimensions holds it."""
-    return Lattice(1 if any((n_rows - 1) % (rows * columns) == 0 for rows, columns in stated) else 0)
+    return Lattice(1 if any((n_rows - 1) % (rows * columns) == 0 for rows, columns in known) else 0)
 
 
-def _configs(config: Any, depth: int = 0) -> Iterator[Json]:
+def configs(config: Any, depth: int = 0) -> Iterator[Json]:
     """A config and all that are nested in it."""
     if isinstance(config, dict) and depth < DEEPEST:
         yield config
         for value in config.values():
-            yield from _configs(value, depth + 1)
+            yield from configs(value, depth + 1)
 
 
 def _has(config: Json, key: str) -> bool:
-    return any(key in each for each in _configs(config))
+    return any(key in each for each in configs(config))
 
 
 def _special(config: Json) -> Iterator[tuple[int, int]]:
     """Counts of special rows that a config states: several class tokens (Pixio), tokens for detection at the end (YOLOS)."""
-    for each in _configs(config):
+    for each in configs(config):
         for key, before in (("n_cls_tokens", None), ("num_detection_tokens", 1)):
             if isinstance(count := each.get(key), int) and count > 0:
                 yield (count, 0) if before is None else (before, count)
 
 
-def _stated(config: Json) -> Iterator[Grid]:
-    """Every grid that the config's sizes of images and patches give."""
-    for each in _configs(config):
-        yield from _spectrogram(each)
-        for size in (_pair(each.get(key)) for key in SIZES):
-            for step in (_pair(each.get(key)) for key in STEPS):
-                if size and step and size[0] >= step[0] and size[1] >= step[1]:
-                    yield size[0] // step[0], size[1] // step[1]
+def stated(config: Json) -> list[Grid]:
+    """Every grid that the sizes of images and patches give, in a config and in those nested in it."""
+    return [grid for each in configs(config) for grid in own_grids(each)]
+
+
+def own_grids(config: Json) -> Iterator[Grid]:
+    """As ``stated``, of one config alone."""
+    yield from _spectrogram(config)
+    for size in (pair(config.get(key)) for key in SIZES):
+        for step in (pair(config.get(key)) for key in STEPS):
+            if size and step and size[0] >= step[0] and size[1] >= step[1]:
+                yield size[0] // step[0], size[1] // step[1]
 
 
 def _spectrogram(config: Json) -> Iterator[Grid]:
@@ -88,7 +92,7 @@ def _spectrogram(config: Json) -> Iterator[Grid]:
         yield (bins - patch) // down + 1, (length - patch) // across + 1
 
 
-def _pair(value: object) -> Grid | None:
+def pair(value: object) -> Grid | None:
     """Rows and columns, of one number for both, of two, or of the last two of three."""
     both = (value, value) if isinstance(value, int) else tuple(value)[-2:] if isinstance(value, list | tuple) else ()
     match both:

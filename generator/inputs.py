@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Checkpoint, Files, InputLayer, LayerNorm, Sentence
+from generator.contracts import Checkpoint, Encoding, Files, InputLayer, LayerNorm, Sentence, Subject
 from generator.embedding_layer import module_output
+from generator.encodings import Form
 from generator.errors import NotApplicableError, RowError
 from generator.model_config import family, positive
 from generator.numerics import Floats, frozen
@@ -31,6 +32,23 @@ class Tokens:
     strings: tuple[str, ...]
     ids: tuple[int, ...]
     reserved: tuple[bool, ...]
+
+
+def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]]) -> list[Subject[Form]]:
+    """Each encoding; the first that is of words brings the sentence along, so that it is not taken apart twice."""
+    first = next((encoding for encoding in encodings if encoding.is_of_words), None)
+    return [_subject(files, checkpoint, encoding, first) for encoding in encodings]
+
+
+def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None) -> Subject[Form]:
+    if first is None or not encoding.is_of_words:
+        return Subject(encoding, no_input="its positions are not those of words")
+    if encoding is not first:
+        return Subject(encoding, no_input=f"the sentence is taken apart under “{first.part}”")
+    try:
+        return Subject(encoding, read(files, checkpoint))
+    except NotApplicableError as error:
+        return Subject(encoding, no_input=str(error))
 
 
 def read(files: Files, checkpoint: Checkpoint) -> InputLayer:

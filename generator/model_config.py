@@ -10,8 +10,8 @@ from generator.errors import RowError
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "d_model": ("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "word_embed_proj_dim"),
-        "n_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"),
-        "n_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"),
+        "n_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "encoder_num_hidden_layers"),
+        "n_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "encoder_num_attention_heads"),
         "n_positions": ("max_position_embeddings", "n_positions", "n_ctx", "seq_length", "max_seq_len"),
         "vocab_size": ("vocab_size",),
     }
@@ -93,5 +93,12 @@ def family(config: Json) -> str:
 
 def facts(config: Json, where: str) -> tuple[Fact, ...]:
     """What the box of facts says: the family and every number that the config has."""
-    numbers = [(TITLES[what], number(config, what, where)) for what in NAMES]
+    numbers = [(TITLES[what], _by_stage(config, what) or number(config, what, where)) for what in NAMES]
     return (Fact("Family", family(config)), *(Fact(title, value) for title, value in numbers if value is not None))
+
+
+def _by_stage(config: Json, what: str) -> str | None:
+    """The numbers one after the other, where a config gives one for each stage (Swin's heads)."""
+    value = next((found for name in NAMES[what] if (found := config.get(name)) is not None), None)
+    is_listed = isinstance(value, list) and all(isinstance(each, int) and not isinstance(each, bool) and each > 0 for each in value)
+    return ", ".join(f"{each}" for each in value) if is_listed and value else None

@@ -51,16 +51,20 @@ def row_norms(rows: Floats) -> Floats:
     return np.asarray(np.linalg.norm(scaled, axis=1) * largest[:, 0])
 
 
+def directions(rows: Floats) -> Floats:
+    """Each row divided by its length: (n_rows, n_columns); NaN where a row is all zeros, or not finite."""
+    scaled, _ = _by_largest(rows)
+    norms = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.asarray(scaled / np.where(norms == 0.0, np.nan, norms))
+
+
 def cosine_matrix(rows: Floats) -> Floats:
     """Cosine similarity of every row with every row; NaN where a row is all zeros, or not finite.
 
     rows: (n_rows, n_columns)
     returns: (n_rows, n_rows), dimensionless, within [−1, 1], exactly symmetric
     """
-    scaled, _ = _by_largest(rows)
-    norms = np.linalg.norm(scaled, axis=1, keepdims=True)
-    directions = scaled / np.where(norms == 0.0, np.nan, norms)
-    cosines = np.clip(directions @ directions.T, -1.0, 1.0)  # (n_rows, n_rows)
+    cosines = np.clip((units := directions(rows)) @ units.T, -1.0, 1.0)  # (n_rows, n_rows)
     cosines = (cosines + cosines.T) / 2.0
     diagonal = np.diagonal(cosines)
     np.fill_diagonal(cosines, np.where(np.isnan(diagonal), np.nan, 1.0))

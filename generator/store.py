@@ -79,10 +79,12 @@ def _plain(value: object, arrays: list[Array]) -> object:
         case np.ndarray() | bytes():
             arrays.append(np.frombuffer(value, dtype=np.uint8) if isinstance(value, bytes) else value)
             return {"kind": type(value).__name__, "index": len(arrays) - 1}
-        case tuple():
-            return {"kind": "tuple", "items": [_plain(item, arrays) for item in value]}
+        case tuple() | list():
+            return {"kind": type(value).__name__, "items": [_plain(item, arrays) for item in value]}
         case Mapping():
             return {"kind": "mapping", "items": [[key, _plain(item, arrays)] for key, item in value.items()]}
+        case np.generic():
+            return value.item()
         case None | bool() | int() | float() | str():
             return value
     held = {field.name: _plain(getattr(value, field.name), arrays) for field in fields(value)}  # type: ignore[arg-type]
@@ -99,8 +101,9 @@ def _record(plain: Any, arrays: Mapping[str, Array]) -> Any:
             return array
         case "bytes":
             return arrays[f"a{plain['index']}"].tobytes()
-        case "tuple":
-            return tuple(_record(item, arrays) for item in plain["items"])
+        case "tuple" | "list" as kind:
+            items = [_record(item, arrays) for item in plain["items"]]
+            return tuple(items) if kind == "tuple" else items
         case "mapping":
             return {key: _record(item, arrays) for key, item in plain["items"]}
     return RECORDS[plain["kind"]](**{name: _record(value, arrays) for name, value in plain["fields"].items()})

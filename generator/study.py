@@ -1,7 +1,7 @@
 """Every checkpoint is opened, read, measured and drawn, each in a process of its own with a time limit."""
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import TimeoutError as TooLongError
 from dataclasses import dataclass, replace
 
@@ -146,7 +146,7 @@ def _study(task: Task) -> Outcome:
     checkpoint = task.checkpoint
     files = open_files(checkpoint, task.offline)
     encodings = find(files)
-    subjects = list(_subjects(files, checkpoint, encodings))
+    subjects = inputs.subjects(files, checkpoint, encodings)
     titles = [f"{checkpoint.title} · {encoding.part}" if len(encodings) > 1 else checkpoint.title for encoding in encodings]
     return Outcome(
         checkpoint,
@@ -157,18 +157,6 @@ def _study(task: Task) -> Outcome:
         readings=tuple(_read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
         looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),
     )
-
-
-def _subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]]) -> Iterator[Subject[Form]]:
-    """Each encoding; the first brings the sentence along, so that it is not taken apart twice."""
-    for index, encoding in enumerate(encodings):
-        if index:
-            yield Subject(encoding, no_input=f"the sentence is taken apart under “{encodings[0].part}”")
-            continue
-        try:
-            yield Subject(encoding, inputs.read(files, checkpoint))
-        except NotApplicableError as error:
-            yield Subject(encoding, no_input=str(error))
 
 
 def _read(subject: Subject[Form], label: Label) -> Reading:

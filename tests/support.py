@@ -62,7 +62,7 @@ def form_of(encoding: Encoding[Form], kind: type[FormT]) -> FormT:
     return encoding.form
 
 
-def subject(form: Form) -> Subject[Form]:
+def subject(form: FormT) -> Subject[FormT]:
     """An encoding of this form, without a sentence."""
     return Subject(Encoding("encoder", "made for a test", form, Provenance("")), no_input="no sentence was given")
 

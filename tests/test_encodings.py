@@ -202,13 +202,8 @@ def test_scaled_frequencies_equal_those_that_transformers_llama_runs_with(kind: 
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
     ours = SCALED[kind]
-    config = LlamaConfig(
-        hidden_size=ours.head_dim,
-        num_attention_heads=1,
-        max_position_embeddings=ours.n_positions,
-        rope_parameters={**ours.scaling, "rope_theta": ours.base},
-    )
-    theirs = LlamaRotaryEmbedding(config)
+    sizes = {"hidden_size": ours.head_dim, "num_attention_heads": 1, "max_position_embeddings": ours.n_positions}
+    theirs = LlamaRotaryEmbedding(LlamaConfig(rope_parameters={**ours.scaling, "rope_theta": ours.base}, **sizes))
     np.testing.assert_allclose(ours.frequencies, theirs.inv_freq.double().numpy(), rtol=1e-6)
     assert ours.attention_factor == pytest.approx(theirs.attention_scaling)
 

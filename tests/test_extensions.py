@@ -24,6 +24,20 @@ ROOT = Path(discovery.__file__).parent
 TEMPLATES = ROOT.parent / "templates"
 MODULES = sorted(ROOT.rglob("*.py"))
 
+# Words that are spelt like a key and do not mean that extension, each with what it means there.
+ORDINARY = {
+    ("generator.analyses.table", "vectors"): "an array of its own result",
+    ("generator.cli", "scheme"): "the heading of a column",
+    ("generator.config", "checkpoint"): "the slug of a row whose name has no letters",
+    ("generator.encodings.tables", "vectors"): "a noun in a sentence for readers",
+    ("generator.schemes.deberta", "bias"): "the end of a tensor's name",
+    ("generator.schemes.rotary", "alibi"): "a key of config.json",
+    ("generator.schemes.rotary", "sinusoidal"): "a value in config.json",
+    ("generator.site.data", "checkpoint"): "the heading of a column",
+    ("generator.site.data", "scheme"): "the heading of a column",
+    ("generator.tables", "rotary"): "a value in config.json",
+}
+
 
 def docstrings(tree: ast.AST) -> set[int]:
     """The constants that are documentation, by identity."""
@@ -45,6 +59,11 @@ def name_of(module: Path) -> str:
     return ".".join(("generator", *module.relative_to(ROOT).with_suffix("").parts))
 
 
+def foreign(module: Path) -> list[tuple[int, str]]:
+    """The lines of ``module`` that hold the key of an extension which it does not define."""
+    return [(line, text) for line, text in literals(module) if KEYS.get(text, name_of(module)) != name_of(module)]
+
+
 each = pytest.mark.parametrize(("package", "record"), ALL, ids=lambda value: getattr(value, "key", ""))
 each_with_prose = pytest.mark.parametrize(("package", "record"), WITH_PROSE, ids=lambda value: getattr(value, "key", ""))
 
@@ -61,8 +80,11 @@ def test_no_two_extensions_have_the_same_key() -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
 def test_no_module_names_the_key_of_another_extension(module: Path) -> None:
-    foreign = [(line, text) for line, text in literals(module) if KEYS.get(text, name_of(module)) != name_of(module)]
-    assert foreign == []
+    assert [(line, text) for line, text in foreign(module) if (name_of(module), text) not in ORDINARY] == []
+
+
+def test_every_exemption_is_still_needed() -> None:
+    assert set(ORDINARY) <= {(name_of(module), text) for module in MODULES for _, text in foreign(module)}
 
 
 @each_with_prose

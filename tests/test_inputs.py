@@ -256,7 +256,8 @@ def test_two_sentences_without_a_common_token_are_no_hindrance(tmp_path: Path) -
 
 
 def test_layernorm_equals_that_of_torch() -> None:
-    rows, weight, bias = (np.random.default_rng(seed).normal(size=size) for seed, size in enumerate([(5, 8), 8, 8]))
+    draws = np.random.default_rng(0)
+    rows, weight, bias = draws.normal(size=(5, 8)), draws.normal(size=8), draws.normal(size=8)
     theirs = torch.nn.functional.layer_norm(torch.tensor(rows), (8,), torch.tensor(weight), torch.tensor(bias), 0.1).numpy()
     np.testing.assert_allclose(anatomy.layer_norm(rows, LayerNorm(weight, bias, 0.1)), theirs, rtol=0, atol=1e-12)
 

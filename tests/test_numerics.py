@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,7 +8,24 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, cosine_matrix, finite, frozen, mean_by_offset, off_diagonal, root_mean_square, shrink
+from generator.numerics import (
+    Floats,
+    cosine_matrix,
+    finite,
+    from_one_to_zero,
+    frozen,
+    half_distance,
+    local_monotonicity,
+    mean_by_distance,
+    mean_by_offset,
+    off_diagonal,
+    root_mean_square,
+    row_norms,
+    shrink,
+    symmetry,
+    to_own_range,
+    translation_invariance,
+)
 
 SEEDS = range(5)
 SIZES = [(2, 3), (1, 1), (7, 1), (40, 16)]
@@ -69,6 +88,23 @@ def test_cosines_of_rows_of_very_different_size_are_those_of_their_directions() 
 @pytest.mark.parametrize("size", EXTREMES)
 def test_root_mean_square_of_huge_and_tiny_values_neither_overflows_nor_vanishes(size: float) -> None:
     assert root_mean_square(np.array([size, -size])) == size
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0, *EXTREMES])
+def test_row_norms_of_huge_and_tiny_values_neither_overflow_nor_vanish(size: float) -> None:
+    np.testing.assert_allclose(row_norms(size * np.array([[3.0, -4.0], [0.0, 1.0]])), [5.0 * size, size], rtol=1e-3)
+
+
+@given(tables)
+def test_row_norms_equal_those_of_the_standard_library(rows: Floats) -> None:
+    np.testing.assert_allclose(row_norms(rows), [math.hypot(*row) for row in rows], rtol=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_row_that_is_not_finite_has_no_cosine_with_any_row(wrong: float) -> None:
+    cosines = cosine_matrix(np.array([[1.0, wrong], [1.0, 0.0], [0.0, 2.0]]))
+    assert np.isnan(cosines[0]).all()
+    np.testing.assert_array_equal(cosines[1:, 1:], np.eye(2))
 
 
 def test_root_mean_square_by_hand() -> None:
@@ -149,3 +185,60 @@ def test_finite_counts_what_is_nan_or_infinite() -> None:
 def test_finite_says_that_there_are_no_values() -> None:
     with pytest.raises(NotApplicableError, match="the table has no values"):
         finite(np.empty((0, 4)), "the table")
+
+
+def test_mean_by_distance_takes_both_sides_by_hand() -> None:
+    matrix = np.array([[1.0, 2.0, 9.0], [0.0, 4.0, 6.0], [5.0, 2.0, 7.0]])
+    np.testing.assert_array_equal(mean_by_distance(matrix), [4.0, 2.5, 7.0])
+
+
+def test_mean_by_distance_of_one_side_is_that_sides_mean() -> None:
+    matrix = np.array([[1.0, np.nan, np.nan], [0.0, 4.0, np.nan], [5.0, 2.0, 7.0]])
+    np.testing.assert_array_equal(mean_by_distance(matrix), [4.0, 1.0, 5.0])
+
+
+@given(tables)
+def test_a_table_on_its_own_range_goes_from_0_to_1(values: Floats) -> None:
+    scaled = to_own_range(values)
+    assert scaled is None or (scaled.min(), scaled.max()) == (0.0, 1.0)
+
+
+@given(arrays(np.float64, st.integers(1, 12), elements=moderate))
+def test_a_profile_from_one_to_zero_ends_there_and_halves_beyond_its_top(values: Floats) -> None:
+    """A continuous line from 1 to 0 passes ½ (intermediate value theorem)."""
+    profile = from_one_to_zero(values)
+    assert profile is None or (profile.max(), profile[-1]) == (1.0, 0.0)
+    assert profile is None or np.argmax(profile) <= half_distance(profile) <= len(values) - 1
+
+
+def test_half_distance_by_hand_steps_over_what_is_not_defined() -> None:
+    assert half_distance(np.array([1.0, np.nan, 0.75, np.nan, 0.25, 0.0])) == 3.0
+
+
+@given(st.integers(3, 8), st.integers(0, 5))
+def test_translation_invariance_and_symmetry_know_a_matrix_of_offsets_and_its_mirror_image(size: int, seed: int) -> None:
+    row = np.random.default_rng(seed).normal(size=2 * size - 1)
+    matrix = row[np.arange(size)[None, :] - np.arange(size)[:, None] + size - 1]
+    assert translation_invariance(matrix) == pytest.approx(1.0)
+    assert symmetry(matrix + matrix.T) == pytest.approx(1.0)
+    assert symmetry(matrix - matrix.T) == pytest.approx(0.0)
+
+
+def test_translation_invariance_of_random_entries_is_the_share_that_as_many_free_means_explain() -> None:
+    """Of n(n − 1) independent entries, 2(n − 1) means explain about 2/n: here 2 %."""
+    assert translation_invariance(random_table(0, 100, 100)) == pytest.approx(0.02, abs=0.005)
+
+
+def test_without_any_variance_there_is_no_translation_invariance() -> None:
+    assert translation_invariance(np.eye(4) + 0.3) is None
+
+
+def test_local_monotonicity_by_hand() -> None:
+    """Rightwards 3 > 2, 2 > 4 not, 1 > 5 not; leftwards 1 > 0, 6 > 7 not, 7 > 1."""
+    matrix = np.array([[3.0, 2.0, 4.0], [0.0, 1.0, 5.0], [1.0, 7.0, 6.0]])
+    assert local_monotonicity(matrix, 2) == pytest.approx(3 / 6)
+    assert local_monotonicity(matrix, 1) == pytest.approx(2 / 4)
+
+
+def test_where_no_step_is_defined_there_is_no_monotonicity() -> None:
+    assert local_monotonicity(np.eye(1), 3) is None

@@ -4,14 +4,15 @@ import pytest
 from generator.encodings import OffsetBias
 from generator.errors import RowError
 from generator.numerics import Floats
-from generator.schemes.alibi import find, slopes
-from tests.support import DictFiles
+from generator.schemes.alibi import bfloat16, find, slopes
+from tests.support import DictFiles, form_of
 
 HEADS = [1, 2, 3, 6, 8, 12, 16, 20, 32, 71, 112]
 FLOAT32 = 1e-6  # relative: theirs are computed in single precision
 ASKING = [
     {"model_type": "bloom", "n_head": 8},
-    {"model_type": "falcon", "alibi": True, "num_attention_heads": 8},
+    {"model_type": "falcon", "alibi": True, "num_attention_heads": 8, "hidden_size": 64},
+    {"text_config": {"model_type": "bloom", "n_head": 8}},
     {"model_type": "mpt", "attn_config": {"alibi": True}, "n_heads": 8},
 ]
 SILENT: list[dict[str, object]] = [
@@ -72,3 +73,50 @@ def test_nothing_is_found_where_the_config_does_not_ask(config: dict[str, object
 def test_a_number_of_heads_that_is_none_is_a_row_error(config: dict[str, object]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
         find(DictFiles({"model_type": "bloom", **config}))
+
+
+@pytest.mark.parametrize("n_heads", HEADS)
+@pytest.mark.parametrize("steepest", [8, 4])
+def test_the_bias_of_mpt_follows_its_largest_exponent(n_heads: int, steepest: int) -> None:
+    from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
+
+    config = {"model_type": "mpt", "n_heads": n_heads, "attn_config": {"alibi": True, "alibi_bias_max": steepest}}
+    ours = form_of(find(DictFiles(config))[0], OffsetBias).kernel(24)[:, -1]
+    theirs = build_mpt_alibi_tensor(n_heads, 24, steepest)[:, 0].double().numpy()
+    np.testing.assert_allclose(ours, theirs, rtol=FLOAT32, atol=1e-6)
+
+
+def test_numbers_are_rounded_as_torch_rounds_them_to_bfloat16() -> None:
+    import torch
+
+    values = np.random.default_rng(0).normal(size=1000)
+    np.testing.assert_array_equal(bfloat16(values), torch.tensor(values).float().bfloat16().double().numpy())
+
+
+def test_what_falcon_adds_to_the_logit_is_what_is_shown() -> None:
+    """What reaches softmax by transformers' usual way (its “eager” one adds it twice). Key positions up to 256 are exact in bfloat16."""
+    import torch
+    from transformers import FalconConfig, FalconModel
+
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 40, "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 8}
+    model = FalconModel(FalconConfig(**sizes, alibi=True, attn_implementation="sdpa")).eval()
+    masks = []
+    model.h[0].self_attention.register_forward_pre_hook(lambda _module, _args, told: masks.append(told["attention_mask"]), with_kwargs=True)
+    with torch.no_grad():
+        model(torch.arange(24)[None])
+    added = masks[0][0].double().numpy()
+    ours, seen = form_of(find(DictFiles(model.config.to_dict()))[0], OffsetBias).kernel(24), np.tril(np.ones((24, 24), dtype=bool))
+    theirs = added - np.diagonal(added, axis1=1, axis2=2)[:, :, None]  # The same for all keys of a query, so that softmax does not see it.
+    np.testing.assert_allclose(ours[:, seen], theirs[:, seen], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_heads", [12, 71])
+def test_the_slopes_of_falcon_are_those_that_it_rounds(n_heads: int) -> None:
+    import torch
+    from transformers.models.falcon.modeling_falcon import build_alibi_tensor
+
+    one_on = build_alibi_tensor(torch.ones(1, 2), n_heads, torch.float32)[:, 0, 1].double().numpy()
+    config = {"model_type": "falcon", "alibi": True, "num_attention_heads": n_heads, "hidden_size": 64 * n_heads}
+    ours = form_of(find(DictFiles(config))[0], OffsetBias).kernel(2)[:, 1, 0]
+    np.testing.assert_allclose(-8.0 * ours, one_on, rtol=FLOAT32)

@@ -35,7 +35,7 @@ NAMES = [
     "model.decoder.embed_positions.weight",
     "text_model.embeddings.position_embedding.weight",
     "pos_embed",
-    "visual.positional_embedding",
+    "positional_embedding",
 ]
 OTHERS = [
     "encoder.layer.0.post_attention_layernorm.weight",

@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from tests.support import DictFiles, form_of
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 2, "max_position_embeddings": 256}
 LLAMA3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024}
+LONG = {"rope_type": "longrope", "short_factor": [1.0 + j / 48 for j in range(48)], "long_factor": [2.0 + j for j in range(48)]}
 # The module of transformers that makes the frequencies, by family, with what to ask of its config beside the defaults.
 FAMILIES: list[tuple[str, str, dict[str, Any]]] = [
     ("llama", "LlamaRotaryEmbedding", {}),
@@ -31,8 +34,29 @@ FAMILIES: list[tuple[str, str, dict[str, Any]]] = [
     ("olmo2", "Olmo2RotaryEmbedding", {}),
     ("gpt_oss", "GptOssRotaryEmbedding", {}),
     ("deepseek_v3", "DeepseekV3RotaryEmbedding", {}),
+    ("nomic_bert", "NomicBertRotaryEmbedding", {}),
+    ("gpt_neox_japanese", "GPTNeoXJapaneseRotaryEmbedding", {}),
+    ("persimmon", "PersimmonRotaryEmbedding", {}),
+    ("recurrent_gemma", "RecurrentGemmaRotaryEmbedding", {}),
+    ("bamba", "BambaRotaryEmbedding", {}),
+    ("smollm3", "SmolLM3RotaryEmbedding", {}),
+    ("moonshine", "MoonshineRotaryEmbedding", {}),
+    ("zamba2", "Zamba2RotaryEmbedding", {"use_mem_rope": True, "attention_head_dim": 80}),
+    ("granitemoehybrid", "GraniteMoeHybridRotaryEmbedding", {"position_embedding_type": "rope"}),
+    ("esm", "EsmRotaryEmbedding", {"position_embedding_type": "rotary", "vocab_size": 33, "hidden_size": 64, "num_attention_heads": 4}),
+    ("deepseek_v3", "DeepseekV3RotaryEmbedding", {"rope_parameters": {"rope_theta": 1e4, **YARN, "mscale": 1.0, "mscale_all_dim": 1.0}}),
+    ("qwen2", "Qwen2RotaryEmbedding", {"rope_parameters": {"rope_theta": 1e6, **YARN}}),
+    ("qwen2", "Qwen2RotaryEmbedding", {"rope_parameters": {"rope_theta": 1e6, "rope_type": "linear", "factor": 4.0}}),
+    ("qwen2", "Qwen2RotaryEmbedding", {"rope_parameters": {"rope_theta": 1e6, "rope_type": "dynamic", "factor": 4.0}}),
+    ("phi3", "Phi3RotaryEmbedding", {"rope_parameters": {"rope_theta": 1e4, **LONG}, "original_max_position_embeddings": 1024}),
 ]
-BY_LAYER = [("gemma3_text", "Gemma3RotaryEmbedding"), ("modernbert", "ModernBertRotaryEmbedding"), ("olmo3", "Olmo3RotaryEmbedding")]
+BY_LAYER = [
+    ("gemma3_text", "Gemma3RotaryEmbedding"),
+    ("modernbert", "ModernBertRotaryEmbedding"),
+    ("olmo3", "Olmo3RotaryEmbedding"),
+    ("gemma4_text", "Gemma4TextRotaryEmbedding"),
+    ("neomme", "NeoMMERotaryEmbedding"),
+]
 # The same rotation, as transformers 5 writes it and as earlier configs do.
 STYLES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}, {"rope_theta": 500.0}),
@@ -134,7 +158,9 @@ def test_each_kind_of_layer_has_the_rotation_that_the_family_runs_with(family: s
     theirs, config = module_of(family, module, {})
     found = {encoding.part: form_of(encoding, Rotation) for encoding in find(DictFiles(config.to_dict()))}
     for kind in ("full", "sliding"):
-        close(found[f"decoder {kind} attention"].frequencies, getattr(theirs, f"{kind}_attention_inv_freq"))
+        (part,) = (part for part in found if part.endswith(f"coder {kind} attention"))
+        turning = getattr(theirs, f"{kind}_attention_inv_freq")
+        close(found[part].frequencies, turning[turning != 0])
 
 
 def test_frequencies_equal_those_of_transformers_gpt_j() -> None:
@@ -157,7 +183,7 @@ def test_the_older_config_of_modernbert_has_both_its_bases() -> None:
     older = {"global_rope_theta": 160_000.0, "local_rope_theta": 10_000.0, "position_embedding_type": "absolute"}
     found = find(DictFiles({**LLAMA, "model_type": "modernbert", **older}))
     bases = {encoding.part: form_of(encoding, Rotation).base for encoding in found}
-    assert bases == {"decoder full attention": 160_000.0, "decoder sliding attention": 10_000.0}
+    assert bases == {"encoder full attention": 160_000.0, "encoder sliding attention": 10_000.0}
 
 
 def test_the_older_config_of_gemma_3_scales_only_the_layers_that_see_all() -> None:
@@ -210,6 +236,116 @@ def test_a_value_out_of_range_is_a_row_error(wrong: dict[str, Any]) -> None:
 def test_a_scaling_that_transformers_cannot_make_is_a_row_error(scaling: dict[str, Any], key: str) -> None:
     with pytest.raises(RowError, match="rotary scaling"):
         find(DictFiles({**LLAMA, key: scaling}))
+
+
+# Families of several parts, and where transformers keeps the text model's config.
+NESTED = ["gemma3", "llava", "qwen2_5_vl", "qwen3_vl", "mistral3", "idefics3", "paligemma", "llama4", "gemma4", "internvl"]
+
+
+def rotary_class(config: Any) -> Any:
+    import importlib
+
+    module = importlib.import_module(type(config).__module__.replace("configuration_", "modeling_"))
+    return next(each for name, each in vars(module).items() if name.endswith("RotaryEmbedding") and "Vision" not in name)
+
+
+@pytest.mark.parametrize("family", NESTED)
+def test_the_rotation_of_a_nested_text_model_is_found_from_what_a_saved_config_says_of_it(family: str) -> None:
+    """Saved configs keep of a nested one only what differs from its family's defaults."""
+    from transformers import CONFIG_MAPPING
+
+    config = CONFIG_MAPPING[family]()
+    module = rotary_class(config.text_config)(config.text_config)
+    saved = json.loads(config.to_json_string())
+    theirs = [buffer.double().numpy() for name, buffer in module.named_buffers() if name.endswith("inv_freq") and "original" not in name]
+    ours = [form_of(encoding, Rotation).frequencies for encoding in find(DictFiles(saved)) if encoding.part.startswith("decoder")]
+    assert len(ours) == len(theirs)
+    for turning in theirs:
+        turning = turning[turning != 0]
+        assert any(each.shape == turning.shape and np.allclose(each, turning, rtol=1e-5) for each in ours)
+
+
+def test_what_a_nested_config_says_of_a_rotation_outweighs_its_familys_defaults() -> None:
+    text = {"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 8.0}}
+    found = {encoding.part: form_of(encoding, Rotation) for encoding in find(DictFiles({"model_type": "gemma3", "text_config": text}))}
+    full, sliding = found["decoder full attention"], found["decoder sliding attention"]
+    assert (full.base, full.rope_type, sliding.base, sliding.rope_type) == (1e6, "linear", 1e4, "default")
+
+
+@pytest.mark.parametrize("key", ["vision_config", "vq_config"])
+def test_a_rotation_of_images_is_left_to_others(key: str) -> None:
+    assert find(DictFiles({"model_type": "clip", key: {"rope_theta": 1e4, "hidden_size": 64, "num_attention_heads": 2}})) == []
+
+
+def test_an_encoder_and_a_decoder_nested_side_by_side_are_told_apart() -> None:
+    parts = [encoding.part for encoding in find(DictFiles({"model_type": "t5gemma", "encoder": LLAMA, "decoder": LLAMA}))]
+    assert sorted(parts) == ["decoder", "encoder"]
+
+
+WITHOUT = [  # what the config says, what the note says
+    ({"model_type": "smollm3", "no_rope_layers": [1, 1, 0, 1, 1, 0]}, "Layers 2, 5 (2) turn nothing"),
+    ({"model_type": "smollm3", "num_hidden_layers": 8}, "Layers 3, 7 (2) turn nothing"),
+    ({"model_type": "llama4_text", "num_hidden_layers": 4, "no_rope_layers": []}, "Layer 3 turn"),
+    ({"model_type": "cohere2", "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}, "Layer 1 turn"),
+    ({"model_type": "granite_swa", "layer_rope_theta": [1e4, 0, 1e4]}, "Layer 1 turn"),
+]
+
+
+@pytest.mark.parametrize(("config", "note"), WITHOUT)
+def test_the_note_names_the_layers_that_turn_nothing(config: dict[str, Any], note: str) -> None:
+    (encoding,) = find(DictFiles({**LLAMA, "rope_theta": 1e4, **config}))
+    assert note in " ".join(encoding.notes)
+
+
+@pytest.mark.parametrize(
+    ("family", "module"), [("smollm3", "SmolLM3Model"), ("llama4_text", "Llama4TextModel"), ("cohere2", "Cohere2Model")]
+)
+def test_the_layers_that_turn_nothing_are_those_of_the_built_model(family: str, module: str) -> None:
+    import transformers
+
+    from generator.rotary_layers import without
+
+    sizes = {
+        "hidden_size": 16,
+        "num_hidden_layers": 8,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "intermediate_size": 16,
+        "head_dim": 8,
+    }
+    model_class = getattr(transformers, module)
+    model = model_class(model_class.config_class(vocab_size=40, pad_token_id=0, intermediate_size_mlp=16, num_local_experts=1, **sizes))
+    attentions = [layer.self_attn for layer in model.layers]
+    turns = [each.sliding_window is not None if family == "cohere2" else bool(each.use_rope) for each in attentions]
+    assert without(model.config.to_dict()) == [layer for layer, turn in enumerate(turns) if not turn]
+
+
+def test_the_note_names_the_layers_of_each_kind() -> None:
+    rope = {kind: {"rope_theta": 1e4} for kind in ("full_attention", "sliding_attention")}
+    types = ["sliding_attention", "sliding_attention", "full_attention"]
+    found = {encoding.part: encoding for encoding in find(DictFiles({**LLAMA, "rope_parameters": rope, "layer_types": types}))}
+    assert "Layer 2 of 3 turn by it." in found["decoder full attention"].notes
+    assert "Layers 0, 1 (2) of 3 turn by it." in found["decoder sliding attention"].notes
+
+
+def test_a_multimodal_rotation_of_an_older_config_is_split_between_time_height_and_width() -> None:
+    rope = {"type": "mrope", "mrope_section": [4, 6, 6]}
+    (encoding,) = find(DictFiles({**LLAMA, "model_type": "qwen2_vl", "rope_theta": 1e6, "rope_scaling": rope}))
+    assert form_of(encoding, Rotation).rope_type == "default"
+    assert any(
+        note.startswith("4 pairs turn with time, 6 with height and 6 with width, one run after the other") for note in encoding.notes
+    )
+
+
+def test_the_older_name_of_longrope_is_understood() -> None:
+    scaling = {"short_factor": [1.5] * 16, "long_factor": [2.0] * 16}
+    older = {**LLAMA, "rope_scaling": {"type": "su", **scaling}, "original_max_position_embeddings": 64}
+    np.testing.assert_allclose(rotation_of(older).unscaled_frequencies / rotation_of(older).frequencies, np.full(16, 1.5), rtol=1e-6)
+
+
+def test_the_note_on_deepseek_tells_the_turned_part_from_the_rest() -> None:
+    (encoding,) = find(DictFiles({**LLAMA, "model_type": "deepseek_v3", "rope_theta": 1e4, "qk_rope_head_dim": 16, "qk_nope_head_dim": 48}))
+    assert "16 of the 64 components of each query and key head are turned in a part of its own" in encoding.notes[0]
 
 
 @given(st.text(max_size=12))

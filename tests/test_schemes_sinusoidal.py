@@ -21,6 +21,7 @@ MADE: list[tuple[str, dict[str, Any]]] = [
     ("nllb-moe", {"num_experts": 2}),
     ("xglm", {"attention_heads": 2}),
     ("fsmt", {"tie_word_embeddings": False}),
+    ("pegasus_x", {"block_size": 4, "num_global_tokens": 2}),
 ]
 SIZE = {"max_position_embeddings": 24, "hidden_size": 8}
 ASKING: list[dict[str, object]] = [
@@ -44,7 +45,7 @@ BAD: list[dict[str, object]] = [
 
 
 def vectors_of(files: DictFiles) -> Floats:
-    (encoding,) = find(files)
+    encoding, *_ = find(files)
     return form_of(encoding, PositionTable).vectors
 
 
@@ -85,8 +86,11 @@ def test_the_encoder_of_whisper_is_a_sinusoid_and_its_decoder_is_learned() -> No
 @pytest.mark.parametrize(("family", "options"), MADE)
 def test_a_table_made_at_run_time_equals_what_the_model_adds(family: str, options: dict[str, Any]) -> None:
     model = tiny.build(family, **options)
-    table = vectors_of(DictFiles(model.config.to_dict()))
-    for said in tiny.heard(model, "embed_positions").values():
+    tables = {encoding.part: form_of(encoding, PositionTable).vectors for encoding in find(DictFiles(model.config.to_dict()))}
+    heard = tiny.heard(model, "embed_positions")
+    assert len(heard) == len(tables)
+    for name, said in heard.items():
+        table = tables["encoder" if "encoder" in name else "decoder"]
         np.testing.assert_allclose(table[: len(tiny.IDS)], said, rtol=0, atol=FLOAT32)
 
 
@@ -116,9 +120,67 @@ def test_a_stored_learned_table_outweighs_what_the_family_makes_at_run_time() ->
     assert find(DictFiles({"model_type": "pegasus", **SIZE}, {"model.encoder.embed_positions.weight": table})) == []
 
 
-@pytest.mark.parametrize(("family", "part"), [("ctrl", "decoder"), ("xglm", "decoder"), ("m2m_100", "encoder")])
-def test_the_part_is_the_one_that_the_family_has(family: str, part: str) -> None:
-    assert [encoding.part for encoding in find(DictFiles({"model_type": family, **SIZE}))] == [part]
+@pytest.mark.parametrize(("family", "part"), [("ctrl", "decoder"), ("xglm", "decoder"), ("m2m_100", "encoder, decoder")])
+def test_the_parts_are_those_that_the_family_has(family: str, part: str) -> None:
+    assert ", ".join(encoding.part for encoding in find(DictFiles({"model_type": family, **SIZE}))) == part
+
+
+# A family's sinusoidal module, what it is built with, and how the atlas hears of the same: a config, and which part.
+NESTED_PARTS = {"max_position_embeddings": 24, "hidden_size": 8}
+MODULES: list[tuple[str, str, tuple[int, ...], dict[str, Any]]] = [
+    ("musicgen", "MusicgenSinusoidalPositionalEmbedding", (24, 8), {"decoder": {"model_type": "musicgen_decoder", **NESTED_PARTS}}),
+    (
+        "musicgen_melody",
+        "MusicgenMelodySinusoidalPositionalEmbedding",
+        (24, 8),
+        {"model_type": "musicgen_melody", "decoder": {"model_type": "musicgen_melody_decoder", **NESTED_PARTS}},
+    ),
+    ("kosmos2", "Kosmos2TextSinusoidalPositionalEmbedding", (24, 8, 1), {"text_config": {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}}),
+    ("seamless_m4t", "SeamlessM4TSinusoidalPositionalEmbedding", (24, 8, 0), {"model_type": "seamless_m4t", "pad_token_id": 0, **NESTED_PARTS}),
+    ("speecht5", "SpeechT5SinusoidalPositionalEmbedding", (24, 8, 1), {"model_type": "speecht5", "pad_token_id": 1, "max_text_positions": 24, "hidden_size": 8}),
+    ("trocr", "TrOCRSinusoidalPositionalEmbedding", (24, 8, 1), {"model_type": "trocr", "use_learned_position_embeddings": False, **NESTED_PARTS}),
+    ("speech_to_text", "Speech2TextSinusoidalPositionalEmbedding", (24, 8, 1), {"model_type": "speech_to_text", "max_target_positions": 24, "d_model": 8}),
+    (
+        "qwen2_5_omni",
+        "SinusoidsPositionEmbedding",
+        (24, 8),
+        {"thinker_config": {"audio_config": {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}}},
+    ),
+    ("informer", "InformerSinusoidalPositionalEmbedding", (24, 8), {"model_type": "informer", "context_length": 20, "prediction_length": 4, "d_model": 8}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("folder", "name", "sizes", "config"), MODULES)
+def test_a_part_that_is_nested_or_of_speech_has_the_table_of_its_module(
+    folder: str, name: str, sizes: tuple[int, ...], config: dict[str, Any]
+) -> None:
+    import importlib
+
+    module = getattr(importlib.import_module(f"transformers.models.{folder}.modeling_{folder}"), name)(*sizes)
+    made = getattr(module, "weights", getattr(module, "positional_embedding", None))
+    theirs = (module.create_weight() if made is None else made).double().numpy()
+    (encoding, *_) = find(DictFiles(config))
+    form = form_of(encoding, PositionTable)
+    np.testing.assert_allclose(form.vectors[: 24 - form.first_row], theirs[form.first_row : 24], rtol=0, atol=FLOAT32 * 4)
+
+
+def test_the_first_position_of_a_model_of_speech_is_that_after_its_padding() -> None:
+    model = tiny.build(
+        "speech_to_text", num_conv_layers=1, conv_kernel_sizes=[3], conv_channels=8, input_feat_per_channel=4, pad_token_id=1
+    )
+    found = {encoding.part: form_of(encoding, PositionTable) for encoding in find(DictFiles(model.config.to_dict()))}
+    assert sorted(found) == ["decoder", "encoder"]
+    import torch
+
+    said = model.decoder.embed_positions(torch.tensor([tiny.IDS])).double().numpy().reshape(-1, tiny.WIDTH)
+    np.testing.assert_allclose(found["decoder"].vectors[: len(tiny.IDS)], said, rtol=0, atol=FLOAT32)
+
+
+def test_a_stored_table_of_another_part_does_not_hide_what_is_made_at_run_time() -> None:
+    text = {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}
+    table = np.random.default_rng(0).normal(size=(10, 8))
+    files = DictFiles({"model_type": "kosmos-2", "text_config": text}, {"vision_model.embeddings.position_embedding.weight": table})
+    assert [encoding.part for encoding in find(files)] == ["decoder"]
 
 
 @pytest.mark.parametrize("size", BAD)

@@ -10,8 +10,8 @@ from generator.errors import RowError
 from generator.files import FolderFiles
 from generator.numerics import Array, Floats
 from generator.schemes.t5_bias import find
+from tests.listening import WAVES, as_numbers, ids, made, read, returned, same
 from tests.support import DictFiles, form_of, save_model
-from tests.tiny import build
 
 OFFSETS = np.arange(-300, 301)
 SIZES = [(32, 128), (32, 20), (64, 128), (16, 64), (8, 1000), (4, 5), (320, 800)]
@@ -138,124 +138,175 @@ def test_the_bias_read_from_a_folder_equals_what_the_model_adds(t5: tuple[Any, F
     np.testing.assert_allclose(form.kernel(120)[:, seen], bias[:, seen], rtol=0, atol=1e-6)
 
 
-def added(model: Any, *called: str, **inputs: Any) -> list[Floats]:
-    """What the named methods return while the model runs on these inputs, in the order in which they are called."""
-    import torch
-
-    heard: list[Floats] = []
-
-    def listening(method: Any) -> Any:
-        def call(*args: Any, **options: Any) -> Any:
-            returned = method(*args, **options)
-            heard.append(returned.detach().double().numpy())
-            return returned
-
-        return call
-
-    for module in model.modules():
-        for name in called:
-            if hasattr(module, name):
-                setattr(module, name, listening(getattr(module, name)))
-    with torch.no_grad():
-        model(**inputs)
-    return heard
-
-
-def read(model: Any, folder: Path) -> dict[str, Any]:
-    """What is found in the model once it is saved: encodings by part."""
-    found = find(FolderFiles(save_model(model, folder), "tiny"))
-    assert len({encoding.part for encoding in found}) == len(found)
-    return {encoding.part: encoding for encoding in found}
-
-
-def kernels(model: Any, folder: Path) -> dict[str, Floats]:
-    """The atlas's bias for each pair of the first N positions, by part: (n_heads, N, N)."""
-    return {part: form_of(encoding, OffsetBias).kernel(N) for part, encoding in read(model, folder).items()}
-
-
-def same(ours: Floats, theirs: Floats) -> None:
-    seen = ~np.isnan(ours)
-    assert seen.any()
-    np.testing.assert_allclose(ours[seen], theirs[seen], rtol=0, atol=1e-6)
-
-
 N = 40
-IDS = {"input_ids": [[5] * N]}
-BOTH = {**IDS, "decoder_input_ids": [[5] * N]}
-STACKED = {"num_layers": 2, "num_decoder_layers": 2, "d_kv": 8, "feed_forward_proj": "relu"}
-FAMILIES = ["t5", "mt5", "switch_transformers", "longt5"]
+BOTH = ids(N, "input_ids", "decoder_input_ids")
+SIZE: dict[str, Any] = {"vocab_size": 40, "d_model": 16, "d_ff": 16, "d_kv": 8, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 2}
+FEW = {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}
+LONG = {**SIZE, **FEW, "local_radius": 6, "global_block_size": 4}
+ENCODER: dict[str, Any] = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16, "vocab_size": 40}
 
 
-def tokens(inputs: dict[str, list[list[int]]]) -> dict[str, Any]:
-    import torch
-
-    return {name: torch.tensor(ids) for name, ids in inputs.items()}
-
-
-@pytest.mark.parametrize("family", ["t5", "mt5", "switch_transformers"])
-def test_encoder_and_decoder_biases_equal_what_the_family_adds(family: str, tmp_path: Path) -> None:
-    model = build(family, **STACKED, relative_attention_num_buckets=8, relative_attention_max_distance=20)
-    encoder, decoder = added(model, "compute_bias", **tokens(BOTH))
-    ours = kernels(model, tmp_path)
-    same(ours["encoder"], encoder[0])
-    same(ours["decoder"], decoder[0])
+@pytest.mark.parametrize("name", ["T5Model", "MT5Model", "SwitchTransformersModel"])
+def test_encoder_and_decoder_biases_equal_what_the_family_adds(name: str, tmp_path: Path) -> None:
+    model = made(name, **SIZE, **FEW)
+    encoder, decoder = returned(model, "compute_bias", **BOTH)
+    found = read(find, model, tmp_path)
+    same(found["encoder"], encoder[0])
+    same(found["decoder"], decoder[0])
 
 
 def test_every_layer_of_umt5_has_the_bias_that_it_adds(tmp_path: Path) -> None:
-    model = build("umt5", **STACKED)
-    theirs = added(model, "compute_bias", **tokens(BOTH))
-    theirs = [bias for bias in theirs if np.any(bias)]
-    ours = kernels(model, tmp_path)
-    assert list(ours) == ["encoder layer 0", "encoder layer 1", "decoder layer 0", "decoder layer 1"]
-    for kernel, bias in zip(ours.values(), theirs, strict=True):
-        same(kernel, bias[0])
+    model = made("UMT5Model", **SIZE, **FEW)
+    theirs = returned(model, "compute_bias", **BOTH)
+    found = read(find, model, tmp_path)
+    for part, bias in zip(("encoder layer 0", "encoder layer 1", "decoder layer 0", "decoder layer 1"), theirs, strict=True):
+        same(found[part], bias[0])
 
 
 def test_the_bias_of_mpnet_equals_what_the_model_adds_whatever_its_config_says(tmp_path: Path) -> None:
-    model = build("mpnet", max_position_embeddings=64, relative_attention_max_distance=20)
-    (bias,) = added(model, "compute_position_bias", **tokens(IDS))
-    same(kernels(model, tmp_path)["encoder"], bias[0])
+    model = made("MPNetModel", **ENCODER, max_position_embeddings=64, relative_attention_max_distance=20)
+    (bias,) = returned(model, "compute_position_bias", **ids(N))
+    same(read(find, model, tmp_path)["encoder"], bias[0])
 
 
-def test_the_bias_of_wavlm_equals_what_the_first_layer_makes_before_the_gate(tmp_path: Path) -> None:
-    model = build("wavlm", num_buckets=20, max_bucket_distance=30, **WAVES)
+def test_the_bias_of_wavlm_equals_what_its_first_layer_makes_before_the_gate(tmp_path: Path) -> None:
     import torch
 
-    bias, *_ = added(model, "compute_bias", input_values=torch.zeros(1, 1700))
-    found = read(model, tmp_path)["encoder"]
-    same(form_of(found, OffsetBias).kernel(N)[:, : len(bias[0]), : len(bias[0])], bias)
+    model = made("WavLMModel", **WAVES, num_buckets=20, max_bucket_distance=30)
+    bias, *_ = returned(model, "compute_bias", input_values=torch.zeros(1, 1700))
+    found = read(find, model, tmp_path)["encoder"]
+    same(found, bias)
     assert any("multiplies these values by 2 + a (b c" in note for note in found.notes)
 
 
-WAVES = {
-    **{"conv_dim": (4, 4), "conv_kernel": (5, 3), "conv_stride": (5, 8), "num_feat_extract_layers": 2},
-    **{"num_conv_pos_embeddings": 5, "num_conv_pos_embedding_groups": 2},
-}
-LONG = {**STACKED, "local_radius": 6, "global_block_size": 4, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}
-
-
 def blocked(values: Floats, block: int) -> Floats:
-    """LongT5's bias (1, 1, n_heads, block, 3 · block) by offset from −(block − 1) on: (n_heads, n_offsets)."""
-    return np.asarray(values[0, 0][:, 0, 1 : 2 * block])
+    """LongT5's bias (1, 1, n_heads, block, 3 · block) of the first query of a block: (n_heads, n_offsets), from −(block − 1) on."""
+    return np.asarray(values[0, 0, :, 0, 1 : 2 * block])
 
 
 def test_the_local_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
-    model = build("longt5", encoder_attention_type="local", **LONG)
-    encoder, _ = added(model, "compute_bias", **tokens(BOTH))
-    form = form_of(read(model, tmp_path)["encoder"], OffsetBias)
+    model = made("LongT5Model", encoder_attention_type="local", **LONG)
+    encoder, decoder = returned(model, "compute_bias", **BOTH)
+    found = read(find, model, tmp_path)
+    form = form_of(found["encoder"], OffsetBias)
     assert form.offsets.tolist() == list(range(-6, 7))
     np.testing.assert_allclose(form.values, blocked(encoder, 7), rtol=0, atol=1e-6)
+    same(found["decoder"], decoder[0])
 
 
 def test_the_global_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
-    model = build("longt5", encoder_attention_type="transient-global", **LONG)
-    local, side, *_ = added(model, "compute_bias", "compute_side_bias", **tokens(BOTH))
-    found = read(model, tmp_path)
+    model = made("LongT5Model", encoder_attention_type="transient-global", **LONG)
+    local, side, _ = returned(model, "compute_bias", "compute_side_bias", **BOTH)
+    found = read(find, model, tmp_path)
     np.testing.assert_allclose(form_of(found["encoder"], OffsetBias).values, blocked(local, 7), rtol=0, atol=1e-6)
-    same(form_of(found["encoder blocks"], OffsetBias).kernel(10), side[0][:, ::4, :])
+    same(found["encoder blocks"], side[0][:, ::4])
 
 
 def test_the_bias_of_pix2struct_equals_what_its_decoder_adds(tmp_path: Path) -> None:
-    model = build("pix2struct_text_model", relative_attention_num_buckets=8, relative_attention_max_distance=20)
-    (bias,) = added(model, "compute_bias", **tokens(IDS))
-    same(kernels(model, tmp_path)["decoder"], bias[0])
+    text = {"vocab_size": 40, "hidden_size": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2, "initializer_range": 0.1, **FEW}
+    vision = {"hidden_size": 16, "patch_embed_hidden_size": 16, "d_ff": 16, "d_kv": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    model = made("Pix2StructForConditionalGeneration", text_config=text, vision_config={**vision, "seq_len": 16}, initializer_range=0.1)
+    (encoding,) = read(find, model, tmp_path).values()
+    (bias,) = returned(model.decoder, "compute_bias", **ids(N))
+    same(encoding, bias[0])
+
+
+def page(n_words: int, size: int) -> Any:
+    """Boxes of words on a page ``size`` wide and high whose left and lower edges both move on by 1."""
+    import torch
+
+    edge = torch.arange(n_words)
+    return torch.stack([edge, edge, edge + 1, edge], dim=-1)[None] * (size // 100)
+
+
+LAYOUT = {"rel_pos_bins": 8, "max_rel_pos": 20, "rel_2d_pos_bins": 16, "max_rel_2d_pos": 30, "coordinate_size": 3, "shape_size": 2}
+
+
+def test_the_biases_of_layoutlmv3_equal_what_reaches_the_logit(tmp_path: Path) -> None:
+    import torch
+
+    model = made("LayoutLMv3Model", **ENCODER, **LAYOUT, max_position_embeddings=64)
+    found, scale = read(find, model, tmp_path), 8**-0.5
+    same(found["encoder"], scale * as_numbers(model.encoder._cal_1d_pos_emb(torch.arange(N)[None]))[0])
+    both = scale * as_numbers(model.encoder._cal_2d_pos_emb(page(N, 100)))[0]
+    ours = [form_of(found[f"encoder {side} the page"], OffsetBias).kernel(N) for side in ("across", "down")]
+    np.testing.assert_allclose(ours[0] + ours[1], both[:, :31, :31], rtol=0, atol=1e-6)
+
+
+def test_layoutlmv3_divides_the_bias_with_the_logit(tmp_path: Path) -> None:
+    """The attention itself: without content, the logit is the bias alone."""
+    import torch
+
+    model = made("LayoutLMv3Model", **ENCODER, **LAYOUT, max_position_embeddings=64, attn_implementation="eager")
+    attention = model.encoder.layer[0].attention.self
+    for projection in (attention.query, attention.key):
+        torch.nn.init.zeros_(projection.weight), torch.nn.init.zeros_(projection.bias)
+    bias = model.encoder._cal_1d_pos_emb(torch.arange(9)[None])
+    weights = attention(torch.zeros(1, 9, 16), rel_pos=bias, rel_2d_pos=0.0 * bias, output_attentions=True)[1]
+    ours = torch.tensor(form_of(read(find, model, tmp_path)["encoder"], OffsetBias).kernel(9)).softmax(dim=-1)
+    np.testing.assert_allclose(as_numbers(weights)[0], ours, rtol=0, atol=1e-6)
+
+
+UDOP = {**SIZE, "max_2d_position_embeddings": 64, "image_size": 8, "patch_size": 4, "tie_word_embeddings": False}
+LISTED = [
+    {"type": "1d", "max_distance": 20},
+    {"type": "horizontal", "scaling_factor": 64},
+    {"type": "vertical", "scaling_factor": 64, "relative_attention_num_buckets": 16},
+]
+
+
+def test_the_biases_that_udop_adds_up_are_those_found(tmp_path: Path) -> None:
+    import torch
+
+    model = made("UdopModel", **UDOP, relative_bias_args=LISTED)
+    found = read(find, model, tmp_path)
+    assert sorted(found) == ["decoder", "encoder", "encoder across the page", "encoder down the page"]
+    along, across, down = model.encoder.relative_bias.biases
+    same(found["encoder"], as_numbers(along(torch.ones(1, N)))[0])
+    same(found["encoder across the page"], as_numbers(across(bbox=page(N, 100) / 64))[0])
+    same(found["encoder down the page"], as_numbers(down(bbox=page(N, 100) / 64))[0])
+
+
+def test_the_decoder_of_udop_adds_its_first_blocks_bias(tmp_path: Path) -> None:
+    model = made("UdopModel", **UDOP)
+    (decoder,) = returned(model, "compute_bias", **BOTH, bbox=page(N, 100) / 100)
+    same(read(find, model, tmp_path)["decoder"], decoder[0])
+
+
+def test_a_tied_bias_of_udop_which_is_stored_once_is_found_in_block_0() -> None:
+    page_bias = "encoder.relative_bias.biases.1.relative_attention_bias.weight"
+    found = find(DictFiles({"model_type": "udop"}, {NAME: TABLE, page_bias: TABLE}))
+    assert [(encoding.part, encoding.provenance.tensor) for encoding in found] == [
+        ("encoder", NAME),
+        ("encoder across the page", page_bias),
+    ]
+
+
+def test_the_bias_of_cpmant_equals_what_it_adds_within_a_segment(tmp_path: Path) -> None:
+    import torch
+
+    sizes = {"dim_head": 8, "dim_ff": 16, "position_bias_num_buckets": 8, "position_bias_max_distance": 20, "segment_types": 3}
+    model = made("CpmAntModel", vocab_size=40, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, **sizes)
+    position, segment = torch.arange(N)[None], torch.ones(1, N, dtype=torch.long)
+    (encoding,) = read(find, model, tmp_path).values()
+    same(encoding, as_numbers(model.position_bias(position, position, segment, segment))[0])
+
+
+def test_the_bias_of_phi_4_multimodal_has_a_row_for_each_offset() -> None:
+    import torch
+    from transformers.models.phi4_multimodal.modeling_phi4_multimodal import (
+        Phi4MultimodalAudioConfig,
+        Phi4MultimodalAudioRelativeAttentionBias,
+    )
+
+    module = Phi4MultimodalAudioRelativeAttentionBias(Phi4MultimodalAudioConfig(bias_max_distance=10, num_attention_heads=2))
+    name = "audio_embed.encoder.relative_attention_bias_layer.bias_values.weight"
+    (encoding,) = find(DictFiles({"audio_config": {"bias_max_distance": 10}}, {name: module.bias_values.weight.detach().numpy()}))
+    assert encoding.part == "audio encoder"
+    bias = as_numbers(module(torch.zeros(1, N, 1)))[0]
+    np.testing.assert_allclose(form_of(encoding, OffsetBias).kernel(N), bias[:, :11, :11], rtol=0, atol=1e-6)
+
+
+def test_sizes_are_read_from_the_config_of_the_part_that_has_them() -> None:
+    nested = {"text_config": {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}}
+    assert form_of(find(DictFiles(nested, {NAME: TABLE[:8]}))[0], OffsetBias).offsets.tolist() == list(range(-20, 21))

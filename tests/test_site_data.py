@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.contracts import Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
-from generator.encodings import PositionTable
+from generator.encodings import NoEncoding, PositionTable
 from generator.numerics import Array, frozen
 from generator.site import data
 from tests.support import checkpoint
@@ -26,6 +27,8 @@ METRICS = (
     Metric("none", "None", None, reason="there is no word"),
 )
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1")
+# Parts may be named after tensors, and these after anything.
+PARTS = ("x.a", "x-a", "x_a", "X.A", "x a", "../a", "/a", "", "日本", "\ud800", "y" * 400, "y" * 401)
 ARRAYS: dict[str, Array] = {
     "vectors": np.array([[1.0, 1 / 3], [np.nan, -np.inf]]),
     "positions": np.arange(3),
@@ -151,6 +154,16 @@ def test_any_title_is_one_cell_on_one_line(title: str) -> None:
 
 def test_there_is_a_file_of_arrays_for_each_encoding() -> None:
     assert sorted(files(outcome(reading(), slug="x"))) == ["data/atlas.json", "data/metrics.csv", "data/x/decoder-learned.npz"]
+
+
+def test_every_part_has_files_of_its_own_however_it_is_named() -> None:
+    keys = {Encoding(part, "learned", NoEncoding("told"), STORED).key for part in PARTS}
+    assert len(keys) == len(PARTS)
+    assert all(re.fullmatch("[a-z0-9_-]{1,100}", key) for key in keys)
+
+
+def test_a_part_of_plain_words_is_its_own_name() -> None:
+    assert Encoding("decoder layer 3", "t5_bias", NoEncoding("told"), STORED).key == "decoder-layer-3-t5_bias"
 
 
 @pytest.mark.parametrize("name", ARRAYS)

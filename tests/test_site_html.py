@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
+from generator.errors import RefusedError
+from generator.site import html
+from tests.built import contents
 from tests.hub_server import run
 from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
 
@@ -32,6 +35,7 @@ TENSOR = "<script>alert(7)</script>\ud800|`x`.wpe"
 
 
 def odd_weights() -> bytes:
+    """A tensor under a name that safetensors itself would not write."""
     header = json.dumps({TENSOR: {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}}).encode()
     return struct.pack("<Q", len(header)) + header + struct.pack("<4f", 1, 2, 3, 4)
 
@@ -100,6 +104,15 @@ def test_the_search_index_holds_no_element_that_came_from_outside(site: Path) ->
 
 def test_a_tensor_is_named_as_it_is_with_what_cannot_be_seen_spelt_out(pages: dict[str, BeautifulSoup]) -> None:
     assert TENSOR.replace("\ud800", "\\ud800") in pages["checkpoints/odd-tensor.html"].get_text()
+
+
+def test_a_link_to_nowhere_is_refused_by_name_and_the_former_site_stands(tmp_path: Path) -> None:
+    write_folder(tmp_path / "docs", {"index.md": b"# Here\n\n[there](there.md)\n"})
+    write_folder(tmp_path / "site", {"index.html": b"former"})
+    (tmp_path / "mkdocs.yml").write_text("site_name: Small\nvalidation: {unrecognized_links: warn}\n", encoding="utf-8")
+    with pytest.raises(RefusedError, match=r"mkdocs says: .*'index.md' contains a link 'there.md'.*; expected pages that it can build"):
+        html.build(tmp_path / "mkdocs.yml", tmp_path / "docs", tmp_path / "site", None)
+    assert contents(tmp_path / "site") == {"index.html": b"former"}
 
 
 def test_a_failed_row_has_a_page_that_says_why(pages: dict[str, BeautifulSoup]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import save
 
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, refusal, run, serving
-from tests.synthetic import PICKLED, TABLE, binary, write_list
+from tests.synthetic import NOTHING, PICKLED, TABLE, binary, write_list
 
 OLD, NEW = "a" * 40, "b" * 40
 UNWANTED = dict.fromkeys(
@@ -38,12 +38,16 @@ ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
     "error": (Trouble(refusal(500), "models/atlas/error"), "the Hub answered 500; expected the repository"),
     "busy": (Trouble(refusal(429), "models/atlas/busy"), "the Hub answered 429; expected the repository"),
     "cut": (Trouble(Answer(None), "models/atlas/cut"), "the download broke off (RemoteProtocolError); expected whole files"),
-    "portal": (Trouble(Answer(body=b"<html>Log in"), "models/atlas/portal"), "the download broke off (JSONDecodeError); expected whole files"),
+    "portal": (
+        Trouble(Answer(body=b"<html>Log in"), "models/atlas/portal"),
+        "the download broke off (JSONDecodeError); expected whole files",
+    ),
     "length": (Trouble(Answer(body=b"{}"), "length/resolve", "GET"), "the download broke off (OSError); expected whole files"),
 }
 READABLE = {
     "atlas/table": Repository({OLD: TABLE, NEW: {**TABLE, **UNWANTED}}, {"main": NEW, "former": OLD}),
     "atlas/sharded": Repository({OLD: SHARDED}, {"main": OLD}),
+    "atlas/plain": Repository({OLD: NOTHING}, {"main": OLD}),  # Quick to build: there is nothing to draw.
 }
 REPOSITORIES = {
     **{f"atlas/{case}": Repository({OLD: PICKLED if case == "pickled" else TABLE}, {"main": OLD}) for case in ROW_ERRORS if case != "none"},
@@ -77,7 +81,7 @@ def build(folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str
 def published(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """One repository that can be read, and one for each way in which that fails."""
     with serving(REPOSITORIES, *(trouble for trouble, _ in ROW_ERRORS.values() if trouble)) as hub:
-        return build(tmp_path_factory.mktemp("published"), [{"hub": "atlas/table"}, *ROWS], endpoint=hub.endpoint, HF_TOKEN=TOKEN)
+        return build(tmp_path_factory.mktemp("published"), [{"hub": "atlas/plain"}, *ROWS], endpoint=hub.endpoint, HF_TOKEN=TOKEN)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +143,7 @@ def test_what_goes_wrong_with_a_row_is_said_in_one_sentence(case: str, published
 
 def test_rows_that_fail_do_not_keep_the_others_from_the_site(published: Built) -> None:
     assert published.done.returncode == 1
-    assert published.rows["atlas-table"]["status"] == "ok"
+    assert published.rows["atlas-plain"]["status"] == "ok"
 
 
 def test_the_page_of_a_failed_row_gives_the_reason(published: Built) -> None:
@@ -224,9 +228,9 @@ def test_a_hub_that_accepts_and_never_answers_is_given_up(tmp_path: Path) -> Non
 
 def test_offline_reads_what_is_cached_and_asks_nothing(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
-        run("inspect", "atlas/table", home=tmp_path / "hub", endpoint=hub.endpoint)
+        run("inspect", "atlas/plain", home=tmp_path / "hub", endpoint=hub.endpoint)
         hub.log.clear()
-        built = build(tmp_path, [{"hub": "atlas/table"}, {"hub": "atlas/sharded"}], "--offline", endpoint=hub.endpoint)
-    assert {slug: row["revision"] for slug, row in built.rows.items()} == {"atlas-table": NEW, "atlas-sharded": None}
-    assert {slug: row["status"] for slug, row in built.rows.items()} == {"atlas-table": "ok", "atlas-sharded": "not reached"}
+        built = build(tmp_path, [{"hub": "atlas/plain"}, {"hub": "atlas/sharded"}], "--offline", endpoint=hub.endpoint)
+    found = {slug: (row["status"], row["revision"]) for slug, row in built.rows.items()}
+    assert found == {"atlas-plain": ("ok", OLD), "atlas-sharded": ("not reached", None)}
     assert hub.log == []

@@ -1,76 +1,117 @@
-"""Finished work is found again, whole, or not at all."""
+"""Finished work on disk: what comes back is what was put in, or nothing."""
 
-import pickle
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from generator.contracts import Checkpoint, Outcome
-from generator.store import Store, pack
-from generator.study import Task, study
+from generator import study
+from generator.contracts import Encoding, Outcome, Provenance
+from generator.encodings import Rotation
+from generator.store import Store, pack, unpack
+from tests.support import checkpoint
+from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
 
-REFERENCES = Path(__file__).parent.parent / "references"
 KEY = "0" * 64
+LONGROPE: Contents = {
+    "config.json": json.dumps(
+        {
+            **json.loads(ROTATION["config.json"]),
+            "rope_scaling": {
+                "type": "longrope",
+                "short_factor": [1.0, 1.0, 2.0, 4.0],
+                "long_factor": [1.0, 2.0, 4.0, 8.0],
+                "original_max_position_embeddings": 64,
+            },
+        }
+    ).encode()
+}
+FOLDERS = {"table": TABLE, "buckets": BUCKETS, "rotation": ROTATION, "scaled rotation": LONGROPE, "nothing": NOTHING}
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),
+)
 
 
-@pytest.fixture(scope="module")
-def outcome() -> Outcome:
-    place = str(REFERENCES / "bloom-7b1")
-    return study(Task(Checkpoint("bloom", "folder", "bloom-7b1", place, "BLOOM"), "#3d7fd6", offline=False))
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
 
 
-def test_what_is_kept_comes_back_to_the_byte(outcome: Outcome, tmp_path: Path) -> None:
-    store = Store(tmp_path)
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_outcome_of_any_form_comes_back_as_it_was(name: str, tmp_path: Path, store: Store) -> None:
+    row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
+    outcome = study.study(study.Task(row, "#3d7fd6", offline=True))
     store.put(KEY, outcome)
-    again = store.get(KEY)
-    assert again is not None
-    assert pack(again) == pack(outcome)
+    found = store.get(KEY)
+    assert found is not None
+    assert pack(found) == pack(outcome)
+    assert found.checkpoint == row
 
 
-def test_arrays_come_back_read_only_and_exact(outcome: Outcome, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.put(KEY, outcome)
-    again = store.get(KEY)
-    assert again is not None
-    before, after = (each.readings[0].results["bias"].arrays["values"] for each in (outcome, again))
-    np.testing.assert_array_equal(before, after)
-    assert not after.flags.writeable
+@given(VALUES)
+def test_any_plain_value_comes_back_as_it_was(value: object) -> None:
+    assert unpack(pack(value)) == value
 
 
-def test_what_was_never_kept_is_a_miss(tmp_path: Path) -> None:
-    assert Store(tmp_path / "nowhere").get(KEY) is None
+@pytest.mark.parametrize(
+    "array", [np.eye(3), np.array(7), np.array(["naïve", ""]), np.array([]), np.array([np.nan, np.inf])], ids=lambda array: str(array.shape)
+)
+def test_an_array_comes_back_as_it_was_and_cannot_be_changed(array: np.ndarray) -> None:
+    found = unpack(pack(array))
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_array_equal(found, array, strict=True)
+    assert not found.flags.writeable
 
 
-@pytest.mark.parametrize("place", [0, 1, -1])
-def test_an_entry_with_a_flipped_bit_is_a_miss_or_unchanged(place: int, outcome: Outcome, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.put(KEY, outcome)
-    path = next(tmp_path.glob("*.npz"))
-    data = bytearray(path.read_bytes())
-    data[place * (len(data) // 2)] ^= 0x10
-    path.write_bytes(data)
-    again = store.get(KEY)
-    assert again is None or pack(again) == pack(outcome)
+def test_what_is_kept_of_a_config_comes_back_as_it_was() -> None:
+    scaling = {"rope_type": "longrope", "long_factor": [1.0, 2.0], "mscale": None, "nested": {"a": [True]}}
+    found = unpack(pack(Encoding("decoder", "rotary", Rotation(1e4, 4, 4, 16, scaling), Provenance("config.json"))))
+    assert isinstance(found, Encoding)
+    assert found.form.scaling == scaling
 
 
-@pytest.mark.parametrize("content", [b"", b"PK", b"x" * 1000, pickle.dumps({"kind": "Outcome"})])
-def test_a_foreign_file_is_a_miss(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / f"{KEY}.npz").write_bytes(content)
-    assert Store(tmp_path).get(KEY) is None
-
-
-def test_an_entry_that_was_cut_is_a_miss(outcome: Outcome, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.put(KEY, outcome)
-    path = next(tmp_path.glob("*.npz"))
-    path.write_bytes(path.read_bytes()[:-200])
+def test_a_key_under_which_nothing_was_put_has_nothing(store: Store) -> None:
     assert store.get(KEY) is None
 
 
-def test_keeping_some_removes_all_others(outcome: Outcome, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.put(KEY, outcome)
-    store.put("1" * 64, outcome)
+@pytest.mark.parametrize("cut", [0, 1, 100, -100, -1])
+def test_a_file_that_is_cut_counts_as_not_there(cut: int, store: Store) -> None:
+    store.put(KEY, Outcome(checkpoint(), "ok"))
+    [file] = store.folder.iterdir()
+    file.write_bytes(file.read_bytes()[:cut])
+    assert store.get(KEY) is None
+
+
+@pytest.mark.parametrize("place", range(0, 1000, 50))
+def test_a_flipped_bit_is_found_or_does_no_harm(place: int, store: Store) -> None:
+    store.put(KEY, Outcome(checkpoint(), "ok", "a reason"))
+    [file] = store.folder.iterdir()
+    data = bytearray(file.read_bytes())
+    data[place % len(data)] ^= 1
+    file.write_bytes(data)
+    assert store.get(KEY) is None or pack(store.get(KEY)) == pack(Outcome(checkpoint(), "ok", "a reason"))
+
+
+FOREIGN = {
+    "no archive": b"not ours",
+    "another record": pack(checkpoint()),
+    "no record": pack(["ok"]),
+}
+
+
+@pytest.mark.parametrize("data", FOREIGN.values(), ids=FOREIGN)
+def test_a_foreign_file_counts_as_not_there(data: bytes, store: Store) -> None:
+    store.folder.mkdir()
+    (store.folder / f"{KEY}.npz").write_bytes(data)
+    assert store.get(KEY) is None
+
+
+def test_only_what_is_still_wanted_is_kept(store: Store) -> None:
+    store.put(KEY, Outcome(checkpoint(), "ok"))
+    store.put("1" * 64, Outcome(checkpoint(), "ok"))
     store.keep({KEY})
-    assert [path.stem for path in tmp_path.iterdir()] == [KEY]
+    assert [file.name for file in store.folder.iterdir()] == [f"{KEY}.npz"]

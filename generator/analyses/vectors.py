@@ -44,6 +44,8 @@ def _no_word(subject: Subject[PositionTable], d_model: int) -> str | None:
     words = subject.input.sentence.words
     if words.shape[1] != d_model:
         return f"word vectors have {words.shape[1]} dimensions, position vectors {d_model}"
+    if not np.all(np.isfinite(words)):
+        return "the word vectors of the sentence hold values that are NaN or infinite"
     return None if np.any(words) else "all word vectors of the sentence are zero"
 
 

@@ -1,5 +1,6 @@
 """What is read: checkpoints, their files, and the encodings found in them."""
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from generator.encodings import Form
 from generator.numerics import Floats
 
 FormT_co = TypeVar("FormT_co", bound=Form, covariant=True)
+LONGEST_PART = 60
 SENTENCE = "The cat sat on the mat because it was tired."
 Json = Mapping[str, Any]
 
@@ -117,8 +119,16 @@ class Encoding(Generic[FormT_co]):
 
     @property
     def key(self) -> str:
-        """A name that is unique within its checkpoint and fit for a path."""
-        return re.sub(r"[^a-z0-9_]+", "-", f"{self.part}-{self.scheme}".lower())
+        """A name that is unique within its checkpoint and fit for a path, also where a part is named after a tensor."""
+        plain = re.sub(r"[^a-z0-9_]+", "-", self.part.lower())[:LONGEST_PART]
+        if re.fullmatch(r"[a-z0-9_ ]+", self.part) and len(self.part) <= LONGEST_PART:
+            return f"{plain}-{self.scheme}"
+        return f"{plain}-{hashlib.sha256(self.part.encode(errors='backslashreplace')).hexdigest()[:8]}-{self.scheme}"
+
+    @property
+    def is_of_words(self) -> bool:
+        """Whether its positions are those of words; those of patches or sounds are told by the part or lie on a grid."""
+        return getattr(self.form, "grid", None) is None and not self.part.startswith(("vision", "audio"))
 
 
 @dataclass(frozen=True)

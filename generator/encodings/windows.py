@@ -11,8 +11,7 @@ from generator.numerics import Array, Floats
 class WindowBias:
     """A number for each head and offset (rows, columns), added to the attention logit within a window of patches.
 
-    values: (n_heads, 2·rows − 1, 2·columns − 1), the offset (0, 0) in the middle; offsets are query minus key or key
-    minus query as the model indexes them, told by the scheme
+    values: (n_heads, 2·rows − 1, 2·columns − 1), key minus query, the offset (0, 0) in the middle
     """
 
     values: Floats

@@ -1,45 +1,75 @@
 """ALiBi: a penalty that grows linearly with distance, with a fixed slope for each head."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
-from generator.model_config import family, needed
+from generator.model_config import family, needed, positive
 from generator.numerics import Floats, frozen
+from generator.towers import Tower, towers
 
 MOST_HEADS = 4096
 SHOWN = 128  # The line goes on beyond; this many offsets show its slope.
+STEEPEST = 8.0  # Press et al. 2022, section 3: the slopes end at 2^−8.
+ROUNDED = frozenset({"falcon"})  # Makes the bias in bfloat16, and adds it before it divides by √d.
+NOTE = "No tensor holds it; the slopes follow from the number of heads."
 
 
-def slopes(n_heads: int) -> Floats:
+def slopes(n_heads: int, steepest: float = STEEPEST) -> Floats:
     """Slope of each head (Press et al. 2022, arXiv 2108.12409, section 3, and the authors' code for other head counts).
 
     2^(−8h/n) for h = 1 … n where n is a power of two; otherwise those of the next lower power of two, then every other
-    one of the next higher.
+    one of the next higher. MPT may have another number for the 8.
     returns: (n_heads,), logit per position
     """
     power = 2 ** math.floor(math.log2(n_heads))
-    lower = 2.0 ** (-8.0 * np.arange(1, power + 1) / power)
-    higher = 2.0 ** (-4.0 * np.arange(1, 2 * (n_heads - power), 2) / power)
+    lower = 2.0 ** (-steepest * np.arange(1, power + 1) / power)
+    higher = 2.0 ** (-steepest / 2 * np.arange(1, 2 * (n_heads - power), 2) / power)
     return np.concatenate([lower, higher])
 
 
+def bfloat16(values: Floats) -> Floats:
+    """The nearest numbers with 8 significant bits, halves to even, as bfloat16 holds them."""
+    bits = values.astype(np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return np.asarray(rounded.astype(np.uint32).view(np.float32), dtype=np.float64)
+
+
 def find(files: Files) -> list[Encoding[Form]]:
-    config = files.config
+    return [_encoding(files, tower) for tower in towers(files.config) if _asked(tower.config)][-1:]
+
+
+def _asked(config: Json) -> bool:
     attention = config.get("attn_config")
-    asked = config.get("alibi") is True or (isinstance(attention, dict) and attention.get("alibi") is True)
-    if not asked and family(config) != "bloom":
-        return []
+    nested = isinstance(attention, Mapping) and attention.get("alibi") is True
+    return config.get("alibi") is True or nested or family(config) == "bloom"
+
+
+def _encoding(files: Files, tower: Tower) -> Encoding[Form]:
+    config = tower.config
     n_heads = needed(config, "n_heads", files.where)
     if n_heads > MOST_HEADS:
         raise RowError(f"{files.where}: {n_heads:,} heads; expected at most {MOST_HEADS:,}")
+    attention = config.get("attn_config")
+    steepest = attention.get("alibi_bias_max", STEEPEST) if isinstance(attention, Mapping) else STEEPEST
+    slope, notes = slopes(n_heads, positive(steepest, f"{files.where}: alibi_bias_max")), (NOTE,)
+    if family(config) in ROUNDED:
+        head_dim = max(needed(config, "d_model", files.where) // n_heads, 1)
+        slope, notes = bfloat16(slope) / math.sqrt(head_dim), (NOTE, *_rounded(head_dim))
     offsets = np.arange(-SHOWN, 1)
-    form = OffsetBias(frozen(slopes(n_heads)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
-    note = "No tensor holds it; the slopes follow from the number of heads."
-    return [Encoding("decoder", SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), (note,))]
+    form = OffsetBias(frozen(slope[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
+    return Encoding("decoder", SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), notes)
+
+
+def _rounded(head_dim: int) -> tuple[str, str]:
+    return (
+        f"This family rounds the slopes to bfloat16 and divides the bias by √{head_dim} with the logit; so are the values shown.",
+        "It also rounds slope × key position to bfloat16, so that far into a text the bias grows in steps; those are not shown.",
+    )
 
 
 SCHEME = Scheme(

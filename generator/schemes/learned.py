@@ -13,7 +13,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 SCHEME = Scheme(
     key="learned",
     title="Learned table",
-    summary="One trained vector for each position, added to the word vector before the first layer.",
+    summary="One trained vector for each position, added to the vector of the word or image patch before the first layer.",
     looked_for="a position table among the tensors (position_embeddings, wpe, embed_positions, pos_embed …)",
     order=10,
     find=find,

@@ -9,52 +9,127 @@ from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.model_config import family, needed, number, positive, whole
+from generator.rotary_layers import layers_note, own_head_dim
+from generator.towers import Tower, towers
 
 KEYS = (
-    "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base", "partial_rotary_factor",
-    "rope_local_base_freq", "local_rope_theta",
+    "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base", "rotary_emb_fraction",
+    "partial_rotary_factor", "rope_local_base_freq", "local_rope_theta",
 )  # fmt: skip
-FAMILIES = frozenset({"llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma", "gemma2", "phi", "gpt_neox", "gptj", "falcon", "roformer"})
+FAMILIES = frozenset(
+    {"llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma", "gemma2", "phi", "gpt_neox", "gptj", "codegen", "falcon", "roformer",
+     "persimmon", "stablelm", "open-llama", "gpt_neox_japanese"}
+)  # fmt: skip
+# Families that turn only when told so under a key of their own.
+WHEN_TOLD = {
+    "granitemoehybrid": ("position_embedding_type", "rope"),
+    "zamba2": ("use_mem_rope", True),
+    "wav2vec2-conformer": ("position_embeddings_type", "rotary"),
+    "wav2vec2-bert": ("position_embeddings_type", "rotary"),
+    "esm": ("position_embedding_type", "rotary"),
+}
+IN_TWO_DIMENSIONS = frozenset({"efficientloftr"})
 LOCAL = ("rope_local_base_freq", "local_rope_theta")  # The second base of Gemma 3 and of ModernBERT, in older configs.
+BASES = ("rope_theta", "rotary_emb_base", "rotary_embedding_base")
+ALIASES = {"mrope": "default", "su": "longrope"}  # How older configs call them.
+WIDEST = ("head_dim", "kv_channels", "attention_head_size")
 MOST_COMPONENTS = 2**16
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    return [_encoding(files, part, rope) for part, rope in _rotations(files.config).items()] if _asked(files.config) else []
+    told = {tower.part: tower for tower in towers(files.config) if _asked(tower.config)}  # What is nested knows better.
+    return [_encoding(files, tower, kind, rope) for tower in told.values() for kind, rope in _rotations(tower.config).items()]
 
 
 def _asked(config: Json) -> bool:
-    said = config.get("position_embedding_type")
-    if config.get("alibi") is True or said in ("sinusoidal", "nope"):
+    said, kind = config.get("position_embedding_type"), family(config)
+    if config.get("alibi") is True or said in ("sinusoidal", "nope") or _in_two_dimensions(config):
         return False
+    if kind in WHEN_TOLD:
+        key, value = WHEN_TOLD[kind]
+        return bool(config.get(key) == value)
     if said == "absolute":  # BERT's word, which ModernBERT's configs carry along.
         return any(config.get(key) is not None for key in LOCAL)
-    return said in ("rotary", "rope") or family(config) in FAMILIES or any(config.get(key) is not None for key in KEYS)
+    return said in ("rotary", "rope") or kind in FAMILIES or any(config.get(key) is not None for key in KEYS)
+
+
+def _in_two_dimensions(config: Json) -> bool:
+    """Whether it is of images alone, whose rows and columns turn apart."""
+    rope = config.get("rope_parameters")
+    axial = isinstance(rope, Mapping) and rope.get("rope_type") == "axial"
+    of_images = "vocab_size" not in config and any(key in config for key in ("patch_size", "image_size"))
+    return axial or of_images or family(config) in IN_TWO_DIMENSIONS
 
 
 def _rotations(config: Json) -> Mapping[str, Mapping[str, Any]]:
-    """The parameters of each rotation by part: one for all layers, or one for each kind of layer."""
-    rope = next((value for key in ("rope_parameters", "rope_scaling") if isinstance(value := config.get(key), dict)), {})
-    by_kind = {f"decoder {kind.replace('_', ' ')}": each for kind, each in rope.items() if isinstance(each, dict)}
+    """The parameters of each rotation by the kind of layer that has it; "" where all layers are alike."""
+    rope = next((value for key in ("rope_parameters", "rope_scaling") if isinstance(value := config.get(key), Mapping)), {})
+    by_kind = {kind.replace("_", " "): each for kind, each in rope.items() if isinstance(each, Mapping)}
     local = next((config[key] for key in LOCAL if config.get(key) is not None), None)
+    types = config.get("layer_types")
+    used = {kind: each for kind, each in by_kind.items() if isinstance(types, list) and kind.replace(" ", "_") in types}
     if by_kind or local is None:
-        return by_kind or {"decoder": rope}
+        return used or by_kind or {"": rope}
     whole_base = {"rope_theta": config["global_rope_theta"]} if "global_rope_theta" in config else {}
-    return {"decoder full attention": {**rope, **whole_base}, "decoder sliding attention": {"rope_theta": local}}
+    return {"full attention": {**rope, **whole_base}, "sliding attention": {"rope_theta": local}}
 
 
-def _encoding(files: Files, part: str, rope: Mapping[str, Any]) -> Encoding[Form]:
-    config = files.config
-    base = _first(rope.get("rope_theta"), config.get("rope_theta"), config.get("rotary_emb_base"), BASE)
-    rotary_dim, head_dim = _sizes(config, rope, files)
-    scaling = {key: value for key, value in rope.items() if key not in ("rope_theta", "partial_rotary_factor")}
+def _encoding(files: Files, tower: Tower, kind: str, rope: Mapping[str, Any]) -> Encoding[Form]:
+    config = tower.config
+    base = _first(rope.get("rope_theta"), *(config.get(key) for key in BASES), BASE)
+    rotary_dim, head_dim = _sizes(config, rope, kind, files)
     form = Rotation(
-        positive(base, f"{files.where}: rope_theta"), rotary_dim, head_dim, number(config, "n_positions", files.where) or 2048, scaling
+        positive(base, f"{files.where}: rope_theta"),
+        rotary_dim,
+        head_dim,
+        number(config, "n_positions", files.where) or 2048,
+        _scaling(config, rope),
     )
     _check(form, files)
+    part = f"{tower.part} {kind}".strip()
+    notes = (_turned(config, rotary_dim, head_dim), *_split(rope), *_longer(form), *layers_note(config, kind))
+    return Encoding(part, SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), notes)
+
+
+def _scaling(config: Json, rope: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the scaling needs, under the names that transformers has for it now."""
+    scaling = {key: value for key, value in rope.items() if key not in ("rope_theta", "partial_rotary_factor", "type")}
+    said = rope.get("rope_type", rope.get("type", "default"))
+    kind = ALIASES.get(said, said) if isinstance(said, str) else said
+    trained = config.get("original_max_position_embeddings")
+    before = {"original_max_position_embeddings": trained} if kind == "longrope" and trained is not None else {}
+    return {**scaling, **before, "rope_type": kind} if rope else scaling
+
+
+def _turned(config: Json, rotary_dim: int, head_dim: int) -> str:
     turned = f"{rotary_dim} of the {head_dim} components" if rotary_dim < head_dim else f"all {head_dim} components"
-    note = f"No tensor holds it; {turned} of each query and key head are turned, as config.json says."
-    return Encoding(part, SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), (note,))
+    own = (
+        " in a part of its own, which all heads of the keys share"
+        if config.get("qk_rope_head_dim") is not None and rotary_dim < head_dim
+        else ""
+    )
+    return f"No tensor holds it; {turned} of each query and key head are turned{own}, as config.json says."
+
+
+def _split(rope: Mapping[str, Any]) -> tuple[str, ...]:
+    """On multimodal rotations (Qwen2-VL, arXiv 2409.12191, section 2.1)."""
+    sections = rope.get("mrope_section")
+    if not isinstance(sections, list | tuple) or len(sections) != 3:
+        return ()
+    time, height, width = sections
+    how = "taken by turns" if rope.get("mrope_interleaved") is True else "one run after the other"
+    return (
+        f"{time!r:.9} pairs turn with time, {height!r:.9} with height and {width!r:.9} with width, {how}; of a token of text all three are its position.",
+    )
+
+
+def _longer(form: Rotation) -> tuple[str, ...]:
+    if form.rope_type == "longrope":
+        trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
+        return (f"Shown are the frequencies for texts of up to {trained!r:.12} positions; longer ones are turned by others.",)
+    if form.rope_type == "dynamic":
+        return (f"Shown are the frequencies up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
+    return ()
 
 
 def _check(form: Rotation, files: Files) -> None:
@@ -71,12 +146,15 @@ def _check(form: Rotation, files: Files) -> None:
         )
 
 
-def _sizes(config: Json, rope: Mapping[str, Any], files: Files) -> tuple[int, int]:
-    """How many components of each head are turned, and how many there are; DeepSeek turns all of a head of its own."""
+def _sizes(config: Json, rope: Mapping[str, Any], kind: str, files: Files) -> tuple[int, int]:
+    """How many components of each head are turned, and how many there are; DeepSeek turns a part of its own."""
     if (own := config.get("qk_rope_head_dim")) is not None:
-        head_dim = whole(own, f"{files.where}: qk_rope_head_dim")
-        return _within(head_dim, head_dim, files), head_dim
-    given = config.get("head_dim") or needed(config, "d_model", files.where) // needed(config, "n_heads", files.where)
+        turned, still = whole(own, f"{files.where}: qk_rope_head_dim"), config.get("qk_nope_head_dim")
+        head_dim = turned + (whole(still, f"{files.where}: qk_nope_head_dim") if still else 0)
+        return _within(turned, head_dim, files), head_dim
+    given = own_head_dim(config, kind) or next((config[key] for key in WIDEST if config.get(key)), None)
+    if given is None:
+        given = needed(config, "d_model", files.where) // needed(config, "n_heads", files.where)
     head_dim = whole(given, f"{files.where}: head_dim")
     return _within(_rotary_dim(config, rope, head_dim, files), head_dim, files), head_dim
 
@@ -84,7 +162,8 @@ def _sizes(config: Json, rope: Mapping[str, Any], files: Files) -> tuple[int, in
 def _rotary_dim(config: Json, rope: Mapping[str, Any], head_dim: int, files: Files) -> int:
     if (given := config.get("rotary_dim")) is not None:
         return whole(given, f"{files.where}: rotary_dim")
-    share = _first(rope.get("partial_rotary_factor"), config.get("partial_rotary_factor"), config.get("rotary_pct"), 1.0)
+    shares = (config.get(key) for key in ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"))
+    share = _first(rope.get("partial_rotary_factor"), *shares, 1.0)
     return int(head_dim * positive(share, f"{files.where}: partial_rotary_factor"))
 
 

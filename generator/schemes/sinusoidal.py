@@ -1,31 +1,25 @@
-"""The fixed sinusoid: stored as a tensor, in one of three layouts, or made when the model runs."""
+"""The fixed sinusoid: stored as a tensor, in one of several layouts, or made when the model runs."""
 
-from generator.contracts import Encoding, Files, Provenance, Scheme
+import numpy as np
+
+from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import Form, PositionTable, SinusoidLayout, sinusoid
 from generator.errors import RowError
-from generator.model_config import family, needed, whole
+from generator.model_config import needed, whole
 from generator.numerics import frozen
+from generator.run_time_tables import DECLARED, Made, first_angle, made_by
 from generator.tables import as_encoding, layout_of, stored_tables, vectors
+from generator.towers import towers
 
-FIRST_ROW = 2  # What fairseq counts from: padding_idx + 1.
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
-# Families whose sinusoid is made when the model is built, with the layout that their code uses.
-MADE_AT_RUN_TIME: dict[str, SinusoidLayout] = {
-    "ctrl": "halves",
-    "marian": "halves",
-    "pegasus": "halves",
-    "m2m_100": "tensor2tensor",
-    "nllb-moe": "tensor2tensor",
-    "xglm": "tensor2tensor",
-    "speech_to_text": "tensor2tensor",
-    "fsmt": "tensor2tensor",
-}
-DECODERS = frozenset({"ctrl", "xglm"})
 MOST_VALUES = 2**27  # 1 GB in float64; the longest in use holds a tenth of it.
+COSINES_FIRST = "all cosines in the first half of the vector, all sines in the second, with the exponent k/(d/2 − 1)"
 SAID = {
     "interleaved": "sines and cosines by turns, as printed in the paper",
     "halves": "all sines in the first half of the vector, all cosines in the second",
     "tensor2tensor": "sines and cosines in halves, with the exponent k/(d/2 − 1) of tensor2tensor",
+    "columns first": "half of the vector is the sinusoid of the patch's column, the other half that of its row",
+    "rows first": "half of the vector is the sinusoid of the patch's row, the other half that of its column",
 }
 
 
@@ -36,28 +30,39 @@ def find(files: Files) -> list[Encoding[Form]]:
         for table, rows in tables
         if (layout := layout_of(table, rows))
     ]
-    return stored or ([] if tables else _made(files))
+    parts = {table.part for table, _ in tables}
+    return stored + [encoding for tower in towers(files.config) for encoding in _made(files, tower.config, parts)]
 
 
-def _made(files: Files) -> list[Encoding[Form]]:
-    declared = files.config.get("position_embedding_type") == "sinusoidal" or any(files.config.get(flag) is True for flag in FLAGS)
-    layout = MADE_AT_RUN_TIME.get(family(files.config), "interleaved" if declared else None)
-    if layout is None:
+def _made(files: Files, config: Json, stored: set[str]) -> list[Encoding[Form]]:
+    """What is made at run time; nothing where a part of the same name has a stored table."""
+    declared = config.get("position_embedding_type") == "sinusoidal" or any(config.get(flag) is True for flag in FLAGS)
+    how = made_by(config) or (DECLARED if declared else None)
+    if how is None or (stored if how is DECLARED else stored & {part for part, _ in how.lengths}):
         return []
-    shape = _n_positions(files), needed(files.config, "d_model", files.where)
+    counted = {part: _n_positions(files, config, keys) for part, keys in how.lengths}
+    return [_encoding(files, config, how, part, length) for part, length in counted.items() if length]
+
+
+def _encoding(files: Files, config: Json, how: Made, part: str, length: int) -> Encoding[Form]:
+    shape = length, needed(config, "d_model", files.where)
     if shape[0] * shape[1] > MOST_VALUES:
         raise RowError(f"{files.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected at most {MOST_VALUES:,} values")
-    note = f"No tensor holds it; it is made when the model runs: {SAID[layout]}."
-    first_row = FIRST_ROW if layout == "tensor2tensor" else 0
-    table = sinusoid(first_row + shape[0], shape[1], layout)[first_row:]
-    form = PositionTable(frozen(table), first_row)
-    part = "decoder" if family(files.config) in DECODERS else "encoder"
-    return [Encoding(part, SCHEME.key, form, Provenance("config.json", shape=shape), (note,))]
+    first_row = first_angle(config, how)
+    table = sinusoid(first_row + shape[0], shape[1], how.layout)[first_row:]
+    if how.cosines_first:
+        table = np.roll(table, shape[1] // 2, axis=1)
+    said = COSINES_FIRST if how.cosines_first else SAID[how.layout]
+    counts = f" The first position has the angles of number {first_row}." if first_row else ""
+    note = f"No tensor holds it; it is made when the model runs: {said}.{counts}"
+    return Encoding(part, SCHEME.key, PositionTable(frozen(table), first_row), Provenance("config.json", shape=shape), (note,))
 
 
-def _n_positions(files: Files) -> int:
-    spoken = files.config.get("max_source_positions")  # Of speech, which has no other name for it.
-    return needed(files.config, "n_positions", files.where) if spoken is None else whole(spoken, f"{files.where}: max_source_positions")
+def _n_positions(files: Files, config: Json, keys: tuple[str, ...]) -> int:
+    """How many the config speaks of; 0 where it has none of the keys that would say so."""
+    if not keys:
+        return needed(config, "n_positions", files.where)
+    return sum(whole(config[key], f"{files.where}: {key}") for key in keys if config.get(key) is not None)
 
 
 SCHEME = Scheme(

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +12,9 @@ from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.model_config import family, needed, said, whole
+from generator.naming import in_order, parts, stack
 from generator.numerics import Array, frozen
 
-LAYER = re.compile(r"\.block\.(\d+)\.")
-STACKS = ("decoder", "audio", "encoder")  # What a part is called by; an encoder's name need not say so.
 # UDOP adds up several in its encoder, each with sizes of its own, and then does not use block 0's.
 SUMMED = re.compile(r"(^|\.)encoder\.relative_bias\.biases\.(\d+)\.relative_attention_bias\.weight$")
 INSTEAD_OF = re.compile(r"(^|\.)encoder\.block\.0\.layer\.0\.SelfAttention\.relative_attention_bias\.weight$")
@@ -36,12 +34,11 @@ class Sizes:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    kinds = {name: kind for name in files.tensors if (kind := _kind(files.config, name))}
+    kinds = {name: kind for name in in_order(files.tensors) if (kind := _kind(files.config, name))}
     if any((match := SUMMED.search(name)) and match[2] == "0" for name in kinds):
         kinds = {name: kind for name, kind in kinds.items() if not INSTEAD_OF.search(name)}
-    parts = {name: f"{_stack(name)} {kind.along}".strip() for name, kind in kinds.items()}
-    alike = Counter(parts.values())
-    return [_encoding(files, name, kind, _part(name, parts[name], alike[parts[name]])) for name, kind in kinds.items()]
+    part = parts({name: f"{stack(name)} {kind.along}".strip() for name, kind in kinds.items()})
+    return [_encoding(files, name, kind, part[name]) for name, kind in kinds.items()]
 
 
 def _kind(config: Json, name: str) -> BiasKind | None:
@@ -63,16 +60,6 @@ def _summed(config: Json, index: int) -> BiasKind | None:
     n_buckets, distance = entry.get("relative_attention_num_buckets", 32), entry.get("max_distance", 100 if along else 128)
     summed = "The encoder adds up its biases along the sequence, across the page and down it."
     return BiasKind("", (None, n_buckets), (None, distance), along, (hundredths, summed) if along else (summed,))
-
-
-def _stack(name: str) -> str:
-    return next((stack for stack in STACKS if stack in name), "encoder")
-
-
-def _part(name: str, part: str, n_alike: int) -> str:
-    """With the layer where every layer has a table of its own, as in UMT5."""
-    layer = LAYER.search(name)
-    return f"{part} layer {layer[1]}" if layer and n_alike > 1 else part
 
 
 def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Form]:
@@ -110,7 +97,7 @@ def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
 
 def _sizes(files: Files, name: str, kind: BiasKind) -> Sizes:
     """errors: RowError when config.json and the tensor's shape do not agree"""
-    shape, causal = files.tensors[name].shape[:: -1 if kind.by_head else 1], _stack(name) == "decoder"
+    shape, causal = files.tensors[name].shape[:: -1 if kind.by_head else 1], stack(name) == "decoder"
     max_distance = _whole(files, *kind.max_distance)
     n_buckets = 2 * max_distance if kind.each_offset else _whole(files, *kind.n_buckets)
     enough = len(shape) == 2 and (shape[0] == n_buckets or (kind.has_more and shape[0] > n_buckets))

@@ -8,6 +8,17 @@ from generator.errors import RefusedError
 from generator.site.write import fresh
 
 
+class _Said(logging.Handler):
+    """What mkdocs warns of."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
 def build(config_file: Path, docs: Path, site: Path, date: int | None) -> None:
     """Build ``docs`` into ``site``, which stays as it was if mkdocs fails.
 
@@ -19,7 +30,9 @@ def build(config_file: Path, docs: Path, site: Path, date: int | None) -> None:
     from mkdocs.exceptions import Abort, ConfigurationError
 
     os.environ["SOURCE_DATE_EPOCH"] = str(date if date is not None else 315532800)
-    logging.getLogger("mkdocs").setLevel(logging.WARNING)
+    logger, said = logging.getLogger("mkdocs"), _Said()
+    logger.setLevel(logging.WARNING)
+    logger.addHandler(said)
     with fresh(site) as new:
         try:
             config = load_config(str(config_file), docs_dir=str(docs.resolve()), site_dir=str(new.resolve()), strict=True)
@@ -27,4 +40,7 @@ def build(config_file: Path, docs: Path, site: Path, date: int | None) -> None:
             mkdocs_build(config)
             config.plugins.on_shutdown()
         except (Abort, ConfigurationError) as error:
-            raise RefusedError(f"{config_file}: mkdocs says: {error}; expected pages that it can build") from None
+            told = "; ".join([*said.messages, " ".join(str(error).split())])
+            raise RefusedError(f"{config_file}: mkdocs says: {told}; expected pages that it can build") from None
+        finally:
+            logger.removeHandler(said)

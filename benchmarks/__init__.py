@@ -1,0 +1,1 @@
+"""Measurements of the atlas itself; not part of the program."""

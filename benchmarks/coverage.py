@@ -1,0 +1,146 @@
+"""Does the atlas see what is there? Every model type of transformers, what the atlas finds and what its modules show.
+
+`python -m benchmarks.coverage` prints a row for each; `--only bert t5` takes these types alone.
+"""
+
+import argparse
+import hashlib
+import json
+import logging
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks import models, oracle
+from generator.contracts import Json, TensorInfo
+from generator.errors import RowError
+from generator.numerics import Floats
+from generator.study import find
+
+SECONDS = 60
+MOST_VALUES = 2**27
+# What the oracle calls the scheme of each key. Whether a stored table is a sinusoid depends on its values, and there are none here.
+KINDS: Mapping[str, str] = {
+    **dict.fromkeys(("learned", "sinusoidal", "axial", "layout"), "table"),
+    **dict.fromkeys(("rotary", "rotary_2d"), "rotation"),
+    **dict.fromkeys(("deberta", "shaw", "transformer_xl"), "offset vectors"),
+    "t5_bias": "buckets",
+    "alibi": "slopes",
+    "window_bias": "window bias",
+}  # fmt: skip
+
+
+class MetaFiles:
+    """``contracts.Files`` of a model on the meta device; its values are small random numbers, the same on every run."""
+
+    where, revision = "meta", None
+
+    def __init__(self, config: Json, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        self.config = config
+        self.tensors = {name: TensorInfo("model.safetensors", "F32", shape) for name, shape in shapes.items()}
+
+    def tensor(self, name: str) -> Floats:
+        shape = self.tensors[name].shape
+        if np.prod(shape, dtype=float) > MOST_VALUES:
+            raise MemoryError(f"{name} of shape {shape}")
+        return self._draws(name).normal(0.0, 0.02, shape)
+
+    def rows(self, name: str, indices: Sequence[int]) -> Floats:
+        return self._draws(name).normal(0.0, 0.02, (len(indices), *self.tensors[name].shape[1:]))
+
+    def sha256(self, name: str) -> str:
+        return hashlib.sha256(name.encode()).hexdigest()
+
+    def read(self, name: str) -> bytes | None:  # noqa: ARG002 (there are no other files)
+        return None
+
+    def _draws(self, name: str) -> np.random.Generator:
+        return np.random.default_rng(int(self.sha256(name)[:8], 16))
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one case; ``problem`` where it could not be compared."""
+
+    case: str
+    atlas: frozenset[str] = frozenset()
+    oracle: frozenset[str] = frozenset()
+    problem: str = ""
+
+    @property
+    def agree(self) -> bool:
+        """Whether both name the same kinds."""
+        return not self.problem and self.atlas == self.oracle
+
+
+def compare(case: models.Case) -> Row:
+    """Atlas and oracle on one case; whatever goes wrong is part of the answer."""
+    try:
+        with models.limit(SECONDS):
+            model = models.build(case)
+    except Exception as error:  # noqa: BLE001  # Some of the 800 need other libraries, or a config of their own.
+        return Row(case.name, problem=f"not built: {_brief(error)}")
+    shown = oracle.kinds(model)
+    try:
+        with models.limit(SECONDS):
+            found = find(files_of(model))
+    except (RowError, MemoryError, models.TooLongError) as error:
+        return Row(case.name, oracle=shown, problem=f"the atlas says: {_brief(error)}")
+    return Row(case.name, frozenset(KINDS.get(encoding.scheme, encoding.scheme) for encoding in found) - {"none"}, shown)
+
+
+def files_of(model: Any) -> MetaFiles:
+    """The files that saving ``model`` would make, without their values."""
+    config = json.loads(json.dumps(model.config.to_dict(), default=str))
+    return MetaFiles(config, {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()})
+
+
+def _brief(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:90]}"
+
+
+def line(row: Row) -> str:
+    """A row of the table."""
+    return f"{row.case:40} {_said(row.atlas):36} {_said(row.oracle):36} {'yes' if row.agree else row.problem or 'NO'}\n"
+
+
+def total(rows: Sequence[Row]) -> str:
+    """How many were compared, and the share that agrees."""
+    compared = [row for row in rows if not row.problem]
+    agree = sum(row.agree for row in compared)
+    share = 100.0 * agree / max(len(compared), 1)
+    problems = Counter(row.problem.split(":")[0] for row in rows if row.problem)
+    others = "".join(f"; {count} {problem}" for problem, count in sorted(problems.items()))
+    return f"{len(rows)} cases; {len(compared)} compared, of which {agree} agree ({share:.1f} %){others}\n"
+
+
+def _said(found: frozenset[str]) -> str:
+    return ", ".join(sorted(found)) or "–"
+
+
+def main() -> int:
+    """The whole comparison, or that of the types asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=[])
+    only = parser.parse_args().only
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    logging.getLogger("transformers").setLevel(logging.CRITICAL)
+    cases = [*(models.Case(name) for name in models.types()), *models.VARIANTS]
+    rows = []
+    sys.stdout.write(f"{'type':40} {'atlas':36} {'oracle':36} agree\n")
+    for case in cases:
+        if not only or case.type in only:
+            rows.append(compare(case))
+            sys.stdout.write(line(rows[-1]))
+            sys.stdout.flush()
+    sys.stdout.write(total(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""Models of transformers on torch's meta device: their modules and the shapes of their tensors, without a single weight."""
+
+import signal
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+LAYERS = (
+    "num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "num_encoder_layers",
+    "num_decoder_layers", "depth", "num_hidden_groups",
+)  # fmt: skip
+AUTO = ("MODEL", "MODEL_FOR_PRETRAINING", "MODEL_FOR_CAUSAL_LM", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM", "MODEL_FOR_IMAGE_TEXT_TO_TEXT")
+LLAMA_3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 2048}
+LONGROPE = {"factor": 2.0, "original_max_position_embeddings": 1024, "short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
+SCALINGS: Mapping[str, Mapping[str, Any]] = {
+    "linear": {"factor": 4.0}, "dynamic": {"factor": 4.0}, "yarn": {"factor": 4.0}, "llama3": LLAMA_3, "longrope": LONGROPE,
+}  # fmt: skip
+
+# What a configuration must say for the model to be built at all.
+NEEDED: Mapping[str, Mapping[str, Any]] = {
+    **{kind: {"prediction_length": 24} for kind in ("autoformer", "informer", "time_series_transformer")},
+    **{kind: {"head_dim": 128} for kind in ("hunyuan_v1_dense", "hunyuan_v1_moe", "ministral")},
+    "esm": {"vocab_size": 33, "pad_token_id": 1},
+    "nemotron": {"num_key_value_heads": 48},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model type with its default configuration, or with ``options`` that published checkpoints of it have."""
+
+    type: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """How the table names it."""
+        return " ".join([self.type, *(f"{key}={_brief(value)}" for key, value in self.options.items())])
+
+
+def _brief(value: Any) -> Any:
+    return value.get("rope_type", "…") if isinstance(value, dict) else value
+
+
+DISENTANGLED = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False}
+VARIANTS = (
+    Case("falcon", {"alibi": True}),
+    Case("mpt", {"attn_config": {"alibi": True}}),
+    Case("mpt", {"attn_config": {"alibi": False}}),
+    Case("deberta", DISENTANGLED),
+    Case("deberta-v2", {**DISENTANGLED, "position_buckets": 256}),
+    Case("wav2vec2-conformer", {"position_embeddings_type": "rotary"}),
+    Case("wav2vec2-conformer", {"position_embeddings_type": None}),
+    Case("wav2vec2-bert", {"position_embeddings_type": "rotary"}),
+    Case("wav2vec2-bert", {"position_embeddings_type": "relative"}),
+    Case("esm", {"position_embedding_type": "rotary"}),
+    Case("distilbert", {"sinusoidal_pos_embds": True}),
+    Case("xlm", {"sinusoidal_embeddings": True}),
+    Case("beit", {"use_relative_position_bias": True}),
+    Case("beit", {"use_shared_relative_position_bias": True}),
+    Case("beit", {"use_absolute_position_embeddings": True}),
+    Case("swin", {"use_absolute_embeddings": True}),
+    Case("reformer", {"axial_pos_embds": False}),
+    Case("gpt_neox", {"rotary_pct": 0.5}),
+    *(Case("llama", {"rope_parameters": {"rope_type": kind, "rope_theta": 1e4, **more}}) for kind, more in SCALINGS.items()),
+)
+
+
+class TooLongError(Exception):
+    """A model took longer to build than it may."""
+
+
+@contextmanager
+def limit(seconds: int) -> Iterator[None]:
+    """errors: TooLongError when what is done inside takes longer"""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise TooLongError(f"took longer than {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def types() -> list[str]:
+    """Every model type that transformers knows."""
+    from transformers import CONFIG_MAPPING
+
+    return sorted(CONFIG_MAPPING.keys())
+
+
+def build(case: Case) -> Any:
+    """A model of the case on the meta device.
+
+    errors: whatever its code raises; LookupError when transformers has no model for this type
+    """
+    import torch
+
+    with warnings.catch_warnings(), torch.device("meta"):
+        warnings.simplefilter("ignore")
+        config = _config(case)
+        problem: Exception = LookupError("transformers has no model for it")
+        for candidate in _classes(case.type, type(config)):
+            try:
+                return candidate(config).eval()
+            except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, RuntimeError) as error:
+                problem = error
+        raise problem
+
+
+def _config(case: Case) -> Any:
+    from transformers import CONFIG_MAPPING
+
+    config = CONFIG_MAPPING[case.type](**{**NEEDED.get(case.type, {}), **case.options})
+    for one in (config, *(part for part in vars(config).values() if hasattr(part, "to_dict"))):
+        few = {name: 2 for name in LAYERS if isinstance(getattr(one, name, None), int) and getattr(one, name) > 2}
+        if "layer_types" not in vars(one):  # A list with an entry for each layer has to stay in step.
+            _shorten(one, few)
+    return config
+
+
+def _shorten(config: Any, few: Mapping[str, int]) -> None:
+    for name, value in few.items():
+        with suppress(NotImplementedError):  # Some have a name that can be read alone.
+            setattr(config, name, value)
+
+
+def _classes(type_: str, config: type) -> list[Any]:
+    """The classes of models for a type: those that the auto classes name, else those of its module that take its config."""
+    import transformers
+    from transformers.models.auto import modeling_auto
+
+    mappings = [getattr(modeling_auto, f"{name}_MAPPING_NAMES", {}) for name in AUTO]
+    named = [mapping[type_] for mapping in mappings if type_ in mapping]
+    flat = [name[0] if isinstance(name, list | tuple) else name for name in named]
+    return [getattr(transformers, name) for name in flat] or _unnamed(config)
+
+
+def _unnamed(config: type) -> list[Any]:
+    from importlib import import_module
+
+    from transformers import PreTrainedModel
+
+    place = config.__module__.replace(".configuration_", ".modeling_")
+    try:
+        import_module(place)
+    except ImportError:
+        return []
+    values = [value for value in vars(sys.modules[place]).values() if isinstance(value, type) and issubclass(value, PreTrainedModel)]
+    fitting = [value for value in values if value.__module__ == place and getattr(value, "config_class", None) is config]
+    return sorted(fitting, key=lambda value: (not value.__name__.endswith("Model"), len(value.__name__)))

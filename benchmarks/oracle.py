@@ -1,0 +1,88 @@
+"""How a model tells position, seen from its modules: their classes, their attributes and, where these are silent, their code.
+
+Written apart from the atlas, which sees names and shapes of tensors and config.json alone.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+# What a class is called, with the kind of encoding that such a module brings.
+CLASSES = (
+    ("rotation", re.compile(r"(Rotary|RoPE|Rope)\w*(Embedding|Encoding)|LightGluePositionalEncoder")),
+    ("table", re.compile(r"(Sinus|Sinusoid|Sinusoidal|Sinusoids|Sine)(Position|Positional|Embedding)\w*(Embedding)|PositionEmbeddingSine")),
+    ("table", re.compile(r"Learned(Absolute)?Position|ScaledPositionalEncoding|AxialPositionEmbeddings|BrosPositionalEmbedding")),
+    ("table", re.compile(r"(PatchTS\w*|TimesFm)Positional(Encoding|Embedding)|Florence2VisionPositionalEmbedding|SamHQPos|Sam\w*PositionalEmbedding")),
+    ("table", re.compile(r"WhisperPositional|ProphetNetPositional|PrecomputedPosition|CanaryPositional")),
+    ("offset vectors", re.compile(r"Rel(ative)?Position(al)?(Encoding|Embedding)|XLNetRelativeAttention|FunnelRelMultiheadAttention|InklingRel|Inkling2Rel")),
+    ("window bias", re.compile(r"(Swin|Beit|Data2VecVision)\w*RelativePositionBias")),
+    ("buckets", re.compile(r"^RelativePositionBias(1D|Horizontal|Vertical)|AudioRelativeAttentionBias|CpmAntSegmentPosition")),
+    ("convolution", re.compile(r"Positional(Conv)(Embedding|Layer)|PosConv")),
+)  # fmt: skip
+# What a parameter, or the module that holds it, is called where its class says nothing.
+HELD = (
+    ("buckets", re.compile(r"(^|\.)(relative_attention_bias|rel_pos_bias|rel_pos_[xy]_bias|rel_attn_embed)(\.weight)?$")),
+    ("offset vectors", re.compile(r"(^|\.)(rel_embeddings|distance_embedding|pe_k|rel_pos_emb|relative_pos_embeddings)\.weight$")),
+    ("offset vectors", re.compile(r"(^|\.)(emb_rel_k|r_r_bias|pos_bias_u|bias_u|relative_k_proj\.weight|linear_pos\.weight)$")),
+    ("decomposed", re.compile(r"(^|\.)rel_pos_[hw]$")),
+    ("window bias", re.compile(r"(^|\.)(relative_position_bias_table|attention_biases|attention_bias_cache)$|continuous_position_bias_mlp")),
+    ("table", re.compile(r"(^|\.)(\w+_)?(wpe|pos(ition|itional|itions)?_?(embed\w*|emb|encoding|enc)|positions_embed|embed_positions)(_table|s_layer|s)?(\.weight)?$")),
+    ("table", re.compile(r"(^|\.)class_pos_emb$|(^|\.)(x|y|h|w|row|col|char)_position_embeddings\.weight$")),
+)  # fmt: skip
+NOT_POSITIONS = re.compile(r"query_position_embeddings|(^|\.)rel_|relative|memory_temporal|no_memory|mask_embed")
+SLOPES = ("build_alibi_tensor", "build_mpt_alibi_tensor")
+ADDED = re.compile(r"self\.pos_encoding\[|create_sinusoidal_positions\(")
+TURNS = re.compile(r"apply_rotary|rotate_every_two|rotate_half")
+
+
+def kinds(model: Any) -> frozenset[str]:
+    """The kinds of encoding that the modules of ``model`` bring."""
+    found = {*_by_class(model), *_held(model), *_by_code(model)}
+    if "slopes" in found:
+        found.discard("rotation")  # Falcon builds the buffers and leaves them alone.
+    return frozenset(found)
+
+
+def _by_class(model: Any) -> Iterator[str]:
+    for kind in {type(module) for module in model.modules()}:
+        for found, pattern in CLASSES:
+            if pattern.search(kind.__name__):
+                turned = found == "table" and "def apply_rotary_position_embeddings" in _text(kind.__module__)
+                yield "rotation" if turned else found  # RoFormer's sinusoid is not added: queries and keys are turned by it.
+
+
+def _held(model: Any) -> Iterator[str]:
+    for path, parameter in model.named_parameters():
+        if parameter.ndim < 2 and "bias_" not in path:
+            continue
+        kind = next((kind for kind, pattern in HELD if pattern.search(path) and not (kind == "table" and NOT_POSITIONS.search(path))), None)
+        if kind is not None:
+            yield kind
+
+
+def _by_code(model: Any) -> Iterator[str]:
+    """What no module's name tells: a bias of slopes, a sinusoid or a rotation that a function makes on the way."""
+    for module in {type(module): module for module in model.modules()}.values():
+        source = _source(type(module))
+        if any(maker in source for maker in SLOPES) and getattr(module.config, "alibi", True):
+            yield "slopes"
+        if hasattr(module, "embed_positions") and TURNS.search(source) and type(module).__name__.endswith("Attention"):
+            yield "rotation"
+        if ADDED.search(source) and not TURNS.search(source):
+            yield "table"
+
+
+def _source(kind: type) -> str:
+    """The text of a class of transformers; inspect.getsource does the same, and takes 100 times as long."""
+    if not kind.__module__.startswith("transformers.models."):
+        return ""
+    found = re.search(rf"^class {kind.__name__}\b.*?(?=^\S|\Z)", _text(kind.__module__), re.MULTILINE | re.DOTALL)
+    return found[0] if found else ""
+
+
+@cache
+def _text(module: str) -> str:
+    return Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8")

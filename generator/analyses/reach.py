@@ -1,0 +1,103 @@
+"""How strongly a convolution draws on each offset."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import Convolution
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, finite
+from generator.plotting import panels
+from generator.style import MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NEAR, FAR = 1, 8  # positions
+
+
+def compute(subject: Subject[Convolution]) -> Result:
+    form = subject.encoding.form
+    finite(form.weights, "the convolution")
+    strength = form.strength  # (width,)
+    if not strength.any():
+        raise NotApplicableError("all weights are zero")
+    half = half_width(strength, form.offsets)
+    near, far = (energy_within(strength, form.offsets, distance) for distance in (NEAR, FAR))
+    return Result(
+        metrics=(
+            Metric("width", "Width", float(strength.size), "positions"),
+            Metric("near", f"Share of energy within ±{NEAR}", 100.0 * near, "%"),
+            Metric("far", f"Share of energy within ±{FAR}", 100.0 * far, "%"),
+            Metric("half", "Half-width", float(half), "positions"),
+            Metric("peak", "Offset of the strongest weights", float(form.offsets[strength.argmax()]), "positions"),
+        ),
+        arrays={"offsets": form.offsets, "strength": strength},
+        findings=(
+            Finding(
+                f"Of the {strength.size} positions that it spans, those within {half} of the position itself hold half of its energy; "
+                f"within ±{FAR} lie {100.0 * far:.0f} %."
+            ),
+        ),
+    )
+
+
+def energy_within(strength: Floats, offsets: Floats, distance: int) -> float:
+    """Share of the squared strength at offsets of at most ``distance``, before and after.
+
+    strength, offsets: (width,)
+    """
+    energy = (strength / strength.max()) ** 2
+    return float(energy[np.abs(offsets) <= distance].sum() / energy.sum())
+
+
+def half_width(strength: Floats, offsets: Floats) -> int:
+    """The smallest distance within which at least half of the squared strength lies."""
+    distances = range(int(np.abs(offsets).max()) + 1)
+    return next(distance for distance in distances if energy_within(strength, offsets, distance) >= 0.5)
+
+
+def draw(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.2)
+    axes.axvline(0, color=MUTED, linewidth=0.6)
+    for label, result in results.items():
+        axes.plot(
+            result.arrays["offsets"], result.arrays["strength"] / result.arrays["strength"].max(), color=label.colour, label=label.title
+        )
+    axes.set(xlabel="offset (positions)", ylabel="norm of the weights / largest", ylim=(0.0, 1.05))
+    axes.grid(axis="y")
+    axes.legend(loc="best")
+    return figure
+
+
+def alt(results: Results) -> str:
+    said = (
+        f"{label.title}: {result.arrays['strength'].size} offsets, strongest at {result.metrics[4].value:.0f}, "
+        f"{result.metrics[2].value:.0f} % of the energy within ±{FAR}"
+        for label, result in results.items()
+    )
+    return "Strength of a convolution as a line over the offset. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="reach",
+    title="Reach of the convolution",
+    question="From how far does the convolution bring in what stands before and after?",
+    source="Baevski et al. 2020 (wav2vec 2.0, arXiv 2006.11477), section 2; the measures are defined here.",
+    order=88,
+    forms=(Convolution,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="strength",
+            caption="The strength of the weights at each offset: their norm over all channels, the largest being 1.",
+            how_to_read=(
+                "Left of 0 lie earlier positions, right of it later ones. A narrow peak at 0 means that mostly direct neighbours count; a broad "
+                "line that the surroundings are taken in from far. The line ends where the convolution does."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+)

@@ -1,0 +1,157 @@
+"""How alike the vectors of two offsets are, and how long each is."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import RelativeTable
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, finite, mean_by_offset, off_diagonal, row_norms
+from generator.plotting import Panel, image_panels, panels
+from generator.style import DIVERGING, MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
+
+
+def compute(subject: Subject[RelativeTable]) -> Result:
+    form = subject.encoding.form
+    vectors = finite(form.vectors, "the table of offsets")
+    away = off_diagonal(form.similarity)
+    if not away.size:
+        raise NotApplicableError("fewer than two offsets have a vector that is not all zeros")
+    middle = int(np.argmin(np.abs(form.offsets)))
+    adjacent = _defined(mean_by_offset(form.similarity)[1:2])
+    sides = _defined(opposite(form.similarity, form.offsets))
+    norms = row_norms(vectors)
+    return Result(
+        metrics=(
+            Metric(
+                "adjacent",
+                "Mean cosine of neighbouring offsets",
+                adjacent,
+                reason=_without(adjacent, "no two neighbours both have a direction"),
+            ),
+            Metric("mean", "Mean cosine of two different offsets", float(away.mean())),
+            Metric(
+                "sides",
+                "Mean cosine of an offset and its opposite",
+                sides,
+                reason=_without(sides, "no offset has an opposite with a direction"),
+            ),
+            Metric("shortest", "Shortest vector", float(norms.min())),
+            Metric("longest", "Longest vector", float(norms.max())),
+        ),
+        arrays={"cosines": form.similarity, "offsets": form.offsets, "norms": norms, "to_zero": form.similarity[middle]},
+        findings=_findings(adjacent, sides, float(away.mean())),
+    )
+
+
+def opposite(similarity: Floats, offsets: Floats) -> Floats:
+    """Cosine of the vector of each offset δ > 0 with that of −δ, where the table has both: (n_both,).
+
+    similarity: (n_offsets, n_offsets); offsets: (n_offsets,) consecutive integers
+    """
+    reach = int(min(offsets[-1], -offsets[0]))
+    zero = int(-offsets[0])
+    return np.array([similarity[zero + distance, zero - distance] for distance in range(1, reach + 1)])
+
+
+def _defined(values: Floats) -> float | None:
+    kept = values[~np.isnan(values)]
+    return float(kept.mean()) if kept.size else None
+
+
+def _without(value: float | None, reason: str) -> str | None:
+    return reason if value is None else None
+
+
+def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple[Finding, ...]:
+    said = []
+    if adjacent is not None:
+        how = "are alike" if adjacent - mean > ALIKE else "are hardly more alike than others"
+        said.append(Finding(f"Neighbouring offsets {how}: their mean cosine is {adjacent:.2f}, against {mean:.2f} for any two."))
+    if sides is not None:
+        how = "hardly tells before from after" if sides > 1.0 - ALIKE else "tells before from after"
+        said.append(Finding(f"The table {how}: the mean cosine of an offset and its opposite is {sides:.2f}."))
+    return tuple(said)
+
+
+def draw_matrix(results: Results) -> "Figure":
+    shown = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
+    labels = ("offset (positions)", "offset (positions)", "cosine similarity")
+    figure = image_panels(shown, (-1.0, 1.0), DIVERGING, labels, square=True)
+    for axes, result in zip(figure.axes, results.values(), strict=False):  # The last axes hold the scale.
+        first, last = result.arrays["offsets"][0] - 0.5, result.arrays["offsets"][-1] + 0.5
+        axes.images[0].set_extent((first, last, last, first))
+    return figure
+
+
+def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float | None, float | None]) -> "Figure":
+    figure, (axes,) = panels(1, height=3.2)
+    axes.axvline(0, color=MUTED, linewidth=0.6)
+    for label, result in results.items():
+        offsets = result.arrays["offsets"]
+        marker = "o" if offsets.size <= 64 else None
+        axes.plot(offsets, result.arrays[array], color=label.colour, label=label.title, marker=marker, markersize=2.5)
+    axes.set(xlabel="offset: key minus query (positions)", ylabel=quantity, ylim=limits)
+    axes.grid(axis="y")
+    axes.legend(loc="best")
+    return figure
+
+
+def alt(results: Results, opening: str) -> str:
+    said = (
+        f"{label.title}: offsets {result.arrays['offsets'][0]:.0f} to {result.arrays['offsets'][-1]:.0f}, mean cosine of two "
+        f"{result.metrics[1].value:.2f}, lengths {result.arrays['norms'].min():.3g} to {result.arrays['norms'].max():.3g}"
+        for label, result in results.items()
+    )
+    return f"{opening} " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="relative",
+    title="Vectors by offset",
+    question="Which offsets does the table make alike, and does it tell before from after?",
+    source="Shaw et al. 2018 (arXiv 1803.02155), section 3.2; He et al. 2021 (arXiv 2006.03654), section 3.1; the measures are defined here.",
+    order=74,
+    forms=(RelativeTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="matrix",
+            caption="Cosine similarity of the vector of every offset with that of every other.",
+            how_to_read=(
+                "Row and column: offsets, negative for earlier keys, positive for later ones. Red is the same direction, white unrelated, blue "
+                "opposite. A red band along the diagonal means that near offsets are alike; a band that widens outwards means that far offsets are "
+                "told apart less finely; red on the other diagonal means that before and after look alike."
+            ),
+            alt=partial(alt, opening="Cosine matrices over offsets on a scale from −1 to 1."),
+            draw=draw_matrix,
+        ),
+        FigureSpec(
+            key="similarity",
+            caption="Cosine similarity of the vector of every offset with that of offset 0, the position itself.",
+            how_to_read=(
+                "Left of 0 lie earlier keys, right of it later ones. A peak at 0 means that only near offsets are treated like the position itself; "
+                "a flat line that all are, or none. Different heights left and right mean that before and after are told apart."
+            ),
+            alt=partial(alt, opening="Lines of the similarity to offset 0 over the offset."),
+            draw=partial(draw_lines, array="to_zero", quantity="cosine with offset 0", limits=(-1.02, 1.02)),
+        ),
+        FigureSpec(
+            key="norms",
+            caption="Length of the vector of each offset.",
+            how_to_read=(
+                "A long vector can change attention more than a short one. Offsets that training seldom saw often keep the short vectors "
+                "that they began with."
+            ),
+            alt=partial(alt, opening="Lines of the length of each vector over the offset."),
+            draw=partial(draw_lines, array="norms", quantity="length (Euclidean norm)", limits=(0.0, None)),
+        ),
+    ),
+)

@@ -1,0 +1,128 @@
+"""What a scaling of the rotation changed, pair by pair."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import Rotation
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, finite
+from generator.plotting import logarithmic, panels
+from generator.style import MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ROUNDING = 1e-3  # Ratios nearer than this are the same: the initialisers of transformers work in float32.
+
+
+def compute(subject: Subject[Rotation]) -> Result:
+    form = subject.encoding.form
+    if form.rope_type == "default":
+        raise NotApplicableError("no scaling: it turns by its base alone")
+    after = finite(form.frequencies, "the rotation")
+    before = form.unscaled_frequencies[: after.size]  # Pairs that a scaling stops are the last ones.
+    ratios = before / after  # (n_pairs,)
+    same, full = _kinds(ratios)
+    between = ratios.size - int(np.count_nonzero(same | full))
+    return Result(
+        metrics=(
+            Metric("unchanged", "Pairs unchanged", float(np.count_nonzero(same))),
+            Metric("full", "Pairs slowed fully", float(np.count_nonzero(full))),
+            Metric("between", "Pairs in between", float(between)),
+            Metric("largest", "Largest ratio of wavelengths, after by before", float(ratios.max())),
+            Metric("attention_factor", "Factor on sine and cosine", form.attention_factor),
+        ),
+        arrays={"ratios": ratios, "before": 2.0 * np.pi / before, "unchanged": same, "full": full},
+        findings=_findings(form, ratios, same, full),
+    )
+
+
+def _kinds(ratios: Floats) -> tuple[np.ndarray, np.ndarray]:
+    """Which pairs are unchanged, and which are slowed as much as any: (n_pairs,) each; no pair is both."""
+    same = np.abs(ratios - 1.0) <= ROUNDING
+    return same, ~same & (ratios > 1.0) & (ratios >= ratios.max() * (1.0 - ROUNDING))
+
+
+def _findings(form: Rotation, ratios: Floats, same: np.ndarray, full: np.ndarray) -> tuple[Finding, ...]:
+    opening = f"Scaling of the kind “{form.rope_type}”"
+    if same.all():
+        return (Finding(f"{opening} leaves all {same.size} pairs as they are, as long as the input is no longer than planned."),)
+    n_same, n_full = int(np.count_nonzero(same)), int(np.count_nonzero(full))
+    return (
+        Finding(
+            f"{opening} leaves {n_same} of {same.size} pairs as they are and makes the wavelength of {n_full} longer by a factor "
+            f"of {ratios.max():.3g}; {same.size - n_same - n_full} lie in between."
+        ),
+    )
+
+
+def draw_pairs(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.2)
+    axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
+    for label, result in results.items():
+        axes.plot(result.arrays["ratios"], color=label.colour, marker="o", markersize=2.5, label=label.title)
+    axes.set(xlabel="pair of components", ylabel="wavelength after / before", ylim=(0.0, None))
+    axes.grid(axis="y")
+    axes.legend(loc="upper left")
+    return figure
+
+
+def draw_wavelengths(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.2)
+    axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
+    for label, result in results.items():
+        axes.plot(result.arrays["before"], result.arrays["ratios"], color=label.colour, marker="o", markersize=2.5, label=label.title)
+    logarithmic(axes, "x")
+    axes.set(xlabel="wavelength before scaling (positions)", ylabel="wavelength after / before", ylim=(0.0, None))
+    axes.grid(axis="y")
+    axes.legend(loc="upper left")
+    return figure
+
+
+def alt(results: Results, opening: str) -> str:
+    said = (
+        f"{label.title}: {np.count_nonzero(result.arrays['unchanged'])} of {result.arrays['ratios'].size} pairs at 1, "
+        f"{np.count_nonzero(result.arrays['full'])} at {result.arrays['ratios'].max():.3g}"
+        for label, result in results.items()
+    )
+    return f"{opening} " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="scaling",
+    title="What scaling changed",
+    question="Which pairs of components does the scaling slow down, and by how much?",
+    source=(
+        "The rotary initialisers of transformers; Peng et al. 2023 (YaRN, arXiv 2309.00071), section 3; Llama team 2024 "
+        "(arXiv 2407.21783), section 3.4.2."
+    ),
+    order=84,
+    forms=(Rotation,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="pairs",
+            caption="How much longer scaling makes the wavelength of each pair.",
+            how_to_read=(
+                "A pair at 1, on the dotted line, turns as before. One at 8 turns eight times more slowly, so that eight times as many positions fit "
+                "into a turn. Pairs on the left turn fast and tell neighbours apart, and most scalings leave them alone; the slow pairs on the "
+                "right are stretched to reach further."
+            ),
+            alt=partial(alt, opening="Ratio of wavelengths over the pairs."),
+            draw=draw_pairs,
+        ),
+        FigureSpec(
+            key="wavelengths",
+            caption="The same over the wavelength that each pair had before.",
+            how_to_read=(
+                "Here checkpoints with different bases and heads can be compared: the line leaves 1 at the wavelength up to which a rotation is "
+                "kept, and is level again where pairs are stretched by the full factor. The wavelength is on a logarithmic scale."
+            ),
+            alt=partial(alt, opening="Ratio of wavelengths over the wavelength before scaling."),
+            draw=draw_wavelengths,
+        ),
+    ),
+)

@@ -1,0 +1,185 @@
+"""How alike each patch of an image is to every other, laid out as the image is."""
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.errors import NotApplicableError
+from generator.numerics import Array, Floats, cosine_matrix, directions, finite, shrink
+from generator.plotting import colour_bar, image, panels
+from generator.style import DIVERGING, PIXELS, WIDTH
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+MOST_TILES = 14  # On a side, as in the paper's figure; every second of them where more than two tables stand beside each other.
+UNEVEN = 0.05  # A difference of mean cosines from here on is worth a sentence.
+MOST_TICKS = 7
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    form = subject.encoding.form
+    if form.grid is None:
+        raise NotApplicableError("its positions do not lie on a grid of rows and columns")
+    vectors = finite(form.vectors, "the table")
+    rows, columns = form.grid
+    units = directions(vectors).reshape(rows, columns, -1)
+    across = by_distance([cosine_matrix(row) for row in vectors.reshape(rows, columns, -1)])
+    down = by_distance([cosine_matrix(column) for column in vectors.reshape(rows, columns, -1).swapaxes(0, 1)])
+    mean = mean_of_pairs(units.reshape(rows * columns, -1))
+    if mean is None:
+        raise NotApplicableError("fewer than two patches have a vector that is not all zeros")
+    both = min(rows, columns)
+    along_rows, along_columns = _mean(across[1:both]), _mean(down[1:both])
+    uneven = None if along_rows is None or along_columns is None else along_columns - along_rows
+    return Result(
+        metrics=(
+            _metric("across", "Mean cosine of neighbours side by side", _mean(across[1:2])),
+            _metric("down", "Mean cosine of neighbours above each other", _mean(down[1:2])),
+            _metric("mean", "Mean cosine of two different patches", mean),
+            _metric("along_rows", "Mean cosine at equal distances along rows", along_rows),
+            _metric("along_columns", "Mean cosine at equal distances along columns", along_columns),
+            _metric("anisotropy", "Anisotropy: along columns less along rows", uneven),
+        ),
+        arrays={**_tiles(units), "across": across, "down": down, "grid": np.array(form.grid)},
+        findings=_findings(_mean(across[1:2]), _mean(down[1:2]), mean, uneven),
+    )
+
+
+def by_distance(lines: list[Floats]) -> Floats:
+    """Mean of the cosine matrices (n, n) of several lines of patches along each diagonal: (n,), NaN where none is defined."""
+    stacked = np.stack(lines)
+    diagonals = [np.diagonal(stacked, distance, 1, 2) for distance in range(stacked.shape[1])]
+    return np.array([float(defined.mean()) if (defined := each[~np.isnan(each)]).size else np.nan for each in diagonals])
+
+
+def mean_of_pairs(units: Floats) -> float | None:
+    """Mean cosine of two different rows of ``units`` (n_rows, width), each of length 1 or NaN: from the length of their sum.
+
+    |Σ u|² = n + Σ over pairs; None with fewer than two rows defined.
+    """
+    defined = units[~np.isnan(units).any(axis=1)]
+    n = len(defined)
+    return (float(np.sum(defined.sum(axis=0) ** 2)) - n) / (n * (n - 1)) if n > 1 else None
+
+
+def _tiles(units: Floats) -> dict[str, Array]:
+    """The cosines of some patches, every so many, with all: (n_rows, n_columns, rows, columns), and which they are."""
+    rows, columns = units.shape[:2]
+    down, across = _chosen(rows), _chosen(columns)
+    chosen = units[down][:, across].reshape(down.size * across.size, -1)
+    cosines = np.clip(chosen @ units.reshape(rows * columns, -1).T, -1.0, 1.0)
+    return {"tiles": cosines.reshape(down.size, across.size, rows, columns), "rows": down, "columns": across}
+
+
+def _chosen(count: int) -> Array:
+    """Every k-th of ``count``, as many as there are tiles, with as much left over before as after."""
+    step = ceil(count / MOST_TILES)
+    chosen = np.arange(0, count, step)
+    return np.asarray(chosen + (count - 1 - chosen[-1]) // 2)
+
+
+def _mean(values: Floats) -> float | None:
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else None
+
+
+def _metric(key: str, title: str, value: float | None) -> Metric:
+    return Metric(key, title, value, reason=None if value is not None else "no two such patches both have a vector that is not all zeros")
+
+
+def _findings(across: float | None, down: float | None, mean: float, uneven: float | None) -> tuple[Finding, ...]:
+    if across is None or down is None or uneven is None:
+        return ()
+    text = f"Patches side by side have a mean cosine of {across:.2f}, patches above each other {down:.2f}, any two {mean:.2f}."
+    if abs(uneven) < UNEVEN:
+        return (Finding(text), Finding("Along rows and along columns, likeness falls off nearly alike."))
+    more, less = ("columns", "rows") if uneven > 0 else ("rows", "columns")
+    return (Finding(text), Finding(f"At equal distances, patches are more alike along {more} than along {less}, by {abs(uneven):.2f}."))
+
+
+def draw(results: Results) -> "Figure":
+    aspects = [float(result.arrays["grid"][0] / result.arrays["grid"][1]) for result in results.values()]
+    columns = 2 if max(aspects) > 0.5 else 1
+    width = WIDTH / min(columns, len(results)) if max(aspects) <= 2.0 else 2.0
+    figure, axes = panels(len(results), columns, height=min(width * max(*aspects, 0.1) + 0.6, 5.6 if len(results) == 1 else 3.9))
+    for each, (label, result) in zip(axes, results.items(), strict=True):
+        picture = _draw_mosaic(each, result, share=len(results))
+        each.set_title(label.title, color=label.colour)
+    colour_bar(figure, picture, axes, "cosine similarity")
+    return figure
+
+
+def _draw_mosaic(axes: "Axes", result: Result, share: int) -> "AxesImage":
+    every = 1 if share < 3 else 2
+    tiles = result.arrays["tiles"][::every, ::every]
+    side = int(np.sqrt(PIXELS / share / (tiles.shape[0] * tiles.shape[1]))) - 1
+    small = [[shrink(tile, max(side, 1), max(side, 1)) for tile in line] for line in tiles]
+    matrix = mosaic(small)
+    picture = image(axes, matrix, (-1.0, 1.0), DIVERGING, share=share)
+    axes.set_box_aspect(float(result.arrays["grid"][0] / result.arrays["grid"][1]))
+    _ticks(axes, "y", result.arrays["rows"][::every], small[0][0].shape[0])
+    _ticks(axes, "x", result.arrays["columns"][::every], small[0][0].shape[1])
+    axes.set(xlabel="column of the patch", ylabel="row of the patch")
+    axes.spines[["left", "bottom"]].set_visible(False)
+    return picture
+
+
+def mosaic(tiles: list[list[Floats]]) -> Floats:
+    """Tiles of equal shape in rows, as one matrix, a line of NaN between each two."""
+    lines = [np.hstack([np.pad(tile, ((0, 1), (0, 1)), constant_values=np.nan) for tile in line]) for line in tiles]
+    return np.vstack(lines)[:-1, :-1]
+
+
+def _ticks(axes: "Axes", which: str, places: Array, side: int) -> None:
+    shown = range(0, places.size, ceil(places.size / MOST_TICKS))
+    set_ticks = axes.set_xticks if which == "x" else axes.set_yticks
+    set_ticks([index * (side + 1) + (side - 1) / 2 for index in shown], [f"{places[index]}" for index in shown])
+    axes.tick_params(axis="both", length=0)
+
+
+def alt(results: Results) -> str:
+    said = []
+    for label, result in results.items():
+        rows, columns = result.arrays["grid"]
+        count = result.arrays["rows"].size * result.arrays["columns"].size
+        beside = (
+            f"{label.title}: {count} of {rows * columns} patches of a grid of {rows} by {columns}; mean cosine of neighbours side by side "
+        )
+        said.append(f"{beside}{_said(result, 0)}, above each other {_said(result, 1)}, of any two {_said(result, 2)}")
+    return "Cosine of patches with all patches, as a grid of small images on a scale from −1 to 1. " + "; ".join(said) + "."
+
+
+def _said(result: Result, index: int) -> str:
+    value = result.metrics[index].value
+    return "not defined" if value is None else f"{value:.2f}"
+
+
+ANALYSIS = Analysis(
+    key="tiles",
+    title="Similarity of patches",
+    question="Which patches of an image does the table make alike?",
+    source="Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre.",
+    order=55,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="mosaic",
+            caption=f"Each small image: the cosine similarity of one patch with every patch, laid out as the image is. At most {MOST_TILES} by {MOST_TILES} patches are shown, spread evenly over the grid.",
+            how_to_read=(
+                "Find a patch by its row and column; the small image there is the whole picture, and red marks the patches whose vectors are like that patch's. "
+                "The reddest spot should lie where the small image itself lies. A round spot means that likeness falls with distance; a cross means that "
+                "patches of the same row and column are alike; an even red or white means that place makes little difference."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+    per_figure=4,
+)

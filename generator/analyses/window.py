@@ -1,0 +1,132 @@
+"""What each head adds to the attention logit between two patches, by their offset in two dimensions."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import WindowBias
+from generator.numerics import Array, Floats, finite
+from generator.plotting import Panel, image_panels
+from generator.style import DIVERGING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LIMIT = 5.0  # logit; e^5 is a factor of 148 in the attention weight. The same on every page.
+MOST_HEADS = 16
+FLAT = 1e-9  # Differences below this share of the largest value are rounding.
+
+
+def compute(subject: Subject[WindowBias]) -> Result:
+    values = finite(subject.encoding.form.values, "the bias")
+    n_heads = len(values)
+    centred = values - values.mean(axis=(1, 2), keepdims=True)  # (n_heads, rows, columns)
+    spreads = np.ptp(values, axis=(1, 2))
+    distances = [max(abs(down), abs(across)) for down, across in peaks(values)]
+    near = sum(distance <= 1 for distance in distances)
+    shaped = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
+    return Result(
+        metrics=(
+            Metric("spread", "Largest minus smallest bias of a head, mean of heads", float(spreads.mean()), "logit"),
+            Metric("widest", "Largest minus smallest bias of the widest head", float(spreads.max()), "logit"),
+            Metric("near_heads", "Heads whose bias is largest at the patch itself or beside it", near / n_heads * 100.0, "%"),
+            _mirrored("left_right", "Symmetry of left and right", shaped, 2),
+            _mirrored("up_down", "Symmetry of above and below", shaped, 1),
+            Metric("beyond", "Values beyond the colour limits", float(np.mean(np.abs(centred) > LIMIT)) * 100.0, "%"),
+        ),
+        arrays={"values": values, "centred": centred, "peaks": np.array(peaks(values))},
+        findings=_findings(near, n_heads, len(shaped)),
+    )
+
+
+def peaks(values: Floats) -> list[tuple[int, int]]:
+    """Rows down and columns across at which each head's bias is largest; on a tie the nearest, then the first from the top.
+
+    values: (n_heads, n_rows, n_columns), the offset (0, 0) in the middle
+    """
+    middle = np.array(values.shape[1:]) // 2
+    candidates = [np.argwhere(head == head.max()) - middle for head in values]
+    nearest = [each[np.argmin(np.abs(each).max(axis=1))] for each in candidates]
+    return [(int(down), int(across)) for down, across in nearest]
+
+
+def mirror_symmetry(values: Floats, axis: int) -> float:
+    """1 − |b − mirrored b| / (2 |b|), mean of heads: 1 if a head equals its mirror image, 0 if it is its negative.
+
+    values: (n_heads, n_rows, n_columns), none all zeros
+    """
+    scaled = values / np.max(np.abs(values), axis=(1, 2), keepdims=True)
+    apart = np.sqrt(np.sum((scaled - np.flip(scaled, axis)) ** 2, axis=(1, 2)))
+    return float(np.mean(1.0 - apart / (2.0 * np.sqrt(np.sum(scaled**2, axis=(1, 2))))))
+
+
+def _mirrored(key: str, title: str, shaped: Floats, axis: int) -> Metric:
+    if len(shaped):
+        return Metric(key, title, mirror_symmetry(shaped, axis))
+    return Metric(key, title, None, reason="every head has the same bias at all offsets")
+
+
+def _findings(near: int, n_heads: int, n_shaped: int) -> tuple[Finding, ...]:
+    if not n_shaped:
+        return (Finding("Every head has the same bias at all offsets, so it tells no patch from another."),)
+    return (Finding(f"{near} of {n_heads} heads favour the patch itself or one beside it."),)
+
+
+def draw(results: Results) -> "Figure":
+    alone = len(results) == 1
+    shown = [
+        Panel(f"head {head}" if alone else label.title, label.colour, matrix)
+        for label, result in results.items()
+        for head, matrix in enumerate(result.arrays["centred"][:MOST_HEADS] if alone else [result.arrays["centred"].mean(axis=0)])
+    ]
+    labels = ("columns across", "rows down", "bias less the head's mean (logit)")
+    figure = image_panels(shown, (-LIMIT, LIMIT), DIVERGING, labels, square=True)
+    for axes, panel in zip(figure.axes, shown, strict=False):  # The last axes are the colour bar's.
+        rows, columns = panel.matrix.shape
+        axes.set_xticks(*_ticks(columns))
+        axes.set_yticks(*_ticks(rows))
+        axes.set_box_aspect(rows / columns)
+    return figure
+
+
+def _ticks(count: int) -> tuple[list[int], list[str]]:
+    """The first offset, 0 and the last."""
+    places = sorted({0, count // 2, count - 1})
+    return places, [f"{place - count // 2}".replace("-", "−") for place in places]
+
+
+def alt(results: Results) -> str:
+    said = (
+        f"{label.title}: {_size(result.arrays['values'])}, {result.metrics[2].value:.0f} % of them largest at the patch itself or beside it, "
+        f"spread of a head {result.metrics[0].value:.3g} on average"
+        for label, result in results.items()
+    )
+    return f"Bias by offset between patches as images on a scale from −{LIMIT:g} to {LIMIT:g}. " + "; ".join(said) + "."
+
+
+def _size(values: Array) -> str:
+    return f"{values.shape[0]} heads, {values.shape[1]} by {values.shape[2]} offsets"
+
+
+ANALYSIS = Analysis(
+    key="window",
+    title="Bias over the window",
+    question="How much does each head favour or avoid a patch in this direction and at this distance?",
+    source="Liu et al. 2021 (arXiv 2103.14030), section 3.2; the images are ours.",
+    order=72,
+    forms=(WindowBias,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="heads",
+            caption=f"The bias of each head over the offset between two patches, up to {MOST_HEADS} heads; side by side, the mean of all heads.",
+            how_to_read=(
+                "The middle is the patch that looks; a cell above it is for a patch looked at that lies above. Red is favoured, blue avoided. From each head its mean is taken off, "
+                "because softmax does not see what is added to all. The scale ends at ±5 everywhere: 5 more multiplies the attention weight by 148, beyond which colours would tell little."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+)

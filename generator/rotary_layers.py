@@ -1,0 +1,56 @@
+"""Which layers turn their queries and keys, where not all of them do."""
+
+from collections.abc import Mapping, Sequence
+
+from generator.contracts import Json
+from generator.model_config import family
+
+EVERY_FOURTH = frozenset({"smollm3", "llama4_text", "mistral_large4_text"})  # Leave out one layer in four where the config is silent.
+# Families whose layers that see all of the text turn nothing, so long as there are others that see a window.
+WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint", "kolibri1"})
+MOST_NAMED = 24
+
+
+def layers_note(config: Json, kind: str) -> tuple[str, ...]:
+    """Which layers have this kind of rotation, or which have none, as far as the config says."""
+    types = _listed(config.get("layer_types"))
+    if kind and types:
+        having = [layer for layer, each in enumerate(types) if isinstance(each, str) and each.replace("_", " ") == kind]
+        return (f"{_named(having)} of {len(types)} turn by it.",) if having else ()
+    still = without(config)
+    return (f"{_named(still)} turn nothing: they are told nothing of position.",) if still else ()
+
+
+def without(config: Json) -> list[int]:
+    """The layers that turn nothing. In ``no_rope_layers`` 1 stands for a layer that does turn, whatever its name says."""
+    given = _listed(config.get("no_rope_layers"))
+    n_layers = config.get("num_hidden_layers")
+    if not given and family(config) in EVERY_FOURTH and isinstance(n_layers, int):
+        every = config.get("no_rope_layer_interval")
+        every = every if isinstance(every, int) and every > 0 else 4
+        return [layer for layer in range(min(n_layers, 10_000)) if (layer + 1) % every == 0]
+    if family(config) in WINDOW_ONLY and config.get("sliding_window"):
+        return [layer for layer, each in enumerate(_listed(config.get("layer_types"))) if each == "full_attention"]
+    bases = _listed(config.get("layer_rope_theta"))  # Where a layer's base is 0, it has none.
+    return [layer for layer, turns in enumerate(given or bases) if not turns]
+
+
+def own_head_dim(config: Json, kind: str) -> object:
+    """The width of a head in layers of this kind, where it is their own, as in the layers of Gemma 4 that see all of the text."""
+    if kind.startswith("full") and config.get("global_head_dim"):
+        return config["global_head_dim"]
+    own, types = config.get("per_layer_config"), _listed(config.get("layer_types"))
+    layer = next((layer for layer, each in enumerate(types) if isinstance(each, str) and each.replace("_", " ") == kind), None)
+    said = own.get(f"{layer:02}", own.get(str(layer))) if isinstance(own, Mapping) and layer is not None else None
+    return said.get("head_dim") if isinstance(said, Mapping) else None
+
+
+def _listed(value: object) -> Sequence[object]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _named(layers: Sequence[int]) -> str:
+    if len(layers) == 1:
+        return f"Layer {layers[0]}"
+    shown = ", ".join(str(layer) for layer in layers[:MOST_NAMED])
+    return f"Layers {shown}{' …' if len(layers) > MOST_NAMED else ''} ({len(layers)})"

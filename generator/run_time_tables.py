@@ -1,0 +1,73 @@
+"""Sinusoids that no tensor holds: the families whose code makes them, and how."""
+
+from dataclasses import dataclass
+
+from generator.contracts import Json
+from generator.encodings import SinusoidLayout
+from generator.model_config import family
+
+Lengths = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a family makes its table.
+
+    lengths: for each part, the keys of config.json that add up to its number of positions (its usual ones if none is given)
+    after_padding: whether the first position has the angles of pad_token_id + 1, as in fairseq
+    """
+
+    layout: SinusoidLayout
+    lengths: Lengths
+    after_padding: bool = False
+    cosines_first: bool = False
+
+
+ENCODER: Lengths = (("encoder", ()),)
+DECODER: Lengths = (("decoder", ()),)
+BOTH: Lengths = (("encoder", ()), ("decoder", ()))
+SPEECH: Lengths = (("encoder", ("max_source_positions",)), ("decoder", ("max_target_positions",)))
+SERIES: Lengths = tuple((part, ("context_length", "prediction_length")) for part in ("encoder", "decoder"))
+HEARD = Made("tensor2tensor", (("audio encoder", ("max_source_positions",)),))
+DECLARED = Made("interleaved", ENCODER)  # What a config means that asks for a sinusoid without naming a family here.
+FAMILIES = {
+    "ctrl": Made("halves", DECODER),
+    "marian": Made("halves", BOTH),
+    "pegasus": Made("halves", BOTH),
+    "pegasus_x": Made("tensor2tensor", BOTH),
+    "informer": Made("halves", SERIES),
+    "autoformer": Made("halves", SERIES),
+    "time_series_transformer": Made("halves", SERIES),
+    "m2m_100": Made("tensor2tensor", BOTH, after_padding=True),
+    "nllb-moe": Made("tensor2tensor", BOTH, after_padding=True),
+    "fsmt": Made("tensor2tensor", BOTH, after_padding=True),
+    "xglm": Made("tensor2tensor", DECODER, after_padding=True),
+    "kosmos_2_text_model": Made("tensor2tensor", DECODER, after_padding=True),
+    "kosmos_2_5_text_model": Made("tensor2tensor", DECODER, after_padding=True),
+    "speech_to_text": Made("tensor2tensor", SPEECH, after_padding=True),
+    "speecht5": Made(
+        "tensor2tensor", (("speech encoder", ("max_speech_positions",)), ("text decoder", ("max_text_positions",))), after_padding=True
+    ),
+    "seamless_m4t": Made("tensor2tensor", (("text encoder", ()), ("text decoder", ())), after_padding=True),
+    "seamless_m4t_v2": Made("tensor2tensor", (("text encoder", ()), ("text decoder", ())), after_padding=True),
+    "musicgen_decoder": Made("tensor2tensor", DECODER, cosines_first=True),
+    "musicgen_melody_decoder": Made("tensor2tensor", DECODER, cosines_first=True),
+    "qwen2_5_omni_audio_encoder": HEARD,
+    "qwen3_omni_moe_audio_encoder": HEARD,
+    "qwen3_asr_encoder": HEARD,
+}
+TOLD_NOT_TO_LEARN = {"trocr": Made("tensor2tensor", DECODER, after_padding=True)}
+
+
+def made_by(config: Json) -> Made | None:
+    """How the family of ``config`` makes its table, if it does."""
+    if config.get("use_learned_position_embeddings") is False:
+        return TOLD_NOT_TO_LEARN.get(family(config))
+    return FAMILIES.get(family(config))
+
+
+def first_angle(config: Json, how: Made) -> int:
+    """The number whose angles the first position has."""
+    padding = config.get("pad_token_id")
+    known = isinstance(padding, int) and not isinstance(padding, bool) and 0 <= padding < 2**20
+    return (padding if known else 1) + 1 if how.after_padding else 0

@@ -1,0 +1,109 @@
+"""DeBERTa's disentangled attention: a vector for each offset, multiplied with queries and with keys."""
+
+import re
+
+import numpy as np
+
+from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.encodings import Form, RelativeTable
+from generator.errors import RowError
+from generator.model_config import family, number, positive, said, whole
+from generator.naming import in_order, parts, stack
+from generator.numerics import Array, Floats, frozen
+
+NAME = re.compile(r"(^|\.)rel_embeddings\.weight$")
+EXACT = frozenset({"deberta"})  # The first version has a vector for each offset, and no LayerNorm on them.
+LAYER_NORM = "layer_norm"  # As norm_rel_ebd has it.
+MOST_OFFSETS = 4096
+
+
+def buckets(offsets: Array, n_buckets: int, max_position: int) -> Array:
+    """The signed bucket of each offset (DeBERTa version 2; He et al. 2021, arXiv 2006.03654, and the code published with it).
+
+    The nearest n_buckets/2 each way have one each; farther ones grow with the logarithm of the distance, up to
+    ``max_position``. In float32, as the model does it.
+    returns: (n_offsets,), int
+    """
+    middle = n_buckets // 2
+    distance = np.maximum(np.abs(offsets), middle).astype(np.float32) / np.float32(middle)
+    share = np.log(distance) / np.log(np.float32((max_position - 1) / middle))
+    wide = np.ceil(share * np.float32(middle - 1)).astype(np.int64) + middle
+    return np.asarray(np.where(np.abs(offsets) <= middle, offsets, wide * np.sign(offsets)), dtype=np.int64)
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    names = [name for name in in_order(files.tensors) if NAME.search(name)] if said(files.config, "relative_attention") is not False else []
+    part = parts({name: stack(name) for name in names})
+    return [_encoding(files, name, part[name]) for name in names]
+
+
+def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
+    tensor = files.tensors[name]
+    reach, n_buckets = _sizes(files, name)
+    vectors, normed = _vectors(files, name)
+    offsets = np.arange(-reach, reach + 1)
+    # The model counts query minus key; the atlas counts key minus query.
+    moved = -offsets if n_buckets is None else buckets(-offsets, n_buckets, reach)
+    span = tensor.shape[0] // 2
+    form = RelativeTable(frozen(vectors[np.clip(moved + span, 0, 2 * span - 1)]), frozen(offsets))
+    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
+    return Encoding(part, SCHEME.key, form, provenance, (*normed, *_notes(files, n_buckets), "All layers share these vectors."))
+
+
+def _sizes(files: Files, name: str) -> tuple[int, int | None]:
+    """How far the offsets go, and how many buckets there are each way, if any.
+
+    errors: RowError when config.json and the tensor's shape do not agree
+    """
+    shape = files.tensors[name].shape
+    given, wanted = said(files.config, "position_buckets"), said(files.config, "max_relative_positions")
+    n_buckets = given if isinstance(given, int) and given > 0 and family(files.config) not in EXACT else None
+    reach = wanted if isinstance(wanted, int) and wanted > 0 else number(files.config, "n_positions", files.where) or 512
+    n_rows = 2 * (n_buckets or whole(reach, f"{files.where}: max_relative_positions"))
+    if len(shape) != 2 or shape[0] != n_rows or (n_buckets is not None and not 2 <= n_buckets // 2 < reach - 1):
+        raise RowError(
+            f"{files.where}: {name} has shape {shape}, for {n_buckets or 'no'} buckets and {reach} offsets; expected two rows for each"
+        )
+    if reach > MOST_OFFSETS:
+        raise RowError(f"{files.where}: {reach:,} offsets each way; expected at most {MOST_OFFSETS:,}")
+    return reach, n_buckets
+
+
+def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
+    """The rows as attention gets them, after LayerNorm where the config asks for one, and a note on that."""
+    rows = files.tensor(name)
+    asked = said(files.config, "norm_rel_ebd")
+    if family(files.config) in EXACT or not isinstance(asked, str) or LAYER_NORM not in [word.strip() for word in asked.lower().split("|")]:
+        return rows, ()
+    stem = NAME.sub(r"\1LayerNorm.", name)
+    found = [
+        next((f"{stem}{word}" for word in words if f"{stem}{word}" in files.tensors), None)
+        for words in (("weight", "gamma"), ("bias", "beta"))
+    ]
+    if None in found:
+        raise RowError(f"{files.where}: norm_rel_ebd is {asked!r:.60}, and no tensor is named {stem}weight and bias; expected both")
+    weight, bias = (files.tensor(str(each)) for each in found)
+    epsilon = positive(files.config.get("layer_norm_eps", 1e-7), f"{files.where}: layer_norm_eps")
+    spread = np.sqrt(rows.var(axis=1, keepdims=True) + epsilon)
+    note = "LayerNorm is applied to the stored vectors, as the model does before it uses them."
+    return (rows - rows.mean(axis=1, keepdims=True)) / spread * weight + bias, (note,)
+
+
+def _notes(files: Files, n_buckets: int | None) -> tuple[str, ...]:
+    asked = said(files.config, "pos_att_type")
+    kinds = asked.split("|") if isinstance(asked, str) else asked if isinstance(asked, list | tuple) else ()
+    used = {"c2p": "queries (content to position)", "p2c": "keys (position to content)"}
+    with_what = " and ".join(text for kind, text in used.items() if kind in kinds)
+    uses = (f"They are multiplied with {with_what}, each after a learned map of the layer.",) if with_what else ()
+    near = f"The {n_buckets // 2} nearest offsets each way have a vector each; farther ones share." if n_buckets else ""
+    return (*((near,) if near else ()), *uses)
+
+
+SCHEME = Scheme(
+    key="deberta",
+    title="Disentangled attention",
+    summary="A learned vector for each offset, or range of offsets, which every layer multiplies with queries and with keys.",
+    looked_for="rel_embeddings.weight among the tensors",
+    order=32,
+    find=find,
+)

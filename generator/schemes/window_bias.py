@@ -1,0 +1,75 @@
+"""A learned number for each head and two-dimensional offset between patches of a window (Swin, BEiT, LeViT)."""
+
+import re
+from collections import Counter
+
+import numpy as np
+
+from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.encodings import Form, WindowBias
+from generator.errors import RowError
+from generator.numerics import frozen
+from generator.window_tables import Unfolded, from_network, from_sizes, from_table
+
+TABLE = re.compile(r"(^|\.)relative_position_bias_table$")
+SIZES = re.compile(r"(^|\.)attention_biases$")
+NETWORK = re.compile(r"(^|\.)(continuous_position_bias_mlp|cpb_mlp)\.2\.weight$")
+KINDS = (TABLE, SIZES, NETWORK)
+NUMBER = re.compile(r"(?:^|\.)(\w+)\.(\d+)(?=\.)")
+HALVED = re.compile(r"layers\.(\d+)\.blocks\.\d+\.")
+HALVING = re.compile(r"(^|\.)stages\.\d+\.layers\.\d+\.attention_biases$")  # LeViT's layers between two stages.
+FEWER_QUERIES = "This layer halves the grid: only the patches of every second row and column look, at all of them."
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    names = sorted((name for name in files.tensors if any(kind.search(name) for kind in KINDS)), key=_place)
+    parts = {name: _part(name) for name in names}
+    alike = Counter(parts.values())
+    return [_encoding(files, name, part if alike[part] == 1 else f"{part} of {_stem(name)}") for name, part in parts.items()]
+
+
+def _stem(name: str) -> str:
+    """The name of the module that holds it."""
+    return next(kind.sub("", name) for kind in KINDS if kind.search(name))
+
+
+def _place(name: str) -> tuple[str, list[int]]:
+    """Layers of one tower in order: 2 comes before 10."""
+    return re.split(r"\d", name)[0], [int(number) for _, number in NUMBER.findall(_stem(name) + ".")]
+
+
+def _part(name: str) -> str:
+    """Stage and block, layer, or neither where all layers share one; the numbers next to the tensor are meant."""
+    numbers = [number for _, number in NUMBER.findall(f"{_stem(name)}.")][-2:]
+    seen = "audio" if "audio" in re.split(r"[._]", name) else "vision"
+    titles = {0: (), 1: ("layer",), 2: ("stage", "block")}[len(numbers)]
+    return " ".join((seen, *(word for pair in zip(titles, numbers, strict=True) for word in pair)))
+
+
+def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
+    tensor = files.tensors[name]
+    read = _unfolded(files, name)
+    if not read.values.size:
+        raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected one head and one offset at least")
+    notes = (read.said, FEWER_QUERIES) if HALVING.search(name) else (read.said,)
+    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
+    return Encoding(part, SCHEME.key, WindowBias(frozen(np.ascontiguousarray(read.values))), provenance, notes)
+
+
+def _unfolded(files: Files, name: str) -> Unfolded:
+    if TABLE.search(name):
+        return from_table(files, name)
+    if SIZES.search(name):
+        return from_sizes(files, name)
+    halved = HALVED.search(name)
+    return from_network(files, name.removesuffix(".2.weight"), int(halved[1]) if halved else None)
+
+
+SCHEME = Scheme(
+    key="window_bias",
+    title="Window bias",
+    summary="A learned number for each head and two-dimensional offset between patches, added to the attention logit within a window.",
+    looked_for="relative_position_bias_table, attention_biases or continuous_position_bias_mlp among the tensors",
+    order=60,
+    find=find,
+)

@@ -1,0 +1,179 @@
+import numpy as np
+import pytest
+
+from generator.analyses.kernel import STEPS, Shaped, compute
+from generator.contracts import Result
+from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
+from generator.errors import NotApplicableError
+from generator.numerics import frozen
+from tests.support import subject
+
+OFFSETS = frozen(np.arange(-128, 1))
+ALIBI = OffsetBias(frozen(np.array([[0.5], [0.25]]) * OFFSETS), OFFSETS, causal=True, beyond="linear")
+BOTH_SIDES = frozen(np.arange(-2, 3))
+BY_CONSTRUCTION: dict[str, Shaped] = {
+    "bias": OffsetBias(frozen(np.random.default_rng(0).normal(size=(3, 41))), frozen(np.arange(-20, 21)), False, "constant"),
+    "causal bias": ALIBI,
+    "rotation": Rotation(10_000.0, 64, 64, 2048),
+    "vectors by offset": RelativeTable(frozen(np.random.default_rng(1).normal(size=(17, 8))), frozen(np.arange(-8, 9))),
+    "convolution": Convolution(frozen(np.random.default_rng(2).normal(size=(4, 2, 9))), frozen(np.arange(-4, 5))),
+}
+ALIKE: dict[str, Shaped] = {
+    "bias": OffsetBias(frozen(np.full((2, 5), 3.0)), BOTH_SIDES, False, "constant"),
+    "bias of zeros": OffsetBias(frozen(np.zeros((2, 5))), BOTH_SIDES, False, "constant"),
+    "table": PositionTable(frozen(np.full((20, 8), 0.1))),
+    "table of zeros": PositionTable(frozen(np.zeros((20, 8)))),
+    "vectors by offset": RelativeTable(frozen(np.ones((5, 3))), BOTH_SIDES),
+}
+
+
+def asked(form: Shaped) -> Result:
+    return compute(subject(form))
+
+
+def value(form: Shaped, key: str) -> float | None:
+    return next(metric.value for metric in asked(form).metrics if metric.key == key)
+
+
+def reason(form: Shaped, key: str) -> str:
+    return next(metric.reason or "" for metric in asked(form).metrics if metric.key == key)
+
+
+def bias(*heads: list[float], causal: bool = False) -> OffsetBias:
+    """Heads by hand, around offset 0, or up to it."""
+    values = frozen(heads)
+    offsets = np.arange(values.shape[1]) - (values.shape[1] - 1 if causal else values.shape[1] // 2)
+    return OffsetBias(values, frozen(offsets), causal, "constant")
+
+
+def test_the_sinusoid_tells_offsets_alone() -> None:
+    """sin and cos of a sum: P[p] · P[q] = Σ cos(θ (p − q)), and every row has the same length."""
+    assert value(PositionTable(sinusoid(512, 768)), "invariance") == pytest.approx(1.0, abs=5e-6)
+
+
+def test_the_sinusoid_falls_strictly_to_offset_43_and_rises_first_at_44() -> None:
+    profile = asked(PositionTable(sinusoid(512, 768))).arrays["profile"]
+    assert np.flatnonzero(np.diff(profile) >= 0.0)[0] == 43
+
+
+def test_every_step_outwards_of_the_sinusoid_goes_down() -> None:
+    """It falls strictly to offset 43, and steps beyond 20 do not count."""
+    assert value(PositionTable(sinusoid(512, 768)), "monotonicity") == 100.0
+
+
+@pytest.mark.parametrize("name", BY_CONSTRUCTION)
+def test_what_knows_offsets_alone_is_invariant(name: str) -> None:
+    assert value(BY_CONSTRUCTION[name], "invariance") == pytest.approx(1.0, abs=1e-12)
+
+
+def test_alibi_is_a_straight_line_that_halves_in_the_middle_whatever_its_slopes() -> None:
+    np.testing.assert_allclose(asked(ALIBI).arrays["profile"], 1.0 - np.arange(128) / 127, rtol=0, atol=1e-12)
+    assert value(ALIBI, "half") == pytest.approx(63.5)
+    assert value(ALIBI, "monotonicity") == 100.0
+
+
+def test_a_causal_bias_has_no_symmetry() -> None:
+    assert reason(ALIBI, "symmetry") == "it has one side only"
+
+
+@pytest.mark.parametrize("form", [PositionTable(sinusoid(16, 8)), Rotation(10_000.0, 8, 8, 64)])
+def test_where_both_directions_are_alike_by_construction_symmetry_says_so(form: Shaped) -> None:
+    assert "by construction" in reason(form, "symmetry")
+
+
+def test_three_positions_by_hand() -> None:
+    """Bias 0, 2, 4, 1, 0 at offsets −2 … 2: means by distance 4, 1½, 0; steps 4 > 2, 2 > 0 and 4 > 1, 1 > 0 all fall."""
+    form = bias([0.0, 2.0, 4.0, 1.0, 0.0])
+    np.testing.assert_allclose(asked(form).arrays["matrix"], [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]])
+    np.testing.assert_allclose(asked(form).arrays["profile"], [1.0, 0.375, 0.0])
+    assert value(form, "half") == pytest.approx(0.8)
+    assert value(form, "monotonicity") == 100.0
+
+
+def test_symmetry_of_three_positions_by_hand() -> None:
+    """A − Aᵀ has ±1 four times, norm 2; A has 4 three times, 2 and 1 twice each, norm √58."""
+    assert value(bias([0.0, 2.0, 4.0, 1.0, 0.0]), "symmetry") == pytest.approx(1.0 - 1.0 / np.sqrt(58.0))
+
+
+def test_a_bias_that_treats_after_as_the_opposite_of_before_has_symmetry_0() -> None:
+    assert value(bias([-2.0, -1.0, 0.0, 1.0, 2.0]), "symmetry") == pytest.approx(0.0)
+
+
+def test_invariance_of_a_table_of_three_by_hand() -> None:
+    """Cosines 0, 0 at distance 1 would be invariant; here they are 1 and 0, and 0 at distance 2: 1 − 1 / (4/3) = ¼."""
+    form = PositionTable(frozen([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    assert value(form, "invariance") == pytest.approx(0.25)
+
+
+def test_half_of_the_fall_begins_at_the_highest_point() -> None:
+    """From distance 0 on: −9, 4, 2, 1, 0; the highest is 4 at distance 1, and 2 = ½ · 4 is not yet below half."""
+    form = bias([0.0, 1.0, 2.0, 4.0, -9.0], causal=True)
+    assert value(form, "half") == pytest.approx(2.0)
+
+
+def test_a_flat_step_does_not_fall() -> None:
+    assert value(bias([0.0, 0.0, 1.0], causal=True), "monotonicity") == pytest.approx(200.0 / 3.0)
+
+
+def test_constant_heads_are_left_out_and_counted() -> None:
+    line, flat = [0.0, 1.0, 2.0, 3.0, 4.0], [7.0] * 5
+    assert value(bias(line, flat, flat, causal=True), "constant") == 2
+    assert value(bias(line, flat, flat, causal=True), "half") == value(bias(line, causal=True), "half")
+
+
+def test_heads_that_favour_the_farthest_have_no_half_distance_and_are_counted() -> None:
+    falling, rising = [0.0, 1.0, 2.0], [2.0, 1.0, 0.0]
+    assert value(bias(falling, rising, causal=True), "rising") == 1
+    assert value(bias(falling, rising, causal=True), "half") == pytest.approx(1.0)
+
+
+def test_where_every_head_favours_the_farthest_there_is_no_half_distance() -> None:
+    form = bias([2.0, 1.0, 0.0], causal=True)
+    assert reason(form, "half") == "the farthest positions count most"
+    assert "the farthest count most" in asked(form).findings[0].text
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_where_all_pairs_are_alike_it_does_not_apply(name: str) -> None:
+    with pytest.raises(NotApplicableError, match="all pairs of positions are alike"):
+        asked(ALIKE[name])
+
+
+def test_two_positions_make_no_profile() -> None:
+    with pytest.raises(NotApplicableError, match="it speaks of 2 positions"):
+        asked(PositionTable(frozen([[1.0, 0.0], [0.0, 1.0]])))
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_values_that_are_no_numbers_make_no_profile(wrong: float) -> None:
+    table = np.ones((5, 3))
+    table[2, 1] = wrong
+    with pytest.raises(NotApplicableError, match="NaN or infinite"):
+        asked(PositionTable(frozen(table)))
+
+
+@pytest.mark.parametrize(("n_rows", "compared"), [(514, 128), (64, 64)])
+def test_at_most_128_positions_are_compared(n_rows: int, compared: int) -> None:
+    assert value(PositionTable(sinusoid(n_rows, 8)), "positions") == compared
+
+
+@pytest.mark.parametrize("factor", [1e-200, 3.0, 1e200])
+def test_shapes_do_not_change_with_the_unit(factor: float) -> None:
+    values = np.random.default_rng(3).normal(size=(2, 21))
+    once, scaled = (asked(OffsetBias(frozen(f * values), frozen(np.arange(-10, 11)), False, "constant")) for f in (1.0, factor))
+    np.testing.assert_allclose(once.arrays["matrix"], scaled.arrays["matrix"], rtol=0, atol=1e-9)
+    assert [m.value for m in once.metrics] == pytest.approx([m.value for m in scaled.metrics])
+
+
+def test_patches_in_reading_order_mix_two_dimensions() -> None:
+    form = WindowBias(frozen(np.random.default_rng(4).normal(size=(1, 5, 5))))
+    invariance = value(form, "invariance")
+    assert invariance is not None
+    assert invariance < 0.999
+
+
+def test_random_vectors_fall_at_half_of_the_steps() -> None:
+    """By symmetry either of two neighbours is the higher one; the first step, from 1 down, always falls."""
+    form = PositionTable(frozen(np.random.default_rng(5).normal(size=(128, 768))))
+    expected = 100.0 * (1 + (STEPS - 1) / 2) / STEPS
+    assert value(form, "monotonicity") == pytest.approx(expected, abs=3.0)

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from generator.analyses.reach import compute, energy_within, half_width
+from generator.contracts import Result
+from generator.encodings import Convolution
+from generator.errors import NotApplicableError
+from generator.numerics import frozen
+from tests.support import subject
+
+OFFSETS = np.arange(-2.0, 3.0)
+
+
+def asked(weights: np.ndarray, first: int) -> Result:
+    return compute(subject(Convolution(frozen(weights), frozen(np.arange(first, first + weights.shape[2])))))
+
+
+def values(result: Result) -> dict[str, float | None]:
+    return {metric.key: metric.value for metric in result.metrics}
+
+
+def test_strength_by_hand() -> None:
+    """√(3² + 4²) at offset −1, √(1 + 0) at 0, 0 at 1."""
+    weights = np.array([[[3.0, 1.0, 0.0]], [[4.0, 0.0, 0.0]]])
+    assert asked(weights, -1).arrays["strength"].tolist() == [5.0, 1.0, 0.0]
+    assert values(asked(weights, -1))["peak"] == -1.0
+
+
+@pytest.mark.parametrize(("distance", "expected"), [(0, 4 / 8), (1, 7 / 8), (2, 1.0), (9, 1.0)])
+def test_energy_within_a_distance_by_hand(distance: int, expected: float) -> None:
+    assert energy_within(np.sqrt([1.0, 1.0, 4.0, 2.0, 0.0]), OFFSETS, distance) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("energy", "expected"), [([1, 1, 4, 2, 0], 0), ([1, 1, 3, 2, 0], 1), ([4, 0, 0, 0, 4], 2)])
+def test_half_width_by_hand(energy: list[float], expected: int) -> None:
+    assert half_width(np.sqrt(energy), OFFSETS) == expected
+
+
+def test_equal_weights_spread_their_energy_evenly() -> None:
+    found = values(asked(np.ones((6, 2, 128)), -64))
+    assert (found["width"], found["half"]) == (128, 32)
+    assert (found["near"], found["far"]) == pytest.approx((100 * 3 / 128, 100 * 17 / 128))
+
+
+@pytest.mark.parametrize("factor", [1e-100, 1e100])
+def test_shares_do_not_change_with_the_unit(factor: float) -> None:
+    weights = np.random.default_rng(0).normal(size=(4, 2, 9))
+    assert values(asked(weights * factor, -4)) == pytest.approx(values(asked(weights, -4)))
+
+
+def test_weights_of_zero_have_no_reach() -> None:
+    with pytest.raises(NotApplicableError, match="all weights are zero"):
+        asked(np.zeros((4, 2, 3)), -1)

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from generator.analyses.relative import compute
+from generator.contracts import Result
+from generator.encodings import RelativeTable
+from generator.errors import NotApplicableError
+from generator.numerics import frozen
+from tests.support import subject
+
+
+def table(vectors: list[list[float]], first: int) -> RelativeTable:
+    return RelativeTable(frozen(vectors), frozen(np.arange(first, first + len(vectors))))
+
+
+def asked(form: RelativeTable) -> Result:
+    return compute(subject(form))
+
+
+def value(form: RelativeTable, key: str) -> float | None:
+    return next(metric.value for metric in asked(form).metrics if metric.key == key)
+
+
+BY_HAND = table([[3.0, 0.0], [0.0, 2.0], [0.0, 5.0]], first=-1)
+
+
+@pytest.mark.parametrize(("key", "expected"), [("adjacent", 0.5), ("mean", 1 / 3), ("sides", 0.0), ("shortest", 2.0), ("longest", 5.0)])
+def test_three_offsets_by_hand(key: str, expected: float) -> None:
+    assert value(BY_HAND, key) == pytest.approx(expected)
+
+
+def test_similarity_to_offset_0_by_hand() -> None:
+    assert asked(BY_HAND).arrays["to_zero"].tolist() == [0.0, 1.0, 1.0]
+
+
+def test_a_table_that_mirrors_itself_does_not_tell_before_from_after() -> None:
+    draws = np.random.default_rng(0).normal(size=(6, 8))
+    form = RelativeTable(frozen(np.concatenate([draws[:0:-1], draws])), frozen(np.arange(-5, 6)))
+    assert value(form, "sides") == pytest.approx(1.0)
+    assert "hardly tells before from after" in asked(form).findings[1].text
+
+
+def test_opposite_vectors_on_either_side_have_a_cosine_of_minus_one() -> None:
+    assert value(table([[-1.0, 2.0], [5.0, 5.0], [1.0, -2.0]], first=-1), "sides") == pytest.approx(-1.0)
+
+
+def test_offsets_without_an_opposite_do_not_count() -> None:
+    assert value(table([[7.0, 7.0], [-1.0, 2.0], [5.0, 5.0], [1.0, -2.0]], first=-2), "sides") == pytest.approx(-1.0)
+
+
+def test_a_table_of_one_side_has_no_sides() -> None:
+    assert value(table([[1.0, 0.0], [0.0, 1.0]], first=0), "sides") is None
+
+
+def test_where_offset_0_is_missing_the_nearest_takes_its_place() -> None:
+    assert asked(table([[1.0, 0.0], [0.0, 1.0]], first=2)).arrays["to_zero"].tolist() == [1.0, 0.0]
+
+
+def test_a_vector_of_zeros_is_left_out() -> None:
+    form = table([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]], first=-1)
+    assert (value(form, "adjacent"), value(form, "mean"), value(form, "sides")) == (None, 1.0, 1.0)
+
+
+def test_a_single_vector_has_nothing_to_be_compared_with() -> None:
+    with pytest.raises(NotApplicableError, match="fewer than two offsets"):
+        asked(table([[1.0, 0.0]], first=0))

@@ -1,0 +1,168 @@
+"""What single analyses say, against expressions that are not theirs."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from generator.analyses import bias, cosine, dimension_cosine, dimensions, rotation, table, vectors
+from generator.contracts import InputLayer, Result, Sentence, Subject
+from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, frozen
+from generator.schemes.alibi import slopes
+from tests.support import subject
+
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+TABLE = np.random.default_rng(0).normal(0.0, 0.02, (50, 12))
+
+
+def value(result: Result, key: str) -> float | None:
+    return next(metric.value for metric in result.metrics if metric.key == key)
+
+
+def of_table(values: Any) -> Subject[PositionTable]:
+    return subject(PositionTable(frozen(values)))
+
+
+def with_words(asked: Subject[PositionTable], words: Floats, word_scale: float = 1.0) -> Subject[PositionTable]:
+    """The same with a sentence whose first token is reserved."""
+    tokens = tuple(f"t{index}" for index in range(len(words)))
+    sentence = Sentence(tokens, tuple(range(len(words))), tuple(index == 0 for index in range(len(words))), frozen(words))
+    return replace(asked, input=InputLayer(sentence, sentence, "wte.weight", word_scale))
+
+
+def test_the_table_has_its_root_mean_square_and_its_largest_value() -> None:
+    result = table.compute(of_table(TABLE))
+    assert value(result, "rms") == pytest.approx(np.sqrt(np.mean(TABLE**2)))
+    assert value(result, "largest") == np.abs(TABLE).max()
+
+
+def test_the_share_of_values_beyond_the_colours_by_hand() -> None:
+    """One value of 100 is 10 root mean squares of the table, the others are none."""
+    result = table.compute(of_table(np.pad([[1.0]], (0, 9))))
+    assert value(result, "beyond") == pytest.approx(1.0)
+
+
+def test_a_value_that_stands_out_is_named_with_its_place() -> None:
+    outlier = np.pad([[-3.0]], ((4, 15), (7, 12)))
+    (finding,) = table.compute(of_table(outlier)).findings
+    assert "3.00 at position 4, dimension 7, 20 times" in finding.text
+
+
+def test_the_cosines_are_those_of_scikit_learn() -> None:
+    result = cosine.compute(of_table(TABLE))
+    theirs = cosine_similarity(TABLE)
+    np.testing.assert_allclose(result.arrays["cosines"], theirs, rtol=0, atol=1e-12)
+    assert value(result, "adjacent") == pytest.approx(np.diagonal(theirs, 1).mean())
+    assert value(result, "mean") == pytest.approx(theirs[~np.eye(50, dtype=bool)].mean())
+    assert value(result, "lowest") == pytest.approx(theirs.min())
+
+
+def test_the_cosines_of_the_printed_sinusoid() -> None:
+    result = cosine.compute(of_table(sinusoid(512, 768)))
+    assert value(result, "adjacent") == pytest.approx(0.97336, abs=5e-6)
+    assert value(result, "mean") == pytest.approx(0.4205, abs=5e-5)
+    assert result.arrays["profile"][10] == pytest.approx(0.680, abs=5e-4)
+
+
+def test_without_two_neighbours_that_have_a_direction_there_is_no_adjacent_cosine() -> None:
+    result = cosine.compute(of_table(np.eye(5) * (np.arange(5) % 2 == 0)[:, None]))
+    assert value(result, "adjacent") is None
+    assert value(result, "mean") == 0.0
+
+
+@pytest.mark.parametrize("values", [np.ones((1, 4)), np.zeros((5, 4)), np.eye(5, 4)[:, :1]])
+def test_fewer_than_two_directions_have_nothing_to_compare(values: Floats) -> None:
+    with pytest.raises(NotApplicableError):
+        cosine.compute(of_table(values))
+
+
+def test_the_cosines_of_dimensions_are_those_of_scikit_learn() -> None:
+    result = dimension_cosine.compute(of_table(TABLE))
+    theirs = cosine_similarity(TABLE.T)
+    np.testing.assert_allclose(result.arrays["cosines"], theirs, rtol=0, atol=1e-12)
+    assert value(result, "size") == pytest.approx(np.abs(theirs[~np.eye(12, dtype=bool)]).mean())
+
+
+def test_the_share_of_strong_pairs_by_hand() -> None:
+    """Of three dimensions two are opposite and one is at right angles to both."""
+    result = dimension_cosine.compute(of_table([[1.0, -1.0, 1.0], [1.0, -1.0, -1.0]]))
+    assert value(result, "strong") == pytest.approx(100 / 3)
+
+
+def test_the_roughness_of_noise_is_the_square_root_of_two() -> None:
+    """The variance of a difference of independent values is twice theirs."""
+    noise = np.random.default_rng(0).normal(size=(2000, 50))
+    assert value(dimensions.compute(of_table(noise)), "roughness") == pytest.approx(np.sqrt(2), rel=0.01)
+
+
+def test_the_roughness_of_a_constant_table_is_zero_and_of_an_alternating_one_two() -> None:
+    assert value(dimensions.compute(of_table(np.ones((9, 3)))), "roughness") == 0.0
+    assert value(dimensions.compute(of_table(np.ones((9, 3)) * (-1.0) ** np.arange(9)[:, None])), "roughness") == pytest.approx(2.0)
+
+
+def test_tables_of_one_width_show_the_same_dimensions() -> None:
+    first, second = (dimensions.compute(of_table(values)).arrays for values in (sinusoid(9, 40), sinusoid(30, 40)))
+    np.testing.assert_array_equal(first["dimensions"], second["dimensions"])
+    np.testing.assert_array_equal(second["curves"], sinusoid(30, 40)[:, second["dimensions"]].T)
+
+
+def test_the_vectors_shown_are_those_of_the_notebooks() -> None:
+    arrays = vectors.compute(of_table(sinusoid(350, 8))).arrays
+    assert arrays["positions"].tolist() == [0, 1, 2, 10, 100, 200, 300]
+    np.testing.assert_array_equal(arrays["vectors"], sinusoid(350, 8)[[0, 1, 2, 10, 100, 200, 300]])
+
+
+@pytest.mark.parametrize("word_scale", [1.0, 4.0])
+def test_the_size_of_positions_beside_words_by_hand(word_scale: float) -> None:
+    asked = with_words(of_table(np.full((9, 4), 6.0)), np.full((3, 4), 2.0), word_scale)
+    assert value(vectors.compute(asked), "word_ratio") == pytest.approx(3.0 / word_scale)
+
+
+def test_the_word_laid_over_is_the_first_that_is_not_reserved() -> None:
+    words = np.arange(12.0).reshape(3, 4)
+    arrays = vectors.compute(with_words(of_table(TABLE[:, :4]), words)).arrays
+    np.testing.assert_array_equal(arrays["word"], words[1])
+    assert str(arrays["token"]) == "t1"
+
+
+@pytest.mark.parametrize("words", [np.ones((3, 5)), np.zeros((3, 4)), np.full((3, 4), np.nan), np.full((3, 4), np.inf)])
+def test_words_that_cannot_be_compared_leave_a_reason(words: Floats) -> None:
+    result = vectors.compute(with_words(of_table(TABLE[:, :4]), words))
+    assert value(result, "word_ratio") is None
+    assert "word" not in result.arrays
+
+
+def test_the_bias_of_alibi_favours_the_position_itself_in_every_head() -> None:
+    offsets = np.arange(-128, 1)
+    form = OffsetBias(frozen(slopes(8)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
+    result = bias.compute(subject(form))
+    found = {key: value(result, key) for key in ("near_heads", "largest", "smallest", "spread")}
+    assert found == {"near_heads": 100.0, "largest": 0.0, "smallest": -64.0, "spread": 64.0}
+
+
+def test_the_share_of_heads_that_look_beside_them_by_hand() -> None:
+    values = [[9, 0, 0, 0, 0], [0, 9, 0, 0, 0], [0, 0, 9, 0, 0], [0, 0, 0, 0, 9]]
+    result = bias.compute(subject(OffsetBias(frozen(values), frozen(np.arange(-2, 3)), causal=False, beyond="constant")))
+    assert value(result, "near_heads") == 50.0
+    assert result.arrays["peaks"].tolist() == [-2, -1, 0, 2]
+
+
+def test_the_rotation_of_llama_2_has_the_printed_numbers() -> None:
+    result = rotation.compute(subject(Rotation(1e4, 128, 128, 4096)))
+    assert value(result, "longest") == pytest.approx(54_410, abs=0.5)
+    assert [value(result, key) for key in ("pairs", "full_turns", "slowed", "attention_factor")] == [64, 46, 0, 1]
+
+
+def test_the_rotation_of_llama_3_1_slows_the_printed_35_pairs() -> None:
+    """29 by eight and 6 between."""
+    result = rotation.compute(subject(Rotation(5e5, 128, 128, 131072, LLAMA3)))
+    assert [value(result, key) for key in ("full_turns", "slowed")] == [39, 35]
+
+
+def test_the_profile_of_a_rotation_is_the_mean_of_its_cosines() -> None:
+    profile = rotation.compute(subject(Rotation(100.0, 4, 4, 30))).arrays["profile"]
+    np.testing.assert_allclose(profile, [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(31)], rtol=0, atol=1e-12)

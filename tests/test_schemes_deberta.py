@@ -1,0 +1,132 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.encodings import RelativeTable
+from generator.errors import RowError
+from generator.numerics import Floats
+from generator.schemes.deberta import buckets, find
+from tests.listening import WAVES, as_numbers, made, read
+from tests.support import DictFiles, form_of
+
+N = 40  # Farther than any of the spans below.
+SIZE: dict[str, Any] = {
+    **{"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16},
+    **{"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_position_embeddings": 24, "position_biased_input": False},
+}
+BUCKETED = {**SIZE, "position_buckets": 8, "norm_rel_ebd": "layer_norm", "share_att_key": True}
+MODELS: list[tuple[str, dict[str, Any]]] = [
+    ("DebertaModel", SIZE),
+    ("DebertaModel", {**SIZE, "max_relative_positions": 10}),
+    ("DebertaV2Model", SIZE),
+    ("DebertaV2Model", BUCKETED),
+    ("DebertaV2Model", {**BUCKETED, "norm_rel_ebd": "none", "max_relative_positions": 12, "share_att_key": False}),
+    ("SEWDModel", {**WAVES, **BUCKETED, "squeeze_factor": 1}),
+]
+NAME = "encoder.rel_embeddings.weight"
+BAD: list[tuple[dict[str, Any], tuple[int, ...]]] = [
+    ({}, (10, 4)),
+    ({"max_relative_positions": 5}, (10,)),
+    ({"max_relative_positions": 6}, (10, 4)),
+    ({"max_relative_positions": 10**6}, (2 * 10**6, 1)),
+    ({"position_buckets": 6, "max_relative_positions": 20}, (10, 4)),
+    ({"position_buckets": 2, "max_relative_positions": 20}, (4, 4)),
+    ({"position_buckets": 10, "max_relative_positions": 6}, (20, 4)),
+    ({"max_relative_positions": 5, "norm_rel_ebd": "layer_norm"}, (10, 4)),
+    ({"max_position_embeddings": "x"}, (10, 4)),
+]
+
+
+def by_pair(encoding: Any) -> Floats:
+    """The vector of each pair of the first N positions, query by key: (N, N, width)."""
+    form = form_of(encoding, RelativeTable)
+    position = np.arange(N)
+    return form.vectors[np.clip(position[None] - position[:, None] - form.offsets[0], 0, form.offsets.size - 1).astype(int)]
+
+
+def encoder_of(model: Any) -> Any:
+    return model.encoder if hasattr(model.encoder, "rel_embeddings") else model.encoder.encoder
+
+
+@pytest.mark.parametrize(("n_buckets", "max_position"), [(256, 512), (8, 24), (10, 12), (32, 1000), (255, 4096)])
+def test_buckets_equal_those_of_transformers(n_buckets: int, max_position: int) -> None:
+    import torch
+    from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
+
+    offsets = np.arange(-max_position, max_position + 1)
+    theirs = make_log_bucket_position(torch.from_numpy(offsets), n_buckets, max_position).long().numpy()
+    np.testing.assert_array_equal(buckets(offsets, n_buckets, max_position), theirs)
+
+
+@pytest.mark.parametrize(("name", "options"), MODELS)
+def test_each_pair_of_positions_has_the_vector_that_the_model_takes(name: str, options: dict[str, Any], tmp_path: Path) -> None:
+    import torch
+
+    model = made(name, **options)
+    encoder = encoder_of(model)
+    relative = encoder.get_rel_pos(torch.zeros(1, N, 16))[0]
+    rows = encoder.get_rel_embedding()
+    theirs = as_numbers(rows[torch.clamp(relative + len(rows) // 2, 0, len(rows) - 1)])
+    (encoding,) = read(find, model, tmp_path).values()
+    np.testing.assert_allclose(by_pair(encoding), theirs, rtol=0, atol=1e-6)
+
+
+def test_the_attention_of_version_2_adds_products_with_these_vectors(tmp_path: Path) -> None:
+    import torch
+
+    model = made("DebertaV2Model", **{**BUCKETED, "share_att_key": False})
+    attention, encoder = model.encoder.layer[0].attention.self, model.encoder
+    query, key = torch.randn(2, N, 8), torch.randn(2, N, 8)  # heads, positions, width
+    theirs = attention.disentangled_attention_bias(query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3)
+    (encoding,) = read(find, model, tmp_path).values()
+    vectors = torch.tensor(by_pair(encoding), dtype=torch.float32)
+    towards = attention.pos_key_proj(vectors).view(N, N, 2, 8)
+    away = attention.pos_query_proj(vectors).view(N, N, 2, 8)
+    ours = (torch.einsum("hqd,qkhd->hqk", query, towards) + torch.einsum("hkd,qkhd->hqk", key, away)) / (3 * 8) ** 0.5
+    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=5e-6)  # sums of 16 products in single precision
+
+
+def test_the_attention_of_version_1_adds_products_with_these_vectors(tmp_path: Path) -> None:
+    import torch
+
+    model = made("DebertaModel", **SIZE)
+    attention, encoder = model.encoder.layer[0].attention.self, model.encoder
+    query, key = torch.randn(1, 2, N, 8), torch.randn(1, 2, N, 8)
+    theirs = attention.disentangled_att_bias(query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3)[0]
+    (encoding,) = read(find, model, tmp_path).values()
+    vectors = torch.tensor(by_pair(encoding), dtype=torch.float32)
+    towards = attention.pos_proj(vectors).view(N, N, 2, 8)
+    away = attention.pos_q_proj(vectors).view(N, N, 2, 8) / (3 * 8) ** 0.5
+    ours = torch.einsum("hqd,qkhd->hqk", query[0], towards) + torch.einsum("hkd,qkhd->hqk", key[0], away)
+    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=5e-6)  # sums of 16 products in single precision
+
+
+def test_the_row_in_the_middle_is_for_the_querys_own_position() -> None:
+    table = np.arange(40.0).reshape(10, 4)
+    form = form_of(find(DictFiles({"max_relative_positions": 5}, {NAME: table}))[0], RelativeTable)
+    near = dict(zip(form.offsets.tolist(), form.vectors[:, 0].tolist(), strict=True))
+    assert (near[0], near[-1], near[1], near[-5], near[5]) == (20.0, 24.0, 16.0, 36.0, 0.0)
+
+
+def test_the_notes_say_what_the_vectors_meet_and_that_they_are_normed(tmp_path: Path) -> None:
+    (encoding,) = read(find, made("DebertaV2Model", **BUCKETED), tmp_path).values()
+    said = " ".join(encoding.notes)
+    assert "LayerNorm is applied" in said
+    assert "queries (content to position) and keys (position to content)" in said
+    assert "The 4 nearest offsets each way have a vector each" in said
+
+
+@pytest.mark.parametrize(("config", "shape"), BAD)
+def test_what_does_not_fit_is_a_row_error(config: dict[str, Any], shape: tuple[int, ...]) -> None:
+    with pytest.raises(RowError, match=r"test: .*expected"):
+        find(DictFiles(config, {NAME: np.zeros(shape)}))
+
+
+@pytest.mark.parametrize(
+    "files",
+    [DictFiles({}, {"rel_embeddings_of_old": np.zeros((4, 4))}), DictFiles({"relative_attention": False}, {NAME: np.zeros((10, 4))})],
+)
+def test_nothing_is_found_where_there_is_no_table_in_use(files: DictFiles) -> None:
+    assert find(files) == []

@@ -1,0 +1,275 @@
+"""Tables of patches: which rows are patches, on which grid, and that they are what the model adds."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.encodings import PositionTable, grid_sinusoid
+from generator.grids import Lattice, lattice
+from generator.numerics import Floats
+from generator.schemes import learned, sinusoidal
+from tests import tiny
+from tests.support import DictFiles, form_of
+
+FLOAT32 = 1e-6
+SIZES: dict[str, Any] = {
+    **dict.fromkeys(("hidden_size", "intermediate_size", "embed_dim", "mlp_dim"), 16),
+    **dict.fromkeys(("num_attention_heads", "num_heads"), 2),
+    **dict.fromkeys(("num_hidden_layers", "depth"), 1),
+    "image_size": 32,
+    "patch_size": 8,
+}
+# family, options, the module whose output holds the sum, and the place of the first patch in it
+FAMILIES: list[tuple[str, dict[str, Any], str, int]] = [
+    ("vit", {}, "embeddings", 1),
+    ("vit", {"image_size": [16, 48]}, "embeddings", 1),
+    ("deit", {}, "embeddings", 2),
+    ("clip_vision_model", {}, "embeddings", 1),
+    ("siglip_vision_model", {}, "embeddings", 0),
+    ("dinov2", {}, "embeddings", 1),
+    ("dinov2_with_registers", {"num_register_tokens": 3}, "embeddings", 4),
+    ("ijepa", {}, "embeddings", 0),
+    ("beit", {"use_absolute_position_embeddings": True}, "embeddings", 1),
+    ("data2vec-vision", {"use_absolute_position_embeddings": True}, "embeddings", 1),
+    ("vit_msn", {}, "embeddings", 1),
+    ("yolos", {"num_detection_tokens": 5, "image_size": [16, 40]}, "embeddings", 1),
+    ("pixio", {"n_cls_tokens": 3}, "embeddings", 3),
+    ("dpt", {"is_hybrid": False}, "embeddings", 1),
+    ("timesformer", {"num_frames": 1}, "embeddings", 1),
+]
+
+
+def pixels(model: Any) -> Any:
+    """One image of the size that the model is configured for."""
+    import torch
+
+    size = getattr(model.config, "image_size", 32)
+    height, width = size if isinstance(size, list | tuple) else (size, size)
+    return torch.randn(1, 3, height, width, generator=torch.Generator().manual_seed(0))
+
+
+def build(family: str, **options: Any) -> Any:
+    """The bare model with random numbers in its table, where its family begins with zeros."""
+    import torch
+
+    torch.manual_seed(0)
+    from transformers import CONFIG_MAPPING, AutoModel
+
+    model = AutoModel.from_config(CONFIG_MAPPING[family](**{**SIZES, **options})).eval()
+    return with_random_table(model)
+
+
+def with_random_table(model: Any) -> Any:
+    import torch
+
+    for name, parameter in model.named_parameters():
+        if "pos" in name:
+            torch.nn.init.normal_(parameter, std=0.5)
+    return model
+
+
+def added(model: Any, tensor: str, module: str, **inputs: Any) -> Floats:
+    """What the table adds to the module's output: the output with the table less that with zeros in its place."""
+    import torch
+
+    said: list[Floats] = []
+    handle = model.get_submodule(module).register_forward_hook(
+        lambda _module, _inputs, output: said.append((output if hasattr(output, "double") else output[0]).double().numpy().copy())
+    )
+    with torch.no_grad():
+        model(**inputs)
+        dict(model.named_parameters())[tensor].zero_()
+        model(**inputs)
+    handle.remove()
+    return np.asarray((said[0] - said[1])[0], dtype=np.float64)
+
+
+def found(model: Any) -> Any:
+    (encoding,) = learned.find(DictFiles(model.config.to_dict(), {name: array.copy() for name, array in tiny.arrays(model).items()}))
+    return encoding
+
+
+@pytest.mark.parametrize(("family", "options", "module", "first"), FAMILIES)
+def test_the_vectors_are_those_that_the_model_adds_to_its_patches(family: str, options: dict[str, Any], module: str, first: int) -> None:
+    model = build(family, **options)
+    encoding = found(model)
+    vectors = form_of(encoding, PositionTable).vectors
+    inputs = {"pixel_values": pixels(model)[:, None] if family == "timesformer" else pixels(model)}
+    theirs = added(model, encoding.provenance.tensor, module, **inputs)
+    np.testing.assert_allclose(vectors, theirs[first : first + len(vectors)], rtol=0, atol=FLOAT32)
+
+
+def test_a_grid_of_shape_rows_columns_width_is_what_sam_adds() -> None:
+    import torch
+    from transformers import SamVisionConfig, SamVisionModel
+
+    torch.manual_seed(0)
+    sizes = {"window_size": 2, "global_attn_indexes": [0], "output_channels": 8, "mlp_dim": 16}
+    model = with_random_table(SamVisionModel(SamVisionConfig(**{**SIZES, **sizes})).eval())
+    encoding = found(model)
+    form = form_of(encoding, PositionTable)
+    before: list[Any] = []
+    model.vision_encoder.layers[0].register_forward_pre_hook(lambda _module, inputs: before.append(inputs[0].double().numpy().copy()))
+    with torch.no_grad():
+        model(pixels(model))
+        model.vision_encoder.pos_embed.zero_()
+        model(pixels(model))
+    np.testing.assert_allclose(form.vectors, (before[0] - before[1]).reshape(-1, 16), rtol=0, atol=FLOAT32)
+    assert (form.grid, form.first_row) == ((4, 4), 0)
+
+
+def test_what_the_spectrogram_transformer_adds_to_its_patches_is_read_by_frequency_and_time() -> None:
+    import torch
+    from transformers import ASTConfig, ASTModel
+
+    sizes = {"num_mel_bins": 16, "max_length": 40, "frequency_stride": 4, "time_stride": 8}
+    model = with_random_table(ASTModel(ASTConfig(**{**SIZES, **sizes})).eval())
+    encoding = found(model)
+    form = form_of(encoding, PositionTable)
+    theirs = added(model, encoding.provenance.tensor, "embeddings", input_values=torch.randn(1, 40, 16))
+    np.testing.assert_allclose(form.vectors, theirs[2:], rtol=0, atol=FLOAT32)
+    assert (encoding.part, form.grid, form.first_row) == ("audio", (3, 5), 2)
+
+
+def test_the_sinusoid_of_mae_is_known_as_one_and_equals_what_the_model_makes() -> None:
+    model = build_mae()
+    encodings = sinusoidal.find(DictFiles(model.config.to_dict(), tiny.arrays(model)))
+    assert [(each.part, form_of(each, PositionTable).grid) for each in encodings] == [("vision", (4, 4)), ("decoder", (4, 4))]
+    theirs = model.vit.embeddings.position_embeddings[0, 1:].double().numpy()
+    np.testing.assert_allclose(grid_sinusoid((4, 4), 16), theirs, rtol=0, atol=FLOAT32)
+    assert learned.find(DictFiles(model.config.to_dict(), tiny.arrays(model))) == []
+
+
+def build_mae() -> Any:
+    from transformers import ViTMAEConfig, ViTMAEForPreTraining
+
+    decoder = {"decoder_hidden_size": 8, "decoder_num_attention_heads": 2, "decoder_num_hidden_layers": 1, "decoder_intermediate_size": 8}
+    model = ViTMAEForPreTraining(ViTMAEConfig(**{**SIZES, **decoder})).eval()
+    model.vit.embeddings.patch_embeddings.projection._is_hf_initialized = False  # It fills its table only where this is not set.
+    model.vit.embeddings.initialize_weights()
+    model.decoder.initialize_weights(model.vit.embeddings.patch_embeddings.num_patches)
+    return model
+
+
+def test_the_other_order_of_the_halves_equals_that_of_aimv2() -> None:
+    import torch
+    from transformers.models.aimv2.modeling_aimv2 import build_2d_sinusoidal_position_embedding
+
+    theirs = build_2d_sinusoidal_position_embedding(
+        3, 5, embed_dim=16, temperature=10000.0, device=torch.device("cpu"), dtype=torch.float64
+    )
+    ours = [grid_sinusoid((3, 5), 16, columns_first) for columns_first in (True, False)]
+    assert min(np.abs(each - theirs.reshape(15, 16).numpy()).max() for each in ours) < FLOAT32
+
+
+@pytest.mark.parametrize(
+    ("columns_first", "words"), [(True, "patch's column, the other half that of its row"), (False, "patch's row, the")]
+)
+def test_a_stored_sinusoid_of_a_grid_that_is_not_square_is_known_and_its_order_said(columns_first: bool, words: str) -> None:
+    stored = np.vstack([np.zeros(8), grid_sinusoid((2, 6), 8, columns_first)])[None]
+    (encoding,) = sinusoidal.find(DictFiles({"image_size": [16, 48], "patch_size": 8}, {"pos_embed": stored}))
+    assert words in encoding.notes[-1]
+
+
+def test_the_halves_of_a_patch_are_the_sinusoids_of_its_column_and_row() -> None:
+    table = grid_sinusoid((2, 3), 8)
+    np.testing.assert_allclose(table[4], [*np.sin([1, 0.01]), *np.cos([1, 0.01])] * 2, rtol=0, atol=1e-15)
+
+
+def test_the_reference_of_a_table_of_patches_is_the_sinusoid_of_its_grid() -> None:
+    reference = PositionTable(np.ones((6, 8)), grid=(2, 3)).reference
+    assert reference is not None
+    assert reference.grid == (2, 3)
+    np.testing.assert_array_equal(reference.vectors, grid_sinusoid((2, 3), 8))
+
+
+VIT = {"image_size": 32, "patch_size": 8}
+LATTICES: list[tuple[int, dict[str, Any], Lattice]] = [
+    (16, VIT, Lattice(0, 0, (4, 4), "as config.json says")),
+    (17, VIT, Lattice(1, 0, (4, 4), "as config.json says")),
+    (18, VIT, Lattice(2, 0, (4, 4), "as config.json says")),
+    (13, {"image_size": [16, 48], "patch_size": [8, 8]}, Lattice(1, 0, (2, 6), "as config.json says")),
+    (24, {**VIT, "n_cls_tokens": 8}, Lattice(8, 0, (4, 4), "as config.json says")),
+    (22, {**VIT, "num_detection_tokens": 5}, Lattice(1, 5, (4, 4), "as config.json says")),
+    (17, {"vision_config": VIT}, Lattice(1, 0, (4, 4), "as config.json says")),
+    (26, VIT, Lattice(1, 0, (5, 5), "taken to be square")),
+    (25, {}, Lattice(0, 0, (5, 5), "taken to be square")),
+    (27, {}, Lattice()),
+    (33, {**VIT, "tubelet_size": [2, 8, 8]}, Lattice(1)),
+    (65, {"image_size": 32, "tubelet_size": [2, 8, 8]}, Lattice(1)),
+    (17, {"image_size": 32, "tubelet_size": [2, 8, 8]}, Lattice(1, 0, (4, 4), "as config.json says")),
+    (25, {"image_size": "x", "patch_size": None}, Lattice(0, 0, (5, 5), "taken to be square")),
+    (25, {"image_size": -32, "patch_size": 0}, Lattice(0, 0, (5, 5), "taken to be square")),
+    (25, {"image_size": [32, "y"], "patch_size": [8]}, Lattice(0, 0, (5, 5), "taken to be square")),
+    (22, {**VIT, "num_detection_tokens": -5}, Lattice()),
+]
+
+
+@pytest.mark.parametrize(("n_rows", "config", "expected"), LATTICES)
+def test_patches_lie_as_the_config_says_or_else_in_a_square(n_rows: int, config: dict[str, Any], expected: Lattice) -> None:
+    assert lattice("pos_embed", n_rows, config) == expected
+
+
+def test_a_table_that_counts_frames_lies_on_no_grid() -> None:
+    assert lattice("video_model.temporal_embeddings.position_embeddings", 16, VIT) == Lattice()
+
+
+def table_of(config: dict[str, Any], **arrays: Floats) -> list[tuple[str, Any, tuple[int, ...]]]:
+    found = learned.find(DictFiles(config, {name.replace("__", "."): array for name, array in arrays.items()}))
+    return [(each.part, form_of(each, PositionTable).grid, form_of(each, PositionTable).vectors.shape) for each in found]
+
+
+def noise(*shape: int) -> Floats:
+    return np.random.default_rng(0).normal(size=shape)
+
+
+def test_channels_before_rows_and_columns_are_read_as_sam_2_stores_them() -> None:
+    table = noise(1, 6, 3, 3)
+    (encoding,) = learned.find(DictFiles({}, {"backbone.pos_embed": table, "backbone.pos_embed_window": noise(1, 6, 2, 2)}))
+    np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors[5], table[0, :, 1, 2])
+    assert "a second, smaller one" in encoding.notes[-1]
+
+
+def test_a_grid_without_a_leading_one_is_read_row_by_row() -> None:
+    assert table_of({}, pos_emb__position_embeddings=noise(3, 3, 8)) == [("vision", (3, 3), (9, 8))]
+
+
+def test_text_and_vision_are_two_parts_of_one_checkpoint() -> None:
+    found = table_of(
+        {"vision_config": VIT, "text_config": {}},
+        text_model__embeddings__position_embedding__weight=noise(77, 8),
+        vision_model__embeddings__position_embedding__weight=noise(17, 8),
+    )
+    assert found == [("text", None, (77, 8)), ("vision", (4, 4), (16, 8))]
+
+
+def test_a_table_of_words_is_not_laid_on_a_grid_however_many_rows_it_has() -> None:
+    assert table_of({**VIT, "vocab_size": 9}, embeddings__position_embeddings__weight=noise(16, 8)) == [("encoder", None, (16, 8))]
+
+
+def test_rows_of_images_are_not_counted_from_the_padding_of_words() -> None:
+    found = table_of(
+        {"model_type": "layoutlmv3", "vocab_size": 9, "pad_token_id": 1, "input_size": 32, "patch_size": 8}, pos_embed=noise(1, 17, 8)
+    )
+    assert found == [("vision", (4, 4), (16, 8))]
+
+
+def test_the_random_frequencies_of_sam_are_no_table() -> None:
+    assert (
+        table_of(
+            {}, shared_image_embedding__positional_embedding=noise(2, 8), prompt_encoder__shared_embedding__positional_embedding=noise(2, 8)
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize("shape", [(), (8,), (0, 4), (2, 3, 4), (2, 3, 3, 4), (1, 0, 4), (1, 2, 3, 4, 5)])
+def test_a_parameter_of_another_shape_is_left_alone(shape: tuple[int, ...]) -> None:
+    assert table_of({}, pos_embed=np.zeros(shape)) == []
+
+
+def test_special_rows_and_the_grid_are_said() -> None:
+    (encoding,) = learned.find(DictFiles({**VIT, "num_detection_tokens": 5}, {"pos_embed": noise(1, 22, 8)}))
+    assert "22 rows; the first 1 and the last 5 belong to special tokens" in encoding.notes[0]
+    assert "4 rows by 4 columns, as config.json says" in encoding.notes[1]
