@@ -13,6 +13,7 @@ LAYERS = (
     "num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "num_encoder_layers",
     "num_decoder_layers", "depth", "num_hidden_groups",
 )  # fmt: skip
+FEW = 3  # The third layer is the first with attention in some that alternate.
 AUTO = ("MODEL", "MODEL_FOR_PRETRAINING", "MODEL_FOR_CAUSAL_LM", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM", "MODEL_FOR_IMAGE_TEXT_TO_TEXT")
 LLAMA_3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 2048}
 LONGROPE = {"factor": 2.0, "original_max_position_embeddings": 1024, "short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
@@ -121,7 +122,7 @@ def _config(case: Case) -> Any:
 
     config = CONFIG_MAPPING[case.type](**{**NEEDED.get(case.type, {}), **case.options})
     for one in (config, *(part for part in vars(config).values() if hasattr(part, "to_dict"))):
-        few = {name: 2 for name in LAYERS if isinstance(getattr(one, name, None), int) and getattr(one, name) > 2}
+        few = {name: FEW for name in LAYERS if isinstance(getattr(one, name, None), int) and getattr(one, name) > FEW}
         if "layer_types" not in vars(one):  # A list with an entry for each layer has to stay in step.
             _shorten(one, few)
     return config
@@ -155,5 +156,6 @@ def _unnamed(config: type) -> list[Any]:
     except ImportError:
         return []
     values = [value for value in vars(sys.modules[place]).values() if isinstance(value, type) and issubclass(value, PreTrainedModel)]
-    fitting = [value for value in values if value.__module__ == place and getattr(value, "config_class", None) is config]
-    return sorted(fitting, key=lambda value: (not value.__name__.endswith("Model"), len(value.__name__)))
+    whole = [value for value in values if value.__module__ == place and "PreTrainedModel" not in value.__name__]
+    fitting = [value for value in whole if getattr(value, "config_class", None) is config]
+    return sorted(fitting, key=lambda value: (*(not value.__name__.endswith(end) for end in ("Model", "Backbone")), len(value.__name__)))

@@ -12,15 +12,14 @@ from typing import Any
 
 # What a class is called, with the kind of encoding that such a module brings.
 CLASSES = (
-    ("rotation", re.compile(r"(Rotary|RoPE|Rope)\w*(Embedding|Encoding)|LightGluePositionalEncoder")),
-    ("table", re.compile(r"(Sinus|Sinusoid|Sinusoidal|Sinusoids|Sine)(Position|Positional|Embedding)\w*(Embedding)|PositionEmbeddingSine")),
-    ("table", re.compile(r"Learned(Absolute)?Position|ScaledPositionalEncoding|AxialPositionEmbeddings|BrosPositionalEmbedding")),
+    ("rotation", re.compile(r"(Rotary|RoPE|Rope)\w*(Embedding|Encoding|Attention)|LightGluePositionalEncoder")),
+    ("table", re.compile(r"(Sinusoid|Sinusoidal|Sinusoids|Sine)(Position|Positional|Embedding)\w*(Embedding)|PositionEmbeddingSine")),
+    ("table", re.compile(r"Learned(Absolute)?Position|ScaledPositionalEncoding|AxialPositionEmbeddings|^PositionEmbeddings$|BrosPositionalEmbedding")),
     ("table", re.compile(r"(PatchTS\w*|TimesFm)Positional(Encoding|Embedding)|Florence2VisionPositionalEmbedding|SamHQPos|Sam\w*PositionalEmbedding")),
-    ("table", re.compile(r"WhisperPositional|ProphetNetPositional|PrecomputedPosition|CanaryPositional")),
+    ("table", re.compile(r"WhisperPositional|FunAsrNanoPosition|ProphetNetPositional|PrecomputedPosition|CanaryPositional")),
     ("offset vectors", re.compile(r"Rel(ative)?Position(al)?(Encoding|Embedding)|XLNetRelativeAttention|FunnelRelMultiheadAttention|InklingRel|Inkling2Rel")),
     ("window bias", re.compile(r"(Swin|Beit|Data2VecVision)\w*RelativePositionBias")),
     ("buckets", re.compile(r"^RelativePositionBias(1D|Horizontal|Vertical)|AudioRelativeAttentionBias|CpmAntSegmentPosition")),
-    ("convolution", re.compile(r"Positional(Conv)(Embedding|Layer)|PosConv")),
 )  # fmt: skip
 # What a parameter, or the module that holds it, is called where its class says nothing.
 HELD = (
@@ -30,11 +29,11 @@ HELD = (
     ("decomposed", re.compile(r"(^|\.)rel_pos_[hw]$")),
     ("window bias", re.compile(r"(^|\.)(relative_position_bias_table|attention_biases|attention_bias_cache)$|continuous_position_bias_mlp")),
     ("table", re.compile(r"(^|\.)(\w+_)?(wpe|pos(ition|itional|itions)?_?(embed\w*|emb|encoding|enc)|positions_embed|embed_positions)(_table|s_layer|s)?(\.weight)?$")),
-    ("table", re.compile(r"(^|\.)class_pos_emb$|(^|\.)(x|y|h|w|row|col|char)_position_embeddings\.weight$")),
+    ("table", re.compile(r"(^|\.)(x|y|h|w|row|col|char)_position_embeddings\.weight$|(^|\.)(row|column)_embedder\.weight$")),
 )  # fmt: skip
-NOT_POSITIONS = re.compile(r"query_position_embeddings|(^|\.)rel_|relative|memory_temporal|no_memory|mask_embed")
+NOT_POSITIONS = re.compile(r"query_position_embeddings|class_pos_emb|(^|\.)rel_|relative|memory_temporal|no_memory|mask_embed")
 SLOPES = ("build_alibi_tensor", "build_mpt_alibi_tensor")
-ADDED = re.compile(r"self\.pos_encoding\[|create_sinusoidal_positions\(")
+ADDED = re.compile(r"self\.pos_encoding\[|get_sinusoid_encoding_table\(|create_sinusoidal_positions\(")
 TURNS = re.compile(r"apply_rotary|rotate_every_two|rotate_half")
 
 
@@ -55,12 +54,12 @@ def _by_class(model: Any) -> Iterator[str]:
 
 
 def _held(model: Any) -> Iterator[str]:
-    for path, parameter in model.named_parameters():
-        if parameter.ndim < 2 and "bias_" not in path:
-            continue
-        kind = next((kind for kind, pattern in HELD if pattern.search(path) and not (kind == "table" and NOT_POSITIONS.search(path))), None)
-        if kind is not None:
-            yield kind
+    for path, module in model.named_modules():
+        for name, parameter in module.named_parameters(prefix=path, recurse=False):
+            if "Sinusoidal" not in type(module).__name__ and (parameter.ndim > 1 or "bias_" in name):  # Those are told by class.
+                kind = next((kind for kind, pattern in HELD if pattern.search(name)), None)
+                if kind is not None and not (kind == "table" and NOT_POSITIONS.search(name)):
+                    yield kind
 
 
 def _by_code(model: Any) -> Iterator[str]:
@@ -69,6 +68,8 @@ def _by_code(model: Any) -> Iterator[str]:
         source = _source(type(module))
         if any(maker in source for maker in SLOPES) and getattr(module.config, "alibi", True):
             yield "slopes"
+        if hasattr(module, "pos_conv_embed") and "self.pos_conv_embed(" in source:
+            yield "convolution"  # Wav2Vec2-Conformer has one as well, and never calls it.
         if hasattr(module, "embed_positions") and TURNS.search(source) and type(module).__name__.endswith("Attention"):
             yield "rotation"
         if ADDED.search(source) and not TURNS.search(source):

@@ -61,10 +61,11 @@ def _atlas(outcomes: tuple[Outcome, ...]) -> Atlas:
 def _noted(folder: Path) -> dict[str, Any]:
     """What the last build noted of itself, if its site still stands."""
     try:
-        noted: dict[str, Any] = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        noted = json.loads((folder / NOTE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return noted if (folder / "site").is_dir() and (folder / "docs").is_dir() else {}
+    stands = (folder / "site").is_dir() and (folder / "docs").is_dir()
+    return noted if stands and isinstance(noted, dict) and isinstance(noted.get("counts"), dict) else {}
 
 
 def _versions() -> dict[str, str]:

@@ -89,6 +89,8 @@ def _plain(text: str, path: Path) -> None:
 
 
 def _text(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        raise RefusedError(f"{path}: not a regular file; expected the list of checkpoints")
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -24,10 +24,10 @@ def module_output(files: Files, word_tensor: str, ids: Sequence[int]) -> tuple[F
     The layer gets a small vocabulary that holds the sentence's tokens alone, so that the word table need not be read.
     returns: None where the family has no layer of BERT's kind, or none that takes these tensors and as many tokens
     """
-    import torch
-
     if not word_tensor.endswith("embeddings.word_embeddings.weight"):
         return None
+    import torch
+
     prefix = word_tensor.removesuffix("word_embeddings.weight")
     model_type = family(files.config) if "model_type" in files.config else prefix.split(".")[0]
     distinct = sorted(set(ids))

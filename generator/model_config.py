@@ -66,10 +66,12 @@ def needed(config: Json, what: str, where: str) -> int:
 
 
 def whole(value: object, where: str) -> int:
-    """``value`` as an int.
+    """``value`` as an int; 2048.0, as some configs write it, is one.
 
     errors: RowError unless it is a whole number from 1 to 2^31
     """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
         raise RowError(f"{where} is {value!r:.60}; expected a whole number from 1 to {LARGEST:,}")
     return value

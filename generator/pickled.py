@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,12 @@ DTYPES = {
     "torch.int64": "I64",
     "torch.int32": "I32",
 }
+
+
+def open_folder(folder: Path, where: str, pickle: bool, revision: str | None = None) -> FolderFiles:
+    """The checkpoint in ``folder``; its pickle only where the row allows it and there is nothing better."""
+    better = any((folder / name).exists() for name in ("model.safetensors", "model.safetensors.index.json"))
+    return (PickledFiles if pickle and not better else FolderFiles)(folder, where, revision)
 
 
 class PickledFiles(FolderFiles):

@@ -8,12 +8,17 @@ from generator.model_config import family
 EVERY_FOURTH = frozenset({"smollm3", "llama4_text", "mistral_large4_text"})  # Leave out one layer in four where the config is silent.
 # Families whose layers that see all of the text turn nothing, so long as there are others that see a window.
 WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint", "kolibri1"})
+PER_LAYER = frozenset({"granite_swa", "granitemoe_swa"})  # Have a base for each layer, and 0 where there is none.
 MOST_NAMED = 24
 
 
 def layers_note(config: Json, kind: str) -> tuple[str, ...]:
     """Which layers have this kind of rotation, or which have none, as far as the config says."""
     types = _listed(config.get("layer_types"))
+    if kind and kind.startswith("base "):
+        own = _listed(config.get("layer_rope_theta"))
+        having = [layer for layer, base in enumerate(own) if isinstance(base, int | float) and f"base {base:g}" == kind]
+        return (f"{_named(having)} of {len(own)} turn by it.",)
     if kind and types:
         having = [layer for layer, each in enumerate(types) if isinstance(each, str) and each.replace("_", " ") == kind]
         return (f"{_named(having)} of {len(types)} turn by it.",) if having else ()
@@ -33,6 +38,12 @@ def without(config: Json) -> list[int]:
         return [layer for layer, each in enumerate(_listed(config.get("layer_types"))) if each == "full_attention"]
     bases = _listed(config.get("layer_rope_theta"))  # Where a layer's base is 0, it has none.
     return [layer for layer, turns in enumerate(given or bases) if not turns]
+
+
+def bases_by_layer(config: Json) -> list[float]:
+    """The bases of the families in which every layer has its own, the smallest first."""
+    listed = _listed(config.get("layer_rope_theta")) if family(config) in PER_LAYER else ()
+    return sorted({float(base) for base in listed if isinstance(base, int | float) and not isinstance(base, bool) and base > 0})
 
 
 def own_head_dim(config: Json, kind: str) -> object:

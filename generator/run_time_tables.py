@@ -54,7 +54,8 @@ FAMILIES = {
     "musicgen_melody_decoder": Made("tensor2tensor", DECODER, cosines_first=True),
     "qwen2_5_omni_audio_encoder": HEARD,
     "qwen3_omni_moe_audio_encoder": HEARD,
-    "qwen3_asr_encoder": HEARD,
+    "qwen3_asr_encoder": Made("tensor2tensor", (("audio encoder", ()),)),
+    "tipsv2_text_model": Made("tensor2tensor", ENCODER),
 }
 TOLD_NOT_TO_LEARN = {"trocr": Made("tensor2tensor", DECODER, after_padding=True)}
 
@@ -69,5 +70,6 @@ def made_by(config: Json) -> Made | None:
 def first_angle(config: Json, how: Made) -> int:
     """The number whose angles the first position has."""
     padding = config.get("pad_token_id")
-    known = isinstance(padding, int) and not isinstance(padding, bool) and 0 <= padding < 2**20
-    return (padding if known else 1) + 1 if how.after_padding else 0
+    if not how.after_padding:
+        return 0
+    return padding + 1 if isinstance(padding, int) and not isinstance(padding, bool) and 0 <= padding < 2**20 else 2

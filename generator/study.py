@@ -32,7 +32,7 @@ from generator.model_config import facts
 from generator.plotting import thumbnail
 from generator.store import Store
 from generator.style import REFERENCE as REFERENCE_COLOUR
-from generator.style import SERIES
+from generator.style import SERIES, short
 from generator.svg import svg
 
 SECONDS = 600.0
@@ -154,7 +154,7 @@ def _study(task: Task) -> Outcome:
         revision=files.revision,
         facts=facts(files.config, files.where),
         layout=layout(files.tensors),
-        readings=tuple(_read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
+        readings=tuple(_read(subject, Label(short(title), task.colour)) for subject, title in zip(subjects, titles, strict=True)),
         looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),
     )
 

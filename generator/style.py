@@ -13,6 +13,7 @@ REFERENCE = "#8a93a3"
 ACCENT = "#d9772b"
 DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
 LEVELS = 96  # Colours an image uses: finer than the eye tells, and small as a palette.
+LONGEST_TITLE = 40  # characters
 WIDTH = 7.8  # inches; 72 SVG units each
 PIXELS = 150_000  # all images of one figure together
 STYLE: Any = {
@@ -44,3 +45,9 @@ STYLE: Any = {
     **dict.fromkeys(("axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor"), MUTED),
     "grid.color": GRID,
 }
+
+
+def short(title: str) -> str:
+    """``title`` as figures show it: a longer one would push them out of their frames. Its end stays, since it names the part."""
+    half = LONGEST_TITLE // 2
+    return title if len(title) <= LONGEST_TITLE else f"{title[: half - 1]}…{title[-half:]}"

@@ -16,7 +16,8 @@ from generator.model_config import family, number
 from generator.numerics import Floats, frozen
 
 NAME = re.compile(
-    r"(^|\.)(position_embeddings?|positions_embed|embed_positions|wpe|(decoder_)?pos_embed|positional_embedding|position_embedding_table)"
+    r"(^|\.)(position_embeddings?|positions_embed|embed_positions|wpe|(decoder_)?pos_embed|positional_embedding(_vlm)?"
+    r"|position_embedding_table|position_embeds_layer|char_position_embeddings|text_position_embedding|pos_emb)"
     r"(\.weight)?$"
 )
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")  # SAM's random frequencies for points and boxes.

@@ -9,7 +9,9 @@ from generator.model_config import family
 
 # Where nested configs stand, and what their part is called. Those for images are left to others.
 NESTED = {
-    **dict.fromkeys(("text_config", "language_config", "llm_config", "thinker_config", "decoder", "decoder_config"), "decoder"),
+    **dict.fromkeys(
+        ("text_config", "language_config", "llm_config", "vlm_config", "thinker_config", "decoder", "decoder_config"), "decoder"
+    ),
     **dict.fromkeys(("encoder", "encoder_config", "text_encoder"), "encoder"),
     "audio_config": "audio encoder",
     "depth_decoder_config": "depth decoder",

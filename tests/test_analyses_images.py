@@ -94,13 +94,6 @@ def test_it_does_not_apply_without_a_grid_or_without_vectors(grid: tuple[int, in
         tiles.compute(Subject(Encoding("", "", form, Provenance(""))))
 
 
-def test_a_mosaic_has_lines_of_nothing_between_its_tiles() -> None:
-    picture = tiles.mosaic([[np.full((2, 3), 1.0), np.full((2, 3), 2.0)]] * 2)
-    np.testing.assert_array_equal(picture[0], [1, 1, 1, np.nan, 2, 2, 2])
-    assert np.isnan(picture[2]).all()
-    assert picture.shape == (5, 7)
-
-
 def bias(head: Any) -> Result:
     return of_window(np.array(head, dtype=float)[None])
 

@@ -32,9 +32,11 @@ ORDINARY = {
     ("generator.encodings.tables", "vectors"): "a noun in a sentence for readers",
     ("generator.schemes.deberta", "bias"): "the end of a tensor's name",
     ("generator.schemes.rotary", "alibi"): "a key of config.json",
+    ("generator.schemes.rotary", "axial"): "a value in config.json",
     ("generator.schemes.rotary", "sinusoidal"): "a value in config.json",
     ("generator.site.data", "checkpoint"): "the heading of a column",
     ("generator.site.data", "scheme"): "the heading of a column",
+    ("generator.style", "none"): "matplotlib's word for no colour, no interpolation, no outlines",
     ("generator.tables", "rotary"): "a value in config.json",
 }
 

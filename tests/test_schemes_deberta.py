@@ -12,10 +12,9 @@ from tests.listening import WAVES, as_numbers, made, read
 from tests.support import DictFiles, form_of
 
 N = 40  # Farther than any of the spans below.
-SIZE: dict[str, Any] = {
-    **{"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16},
-    **{"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_position_embeddings": 24, "position_biased_input": False},
-}
+WIDTHS = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+ASKED = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_position_embeddings": 24, "position_biased_input": False}
+SIZE: dict[str, Any] = {**WIDTHS, **ASKED}
 BUCKETED = {**SIZE, "position_buckets": 8, "norm_rel_ebd": "layer_norm", "share_att_key": True}
 MODELS: list[tuple[str, dict[str, Any]]] = [
     ("DebertaModel", SIZE),
@@ -43,7 +42,8 @@ def by_pair(encoding: Any) -> Floats:
     """The vector of each pair of the first N positions, query by key: (N, N, width)."""
     form = form_of(encoding, RelativeTable)
     position = np.arange(N)
-    return form.vectors[np.clip(position[None] - position[:, None] - form.offsets[0], 0, form.offsets.size - 1).astype(int)]
+    rows = np.clip(position[None] - position[:, None] - form.offsets[0], 0, form.offsets.size - 1).astype(int)
+    return np.asarray(form.vectors[rows])
 
 
 def encoder_of(model: Any) -> Any:

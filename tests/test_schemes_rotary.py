@@ -260,8 +260,7 @@ def test_the_rotation_of_a_nested_text_model_is_found_from_what_a_saved_config_s
     theirs = [buffer.double().numpy() for name, buffer in module.named_buffers() if name.endswith("inv_freq") and "original" not in name]
     ours = [form_of(encoding, Rotation).frequencies for encoding in find(DictFiles(saved)) if encoding.part.startswith("decoder")]
     assert len(ours) == len(theirs)
-    for turning in theirs:
-        turning = turning[turning != 0]
+    for turning in (each[each != 0] for each in theirs):
         assert any(each.shape == turning.shape and np.allclose(each, turning, rtol=1e-5) for each in ours)
 
 
@@ -326,6 +325,18 @@ def test_the_note_names_the_layers_of_each_kind() -> None:
     found = {encoding.part: encoding for encoding in find(DictFiles({**LLAMA, "rope_parameters": rope, "layer_types": types}))}
     assert "Layer 2 of 3 turn by it." in found["decoder full attention"].notes
     assert "Layers 0, 1 (2) of 3 turn by it." in found["decoder sliding attention"].notes
+
+
+def test_layers_with_bases_of_their_own_have_the_rotations_of_the_built_model() -> None:
+    from transformers import GraniteSWAConfig, GraniteSWAModel
+
+    sizes = {"vocab_size": 40, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2, "num_key_value_heads": 2}
+    model = GraniteSWAModel(GraniteSWAConfig(**sizes, num_hidden_layers=4, layer_rope_theta=[1e4, 5e5, 0, 1e4]))
+    found = {encoding.part: encoding for encoding in find(DictFiles(model.config.to_dict()))}
+    assert list(found) == ["decoder base 10000", "decoder base 500000"]
+    for encoding, module in zip(found.values(), model.rotary_embs, strict=True):
+        close(form_of(encoding, Rotation).frequencies, module.inv_freq)
+    assert "Layers 0, 3 (2) of 4 turn by it." in found["decoder base 10000"].notes
 
 
 def test_a_multimodal_rotation_of_an_older_config_is_split_between_time_height_and_width() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from generator.encodings import PositionTable, grid_sinusoid
+from generator.errors import RowError
 from generator.grids import Lattice, lattice
 from generator.numerics import Floats
 from generator.schemes import learned, sinusoidal
@@ -273,3 +274,21 @@ def test_special_rows_and_the_grid_are_said() -> None:
     (encoding,) = learned.find(DictFiles({**VIT, "num_detection_tokens": 5}, {"pos_embed": noise(1, 22, 8)}))
     assert "22 rows; the first 1 and the last 5 belong to special tokens" in encoding.notes[0]
     assert "4 rows by 4 columns, as config.json says" in encoding.notes[1]
+
+
+def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> None:
+    from transformers import VideoMAEConfig, VideoMAEModel
+
+    config = VideoMAEConfig(**{**SIZES, "image_size": [16, 24]}, num_frames=4, tubelet_size=2)
+    (encoding,) = sinusoidal.find(DictFiles(config.to_dict()))
+    theirs = VideoMAEModel(config).embeddings.position_embeddings[0].double().numpy()
+    np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
+    assert (encoding.part, encoding.is_of_words) == ("vision", False)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"image_size": None}, {"num_frames": 0}, {"tubelet_size": "x"}, {"num_frames": 1}, {"num_frames": 2**30}]
+)
+def test_a_clip_of_no_size_is_a_row_error(wrong: dict[str, Any]) -> None:
+    with pytest.raises(RowError, match=r"test.*expected"):
+        sinusoidal.find(DictFiles({"model_type": "videomae", **SIZES, "num_frames": 4, "tubelet_size": 2, **wrong}))

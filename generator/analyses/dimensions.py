@@ -65,7 +65,7 @@ def alt(results: Results) -> str:
         f"step to step change {result.metrics[0].value:.2f} of the root mean square"
         for label, result in results.items()
     )
-    return f"{COUNT} dimensions drawn as curves over position. " + "; ".join(said) + "."
+    return "Single dimensions drawn as curves over position. " + "; ".join(said) + "."
 
 
 ANALYSIS = Analysis(

@@ -149,7 +149,7 @@ ANALYSIS = Analysis(
         "Toeplitz fit after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the rest is defined here, on kernels that each "
         "scheme's own source defines."
     ),
-    order=15,
+    order=85,
     forms=(PositionTable, OffsetBias, RelativeTable, WindowBias, Rotation, Convolution),
     compute=compute,
     figures=(

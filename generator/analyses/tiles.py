@@ -10,7 +10,7 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics import Array, Floats, cosine_matrix, directions, finite, shrink
 from generator.plotting import colour_bar, image, panels
-from generator.style import DIVERGING, PIXELS, WIDTH
+from generator.style import DIVERGING, PAPER, PIXELS, WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,10 +104,10 @@ def _findings(across: float | None, down: float | None, mean: float, uneven: flo
 
 
 def draw(results: Results) -> "Figure":
-    aspects = [float(result.arrays["grid"][0] / result.arrays["grid"][1]) for result in results.values()]
+    aspects = [_aspect(result) for result in results.values()]
     columns = 2 if max(aspects) > 0.5 else 1
-    width = WIDTH / min(columns, len(results)) if max(aspects) <= 2.0 else 2.0
-    figure, axes = panels(len(results), columns, height=min(width * max(*aspects, 0.1) + 0.6, 5.6 if len(results) == 1 else 3.9))
+    width = WIDTH / min(columns, len(results))
+    figure, axes = panels(len(results), columns, height=min(width * max(aspects) + 0.6, 5.6 if len(results) == 1 else 3.9))
     for each, (label, result) in zip(axes, results.items(), strict=True):
         picture = _draw_mosaic(each, result, share=len(results))
         each.set_title(label.title, color=label.colour)
@@ -115,32 +115,33 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
+def _aspect(result: Result) -> float:
+    """Height by width of the grid, kept from 1/4 to 4 so that a long one can still be read."""
+    return float(np.clip(result.arrays["grid"][0] / result.arrays["grid"][1], 0.25, 4.0))
+
+
 def _draw_mosaic(axes: "Axes", result: Result, share: int) -> "AxesImage":
     every = 1 if share < 3 else 2
     tiles = result.arrays["tiles"][::every, ::every]
-    side = int(np.sqrt(PIXELS / share / (tiles.shape[0] * tiles.shape[1]))) - 1
-    small = [[shrink(tile, max(side, 1), max(side, 1)) for tile in line] for line in tiles]
-    matrix = mosaic(small)
-    picture = image(axes, matrix, (-1.0, 1.0), DIVERGING, share=share)
-    axes.set_box_aspect(float(result.arrays["grid"][0] / result.arrays["grid"][1]))
-    _ticks(axes, "y", result.arrays["rows"][::every], small[0][0].shape[0])
-    _ticks(axes, "x", result.arrays["columns"][::every], small[0][0].shape[1])
+    side = max(int(np.sqrt(PIXELS / share / (tiles.shape[0] * tiles.shape[1]))), 1)
+    small = [[shrink(tile, side, side) for tile in line] for line in tiles]
+    picture = image(axes, np.block(small), (-1.0, 1.0), DIVERGING, share=share)
+    axes.set_box_aspect(_aspect(result))
+    _edges(axes, "y", result.arrays["rows"][::every], small[0][0].shape[0])
+    _edges(axes, "x", result.arrays["columns"][::every], small[0][0].shape[1])
     axes.set(xlabel="column of the patch", ylabel="row of the patch")
-    axes.spines[["left", "bottom"]].set_visible(False)
     return picture
 
 
-def mosaic(tiles: list[list[Floats]]) -> Floats:
-    """Tiles of equal shape in rows, as one matrix, a line of NaN between each two."""
-    lines = [np.hstack([np.pad(tile, ((0, 1), (0, 1)), constant_values=np.nan) for tile in line]) for line in tiles]
-    return np.vstack(lines)[:-1, :-1]
-
-
-def _ticks(axes: "Axes", which: str, places: Array, side: int) -> None:
+def _edges(axes: "Axes", which: str, places: Array, side: int) -> None:
+    """Lines of the page's colour between tiles, and at the middle of some the number of the patch."""
+    for index in range(1, places.size):
+        (axes.axvline if which == "x" else axes.axhline)(index * side - 0.5, color=PAPER, linewidth=1.1)
     shown = range(0, places.size, ceil(places.size / MOST_TICKS))
     set_ticks = axes.set_xticks if which == "x" else axes.set_yticks
-    set_ticks([index * (side + 1) + (side - 1) / 2 for index in shown], [f"{places[index]}" for index in shown])
+    set_ticks([(index + 0.5) * side - 0.5 for index in shown], [f"{places[index]}" for index in shown])
     axes.tick_params(axis="both", length=0)
+    axes.spines[["left", "bottom"]].set_visible(False)
 
 
 def alt(results: Results) -> str:

@@ -14,6 +14,7 @@ class Rotation:
     """Pairs of query and key components turned by an angle that grows with position (Su et al. 2021, arXiv 2104.09864).
 
     rotary_dim of the head_dim components of each head are turned; scaling holds the checkpoint's own parameters.
+    step: radians by which the fastest pair turns from one position to the next, where nothing is scaled
     """
 
     base: float
@@ -21,13 +22,14 @@ class Rotation:
     head_dim: int
     n_positions: int
     scaling: Mapping[str, object] = field(default_factory=dict)
+    step: float = 1.0
     noun = "a rotation"
     reference = None
 
     @cached_property
     def unscaled_frequencies(self) -> Floats:
-        """base^(−2j/rotary_dim): (n_pairs,), radians per position."""
-        return frozen(self.base ** (-2.0 * np.arange(self.rotary_dim // 2) / self.rotary_dim))
+        """step · base^(−2j/rotary_dim): (n_pairs,), radians per position."""
+        return frozen(self.step * self.base ** (-2.0 * np.arange(self.rotary_dim // 2) / self.rotary_dim))
 
     @property
     def rope_type(self) -> str:

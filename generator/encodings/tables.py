@@ -55,7 +55,7 @@ class PositionTable:
     vectors: Floats
     first_row: int = 0
     grid: tuple[int, int] | None = None
-    noun = "vectors"
+    noun = "a table of vectors"
 
     @property
     def reference(self) -> "PositionTable | None":

@@ -56,13 +56,14 @@ def _encoding(files: Files, tower: Tower) -> Encoding[Form]:
         raise RowError(f"{files.where}: {n_heads:,} heads; expected at most {MOST_HEADS:,}")
     attention = config.get("attn_config")
     steepest = attention.get("alibi_bias_max", STEEPEST) if isinstance(attention, Mapping) else STEEPEST
-    slope, notes = slopes(n_heads, positive(steepest, f"{files.where}: alibi_bias_max")), (NOTE,)
+    slope = slopes(n_heads, positive(steepest, f"{files.where}: alibi_bias_max"))
+    rounded: tuple[str, ...] = ()
     if family(config) in ROUNDED:
         head_dim = max(needed(config, "d_model", files.where) // n_heads, 1)
-        slope, notes = bfloat16(slope) / math.sqrt(head_dim), (NOTE, *_rounded(head_dim))
+        slope, rounded = bfloat16(slope) / math.sqrt(head_dim), _rounded(head_dim)
     offsets = np.arange(-SHOWN, 1)
     form = OffsetBias(frozen(slope[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
-    return Encoding("decoder", SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), notes)
+    return Encoding("decoder", SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), (NOTE, *rounded))
 
 
 def _rounded(head_dim: int) -> tuple[str, str]:

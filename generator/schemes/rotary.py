@@ -9,7 +9,7 @@ from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.model_config import family, needed, number, positive, whole
-from generator.rotary_layers import layers_note, own_head_dim
+from generator.rotary_layers import bases_by_layer, layers_note, own_head_dim
 from generator.towers import Tower, towers
 
 KEYS = (
@@ -66,6 +66,9 @@ def _rotations(config: Json) -> Mapping[str, Mapping[str, Any]]:
     rope = next((value for key in ("rope_parameters", "rope_scaling") if isinstance(value := config.get(key), Mapping)), {})
     by_kind = {kind.replace("_", " "): each for kind, each in rope.items() if isinstance(each, Mapping)}
     local = next((config[key] for key in LOCAL if config.get(key) is not None), None)
+    bases = bases_by_layer(config)
+    if bases:
+        return {f"base {base:g}" if len(bases) > 1 else "": {**rope, "rope_theta": base} for base in bases}
     types = config.get("layer_types")
     used = {kind: each for kind, each in by_kind.items() if isinstance(types, list) and kind.replace(" ", "_") in types}
     if by_kind or local is None:

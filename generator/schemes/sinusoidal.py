@@ -3,15 +3,17 @@
 import numpy as np
 
 from generator.contracts import Encoding, Files, Json, Provenance, Scheme
-from generator.encodings import Form, PositionTable, SinusoidLayout, sinusoid
+from generator.encodings import Form, PositionTable, sinusoid
 from generator.errors import RowError
-from generator.model_config import needed, whole
+from generator.grids import own_grids
+from generator.model_config import family, needed, whole
 from generator.numerics import frozen
 from generator.run_time_tables import DECLARED, Made, first_angle, made_by
 from generator.tables import as_encoding, layout_of, stored_tables, vectors
 from generator.towers import towers
 
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
+CLIPS = frozenset({"videomae"})
 MOST_VALUES = 2**27  # 1 GB in float64; the longest in use holds a tenth of it.
 COSINES_FIRST = "all cosines in the first half of the vector, all sines in the second, with the exponent k/(d/2 − 1)"
 SAID = {
@@ -31,7 +33,8 @@ def find(files: Files) -> list[Encoding[Form]]:
         if (layout := layout_of(table, rows))
     ]
     parts = {table.part for table, _ in tables}
-    return stored + [encoding for tower in towers(files.config) for encoding in _made(files, tower.config, parts)]
+    made = [encoding for tower in towers(files.config) for encoding in _made(files, tower.config, parts)]
+    return stored + made + (_of_clips(files) if family(files.config) in CLIPS else [])
 
 
 def _made(files: Files, config: Json, stored: set[str]) -> list[Encoding[Form]]:
@@ -42,6 +45,24 @@ def _made(files: Files, config: Json, stored: set[str]) -> list[Encoding[Form]]:
         return []
     counted = {part: _n_positions(files, config, keys) for part, keys in how.lengths}
     return [_encoding(files, config, how, part, length) for part, length in counted.items() if length]
+
+
+def _of_clips(files: Files) -> list[Encoding[Form]]:
+    """The sinusoid of patches of a clip, which are numbered through all of its frames."""
+    grid = next(own_grids(files.config), None)
+    if grid is None:
+        raise RowError(f"{files.where}: config.json tells no image_size and patch_size; expected both, for the clip's patches are counted")
+    frames, deep = (
+        whole(files.config.get(key, usual), f"{files.where}: {key}") for key, usual in (("num_frames", 16), ("tubelet_size", 2))
+    )
+    steps = frames // deep
+    shape = steps * grid[0] * grid[1], needed(files.config, "d_model", files.where)
+    if not 0 < shape[0] * shape[1] <= MOST_VALUES:
+        raise RowError(f"{files.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected 1 to {MOST_VALUES:,} values")
+    counted = f"Patches are counted through the clip, step by step and row by row: {steps} steps of {grid[0]} rows by {grid[1]} columns."
+    note = f"No tensor holds it; it is made when the model runs: {SAID['interleaved']}. {counted}"
+    form = PositionTable(sinusoid(*shape))
+    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,))]
 
 
 def _encoding(files: Files, config: Json, how: Made, part: str, length: int) -> Encoding[Form]:

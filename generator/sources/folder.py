@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from generator.contracts import Checkpoint, Files, Source
-from generator.files import FolderFiles
 from generator.fingerprint import of_folder
-from generator.pickled import PickledFiles
+from generator.pickled import open_folder
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 (a folder is never out of reach)
-    return (PickledFiles if checkpoint.pickle else FolderFiles)(Path(checkpoint.place), checkpoint.id)
+    return open_folder(Path(checkpoint.place), checkpoint.id, checkpoint.pickle)
 
 
 def state(checkpoint: Checkpoint) -> str:

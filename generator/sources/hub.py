@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from generator.contracts import Checkpoint, Files, Source
 from generator.errors import NotReachedError, RowError
-from generator.files import ONLY_PICKLED, FolderFiles
-from generator.pickled import PickledFiles
+from generator.files import ONLY_PICKLED
+from generator.pickled import open_folder
 
 if TYPE_CHECKING:
     from huggingface_hub.errors import HfHubHTTPError
@@ -46,7 +46,7 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     folder = _download(checkpoint, row, offline)
     if not checkpoint.pickle and _left_pickled(checkpoint, folder):
         raise RowError(f"{row}: {ONLY_PICKLED}")
-    return (PickledFiles if checkpoint.pickle else FolderFiles)(folder, checkpoint.id, revision=folder.name)
+    return open_folder(folder, checkpoint.id, checkpoint.pickle, revision=folder.name)
 
 
 def _download(checkpoint: Checkpoint, row: str, offline: bool) -> Path:

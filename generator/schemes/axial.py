@@ -1,0 +1,75 @@
+"""Reformer's axial positions: a long table put together from two short ones, for rows and columns of a grid of positions."""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.encodings import Form, PositionTable
+from generator.errors import RowError
+from generator.numerics import Floats, frozen
+
+NAME = re.compile(r"(^|\.)position_embeddings\.weights\.0$")
+MOST_VALUES = 2**23  # 64 MB in float64; whole rows of the grid are left out beyond it.
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    asked = files.config.get("axial_pos_embds", True) is True
+    names = [name for name in files.tensors if NAME.search(name)] if asked else []
+    return [_encoding(files, name) for name in names]
+
+
+def _encoding(files: Files, name: str) -> Encoding[Form]:
+    second = f"{name[:-1]}1"
+    n_rows, n_columns, width = _sizes(files, name, second)
+    shown = min(n_rows, MOST_VALUES // (n_columns * width))
+    if not shown:
+        raise RowError(f"{files.where}: a row of {n_columns:,} positions × {width:,}; expected at most {MOST_VALUES:,} values")
+    table = composed(files.tensor(name)[:shown], files.tensor(second))
+    tensor = files.tensors[name]
+    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
+    return Encoding(
+        "encoder",
+        SCHEME.key,
+        PositionTable(frozen(table), 0, (shown, n_columns)),
+        provenance,
+        _notes(tensor.shape[-1], width, (shown, n_rows, n_columns)),
+    )
+
+
+def composed(rows: Floats, columns: Floats) -> Floats:
+    """Every row's vector followed by every column's: (n_rows · n_columns, width).
+
+    rows: (n_rows, 1, width of the first); columns: (1, n_columns, width of the second)
+    """
+    grid = (rows.shape[0], columns.shape[1])
+    both = [np.broadcast_to(part, (*grid, part.shape[2])) for part in (rows, columns)]
+    return np.concatenate(both, axis=2).reshape(grid[0] * grid[1], -1)
+
+
+def _sizes(files: Files, name: str, second: str) -> tuple[int, int, int]:
+    """Rows and columns of the grid, and the width of a vector."""
+    tensors: Mapping[str, object] = files.tensors
+    shape = files.tensors[name].shape
+    other = files.tensors[second].shape if second in tensors else ()
+    if len(shape) != 3 or len(other) != 3 or shape[1] != 1 or other[0] != 1 or min(*shape, *other) < 1:
+        raise RowError(f"{files.where}: {name} has shape {shape} and {second} {other}; expected (rows, 1, width) and (1, columns, width)")
+    return shape[0], other[1], shape[2] + other[2]
+
+
+def _notes(first: int, width: int, sizes: tuple[int, int, int]) -> tuple[str, ...]:
+    shown, n_rows, n_columns = sizes
+    made = f"Put together from two tables: the first {first} of {width} dimensions come from {n_rows:,} rows, the others from {n_columns:,} columns."
+    cut = f"The first {shown * n_columns:,} of {n_rows * n_columns:,} positions are shown."
+    return (made, cut) if shown < n_rows else (made,)
+
+
+SCHEME = Scheme(
+    key="axial",
+    title="Axial table",
+    summary="Positions are laid out in rows and columns; a position's vector is that of its row followed by that of its column.",
+    looked_for="position_embeddings.weights.0 and .1 among the tensors",
+    order=12,
+    find=find,
+)

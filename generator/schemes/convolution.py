@@ -1,0 +1,62 @@
+"""A convolution over the sequence whose output is added to the input: position told by what stands to the left and right."""
+
+import re
+
+import numpy as np
+
+from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.encodings import Convolution, Form
+from generator.errors import RowError
+from generator.model_config import family
+from generator.naming import in_order, stack
+from generator.numerics import Floats, frozen
+
+# The weight itself, or the direction of a weight whose length is stored apart (weight normalisation, arXiv 1602.07868).
+NAME = re.compile(r"(^|\.)pos_conv_embed\.(layers\.(?P<number>\d+)\.)?conv\.(?P<kind>weight|weight_v|parametrizations\.weight\.original1)$")
+LENGTH = {"weight_v": "weight_g", "parametrizations.weight.original1": "parametrizations.weight.original0"}
+UNUSED = frozenset({"wav2vec2-conformer"})  # Its code builds the module and never calls it.
+MOST_VALUES = 2**27
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    names = [name for name in in_order(files.tensors) if NAME.search(name)] if family(files.config) not in UNUSED else []
+    return [_encoding(files, name) for name in names]
+
+
+def _encoding(files: Files, name: str) -> Encoding[Form]:
+    tensor, match = files.tensors[name], NAME.search(name)
+    number = match["number"] if match else None
+    if len(tensor.shape) != 3 or min(tensor.shape) < 1 or np.prod(tensor.shape, dtype=float) > MOST_VALUES:
+        raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected (channels, channels of a group, width)")
+    weights, normed = _weights(files, name, match["kind"] if match else "")
+    width = tensor.shape[2]
+    # Padded by width // 2 on both sides; where the width is even, the last output is dropped.
+    form = Convolution(frozen(weights), frozen(np.arange(width) - width // 2))
+    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
+    groups = f"Its {tensor.shape[0]} channels are in groups of {tensor.shape[1]}, each of which sees its own group alone."
+    part = stack(name) if number is None else f"{stack(name)} convolution {number}"
+    return Encoding(part, SCHEME.key, form, provenance, (groups, *normed))
+
+
+def _weights(files: Files, name: str, kind: str) -> tuple[Floats, tuple[str, ...]]:
+    """(n_channels, n_channels_of_group, width), put together where length and direction are stored apart."""
+    weights = files.tensor(name)
+    if kind not in LENGTH:
+        return weights, ()
+    length_name = name[: -len(kind)] + LENGTH[kind]
+    expected = (1, 1, weights.shape[2])
+    if length_name not in files.tensors or files.tensors[length_name].shape != expected:
+        raise RowError(f"{files.where}: {name} needs a tensor {length_name} of shape {expected}; found none")
+    directions = np.sqrt(np.sum(weights**2, axis=(0, 1), keepdims=True))
+    scaled = np.divide(weights, directions, out=np.zeros_like(weights), where=directions > 0.0) * files.tensor(length_name)
+    return scaled, ("Length and direction of the weights at each offset are stored apart; they are put together here.",)
+
+
+SCHEME = Scheme(
+    key="convolution",
+    title="Convolution",
+    summary="A wide convolution over the sequence, whose output is added to the input: each position hears what stands around it.",
+    looked_for="pos_conv_embed among the tensors",
+    order=38,
+    find=find,
+)

@@ -1,0 +1,127 @@
+"""Rotary position embedding of images: part of a head turns with the row of the patch, part with its column."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isqrt, pi
+from typing import Any
+
+from generator.contracts import Encoding, Files, Json, Provenance, Scheme
+from generator.encodings import BASE, Form, Rotation
+from generator.errors import RowError
+from generator.grids import DEEPEST, Grid, own_grids
+from generator.model_config import family, positive, whole
+from generator.towers import defaults
+
+# Families by what their code does; each name may go on with one of ENDS. All count patches but DINOv3, which counts from −1 to 1.
+SAME = frozenset(
+    {"qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp", "qwen2_5_omni", "qwen3_omni_moe",
+     "glm4v", "glm4v_moe", "glm_ocr", "glm5_next", "paddleocr_vl", "video_llama_3", "mlcd", "kimi_k25", "exaone4_5",
+     "ernie4_5_vl_moe", "cohere_compass", "gemma4", "muse_glimmer", "muse_spark", "dots3_note", "inkling2", "lfm3_vl"}
+)  # fmt: skip
+BY_TURNS = frozenset({"pixtral"})
+CENTRED = frozenset({"dinov3_vit"})
+CENTRED_BASE = 100.0
+ENDS = ("_vision_encoder", "_vision_model", "_vision")
+SIDE = 64  # Patches drawn where the config names no size.
+MOST_COMPONENTS = 2**16
+
+
+@dataclass(frozen=True)
+class Tower:
+    """A model of images: its family, and what its config says, the family's own defaults included."""
+
+    kind: str
+    config: Json
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    towers = list(_towers(files.config, "", 0))
+    several = len(towers) > 1
+    return [
+        Encoding(f"vision {index}{along}" if several else f"vision{along}", SCHEME.key, form, Provenance("config.json"), notes)
+        for index, tower in enumerate(towers)
+        for along, form, notes in _rotations(tower, files.where)
+    ]
+
+
+def _towers(config: Any, outer: str, depth: int) -> Iterator[Tower]:
+    if not isinstance(config, dict) or depth > DEEPEST:
+        return
+    named = family(config) if "model_type" in config else outer
+    kind = next((named.removesuffix(end) for end in ENDS if named.endswith(end)), named)
+    if kind in SAME | BY_TURNS | CENTRED and "patch_size" in config and "vocab_size" not in config:
+        yield Tower(kind, {**_usual(kind), **{key: value for key, value in config.items() if value is not None}})
+        return
+    for value in config.values():
+        yield from _towers(value, kind, depth + 1)
+
+
+def _usual(kind: str) -> Json:
+    found = (defaults(f"{kind}{end}") for end in (*ENDS, ""))
+    return next((each for each in found if "patch_size" in each), {})
+
+
+def _rotations(tower: Tower, where: str) -> Iterator[tuple[str, Rotation, tuple[str, ...]]]:
+    """What follows "vision" in the part, the rotation along one axis, and how it was read."""
+    head_dim = _head_dim(tower.config, where)
+    quarter, half = head_dim // 4, head_dim // 4 * 2
+    base = _base(tower, where)
+    rows, columns, said = _grid(tower.config)
+    shared = f"Of the {head_dim} components of each head, {half} turn with the row of the patch and {half} with its column ({quarter} pairs each)"
+    if tower.kind in BY_TURNS:
+        note = f"{shared}: of one series of {2 * quarter} frequencies by base {base:g}, rows have the first, the third …, columns the second, the fourth …. {said}"
+        yield " rows", Rotation(base, half, head_dim, rows), (note,)
+        yield " columns", Rotation(base, half, head_dim, columns, step=base ** (-2.0 / head_dim)), (note,)
+        return
+    note = f"{shared}, by the same {quarter} frequencies of base {base:g}; shown is one of the two. {said}"
+    if tower.kind not in CENTRED:
+        yield "", Rotation(base, half, head_dim, max(rows, columns)), (note,)
+        return
+    centred = "Patches are not counted: the image reaches from −1 to 1 both ways, and 1 is a full turn of 2π, so patches of a finer grid are nearer."
+    for along, side in ((" rows", rows), (" columns", columns)) if rows != columns else (("", rows),):
+        yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), (note, centred)
+
+
+def _head_dim(config: Json, where: str) -> int:
+    """How many components a head has, those that four do not divide left out.
+
+    errors: RowError when the config tells no such number
+    """
+    width = config.get("embed_dim") or config.get("hidden_size")
+    heads = config.get("num_heads") or config.get("num_attention_heads")
+    given = config.get("head_dim") or whole(width, f"{where}: hidden_size") // whole(heads, f"{where}: num_attention_heads")
+    head_dim = whole(given, f"{where}: head_dim")
+    if not 4 <= head_dim <= MOST_COMPONENTS:
+        raise RowError(f"{where}: a head of {head_dim:,} components in the model of images; expected 4 to {MOST_COMPONENTS:,}")
+    return head_dim
+
+
+def _base(tower: Tower, where: str) -> float:
+    rope = tower.config.get("rope_parameters")
+    inner = rope.get("rope_theta") if isinstance(rope, dict) else None
+    usual = CENTRED_BASE if tower.kind in CENTRED else BASE
+    return positive(next((each for each in (tower.config.get("rope_theta"), inner) if each is not None), usual), f"{where}: rope_theta")
+
+
+def _grid(config: Json) -> tuple[int, int, str]:
+    """Rows and columns of patches, and where the numbers come from."""
+    stored = config.get("num_position_embeddings")
+    if stated := next(own_grids(config), None):
+        return *stated, _said(stated, "as config.json says")
+    if isinstance(stored, int) and (side := isqrt(max(stored, 0))) > 1:
+        return side, side, _said((side, side), "as its stored table has")
+    return SIDE, SIDE, f"The model takes images of any size; a side of {SIDE} patches is shown."
+
+
+def _said(grid: Grid, source: str) -> str:
+    return f"The grid has {grid[0]} rows and {grid[1]} columns, {source}."
+
+
+SCHEME = Scheme(
+    key="rotary_2d",
+    title="Rotary in two dimensions",
+    summary="Part of each query and key turns by an angle proportional to the patch's row, part by one proportional to its column.",
+    looked_for="a model of images in config.json whose family turns queries and keys by rows and columns (DINOv3, Pixtral, Qwen2-VL …)",
+    order=46,
+    find=find,
+)

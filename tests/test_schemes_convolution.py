@@ -1,0 +1,110 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.encodings import Convolution
+from generator.errors import RowError
+from generator.numerics import Array, Floats
+from generator.schemes.convolution import find
+from tests.listening import WAVES, as_numbers, made, read
+from tests.support import DictFiles, form_of
+
+N = 20
+STEM = "encoder.pos_conv_embed.conv."
+WIDTHS = [5, 6]
+MODELS = ["Wav2Vec2Model", "HubertModel", "WavLMModel", "UniSpeechModel", "UniSpeechSatModel"]
+BAD: list[dict[str, Array]] = [
+    {f"{STEM}weight": np.zeros((4, 2))},
+    {f"{STEM}weight": np.zeros((0, 2, 3))},
+    {f"{STEM}weight_v": np.zeros((4, 2, 3))},
+    {f"{STEM}weight_v": np.zeros((4, 2, 3)), f"{STEM}weight_g": np.zeros((4, 1, 1))},
+    {f"{STEM}parametrizations.weight.original1": np.zeros((4, 2, 3))},
+]
+
+
+def convolved(form: Convolution, frames: Floats) -> Floats:
+    """By the formula: for each offset, its weights times the frame there, zeros beyond the ends; frames: (channels, n)."""
+    n_channels, of_group, _ = form.weights.shape
+    group = np.arange(n_channels) // (n_channels * of_group // frames.shape[0])
+    out = np.zeros((n_channels, frames.shape[1]))
+    for position in range(frames.shape[1]):
+        for index, offset in enumerate(form.offsets):
+            if 0 <= (there := position + int(offset)) < frames.shape[1]:
+                of_groups = frames[:, there].reshape(-1, of_group)[group]  # (n_channels, of_group)
+                out[:, position] += np.sum(form.weights[:, :, index] * of_groups, axis=1)
+    return out
+
+
+def agrees(form: Convolution, layer: Any) -> None:
+    """The layer of transformers, before its non-linearity and without its constant."""
+    import torch
+
+    torch.manual_seed(1)
+    frames = torch.randn(1, 16, N)
+    with torch.no_grad():
+        theirs = layer.padding(layer.conv(frames))[0] - layer.conv.bias[:, None]
+    np.testing.assert_allclose(convolved(form, as_numbers(frames[0])), as_numbers(theirs), rtol=0, atol=5e-6)  # sums of 48 products
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_convolution_equals_the_models_own(name: str, width: int, tmp_path: Path) -> None:
+    model = made(name, **{**WAVES, "num_conv_pos_embeddings": width})
+    (encoding,) = read(find, model, tmp_path).values()
+    assert encoding.part == "encoder"
+    agrees(form_of(encoding, Convolution), model.encoder.pos_conv_embed)
+
+
+def test_the_weights_of_sew_are_those_that_its_module_uses(tmp_path: Path) -> None:
+    model = made("SEWModel", **WAVES, squeeze_factor=1)
+    (encoding,) = read(find, model, tmp_path).values()
+    np.testing.assert_allclose(
+        form_of(encoding, Convolution).weights, as_numbers(model.encoder.pos_conv_embed.conv.weight), rtol=0, atol=1e-6
+    )
+
+
+def test_each_convolution_of_data2vec_equals_the_models_own(tmp_path: Path) -> None:
+    model = made("Data2VecAudioModel", **{**WAVES, "num_conv_pos_embeddings": 3})
+    found = read(find, model, tmp_path)
+    assert list(found) == ["encoder convolution 0", "encoder convolution 1", "encoder convolution 2"]
+    for encoding, layer in zip(found.values(), model.encoder.pos_conv_embed.layers, strict=True):
+        agrees(form_of(encoding, Convolution), layer)
+
+
+def test_older_and_newer_names_of_a_normalised_weight_give_the_same() -> None:
+    rng = np.random.default_rng(0)
+    length, direction = rng.normal(size=(1, 1, 3)), rng.normal(size=(4, 2, 3))
+    older = DictFiles(arrays={f"{STEM}weight_g": length, f"{STEM}weight_v": direction})
+    newer = DictFiles(arrays={f"{STEM}parametrizations.weight.original{index}": array for index, array in enumerate((length, direction))})
+    forms = [form_of(find(files)[0], Convolution) for files in (older, newer)]
+    np.testing.assert_array_equal(forms[0].weights, forms[1].weights)
+    np.testing.assert_allclose(forms[0].strength, np.abs(length[0, 0]), rtol=1e-12)  # What is left of a normed direction is its length.
+
+
+def test_a_convolution_that_its_family_stores_and_does_not_use_is_left_out(tmp_path: Path) -> None:
+    sizes = {**WAVES, "conv_depthwise_kernel_size": 3}
+    assert read(find, made("Wav2Vec2ConformerModel", **sizes), tmp_path) == {}
+
+
+def test_the_conformer_runs_without_its_convolution() -> None:
+    """Whatever its weights, the output is the same."""
+    import torch
+
+    model = made("Wav2Vec2ConformerModel", **{**WAVES, "conv_depthwise_kernel_size": 3})
+    sound = torch.randn(1, 900)
+    with torch.no_grad():
+        before = model(sound).last_hidden_state
+        model.encoder.pos_conv_embed.conv.bias += 10.0
+        assert torch.equal(before, model(sound).last_hidden_state)
+
+
+@pytest.mark.parametrize("arrays", BAD)
+def test_what_does_not_fit_is_a_row_error(arrays: dict[str, Array]) -> None:
+    with pytest.raises(RowError, match=r"test: "):
+        find(DictFiles({}, arrays))
+
+
+def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
+    assert find(DictFiles({}, {"encoder.conv.weight": np.zeros((4, 2, 3)), f"{STEM}bias": np.zeros(4)})) == []

@@ -1,0 +1,105 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.encodings import RelativeTable
+from generator.errors import RowError
+from generator.files import FolderFiles
+from generator.numerics import Floats
+from generator.schemes.decomposed import find
+from tests.support import DictFiles, form_of, save_model
+from tests.test_tables_of_images import with_random_table
+
+EXACT = 1e-6
+SIZES: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2, "patch_size": 8}
+
+
+def build(family: str, **options: Any) -> Any:
+    """The bare model with random numbers in its tables, where its family begins with zeros."""
+    import torch
+    from transformers import CONFIG_MAPPING, AutoModel
+
+    torch.manual_seed(0)
+    return with_random_table(AutoModel.from_config(CONFIG_MAPPING[family](**SIZES, **options))).eval()
+
+
+def sam() -> Any:
+    return build("sam_vision_model", image_size=32, window_size=2, global_attn_indexes=[1], output_channels=8, mlp_dim=16)
+
+
+def seggpt() -> Any:
+    return build("seggpt", image_size=[48, 24], pretrain_image_size=16, mlp_dim=16, intermediate_hidden_state_indices=[1], merge_index=0)
+
+
+def vitdet() -> Any:
+    return build("vitdet", image_size=32, pretrain_image_size=32, use_relative_position_embeddings=True)
+
+
+def between(form: RelativeTable, count: int) -> Floats:
+    """The vector for each query and key along a line of ``count`` patches: (count, count, width)."""
+    index = np.arange(count)
+    return np.asarray(form.vectors[index[None, :] - index[:, None] - int(form.offsets[0])])
+
+
+def attentions(model: Any) -> list[tuple[str, Any]]:
+    return [(name, module) for name, module in model.named_modules() if hasattr(module, "rel_pos_h")]
+
+
+@pytest.mark.parametrize("made", [sam, seggpt, vitdet])
+def test_the_vectors_between_patches_equal_those_that_the_model_picks(made: Any, tmp_path: Path) -> None:
+    from transformers.models.vitdet.modeling_vitdet import get_rel_pos
+
+    model = made()
+    forms = {str(each.provenance.tensor): form_of(each, RelativeTable) for each in find(FolderFiles(save_model(model, tmp_path), "test"))}
+    assert len(forms) == 2 * len(attentions(model)) == 4
+    for name, module in attentions(model):
+        for end in ("rel_pos_h", "rel_pos_w"):
+            stored = getattr(module, end)
+            count = (len(stored) + 1) // 2
+            theirs = getattr(module, "get_rel_pos", get_rel_pos)(count, count, stored).detach().double().numpy()
+            np.testing.assert_allclose(between(forms[f"{name}.{end}"], count), theirs, rtol=0, atol=EXACT)
+
+
+def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path) -> None:
+    import torch
+
+    model = sam().double()
+    down, across = (form_of(each, RelativeTable) for each in find(FolderFiles(save_model(model, tmp_path), "test"))[2:])
+    attention = attentions(model)[1][1]
+    query = torch.randn(3, 16, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        theirs = attention.get_decomposed_rel_pos(query, attention.rel_pos_h, attention.rel_pos_w, (4, 4), (4, 4)).numpy()
+    grid = query.numpy().reshape(3, 4, 4, 8)
+    ours = (
+        np.einsum("brcd,rsd->brcs", grid, between(down, 4))[..., None] + np.einsum("brcd,ctd->brct", grid, between(across, 4))[..., None, :]
+    )
+    np.testing.assert_allclose(ours, theirs.reshape(ours.shape), rtol=0, atol=EXACT)
+
+
+def test_a_table_is_turned_round_to_key_minus_query_by_hand() -> None:
+    """Row 0 of three is for query minus key −1: the key lies one further on."""
+    form = form_of(find(DictFiles(arrays={"rel_pos_h": np.array([[1.0], [2.0], [3.0]])}))[0], RelativeTable)
+    assert dict(zip(form.offsets.tolist(), form.vectors[:, 0].tolist(), strict=True)) == {-1: 3.0, 0: 2.0, 1: 1.0}
+
+
+def test_layers_come_in_their_order_with_rows_before_columns() -> None:
+    names = [f"layers.{layer}.attn.rel_pos_{end}" for layer in (10, 2) for end in "wh"]
+    found = find(DictFiles(arrays=dict.fromkeys(names, np.ones((3, 2)))))
+    assert [each.part for each in found] == [f"vision layer {place}" for place in ("2 rows", "2 columns", "10 rows", "10 columns")]
+
+
+def test_two_towers_have_parts_of_their_own() -> None:
+    found = find(DictFiles(arrays=dict.fromkeys(("a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h"), np.ones((3, 2)))))
+    assert len({each.key for each in found}) == 2
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (4, 2), (0, 2), (3, 0), (3, 2, 2)])
+def test_what_does_not_fit_is_a_row_error(shape: tuple[int, ...]) -> None:
+    with pytest.raises(RowError, match=r"test: .*expected"):
+        find(DictFiles(arrays={"layers.0.attn.rel_pos_w": np.zeros(shape)}))
+
+
+def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
+    assert find(DictFiles(arrays={"rel_pos_bias.weight": np.ones((3, 2)), "rel_pos_x_bias": np.ones((3, 2))})) == []

@@ -1,0 +1,86 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.encodings import PositionTable
+from generator.errors import RowError
+from generator.numerics import Floats
+from generator.schemes.layout import find
+from tests.listening import as_numbers, made, read
+from tests.support import DictFiles, form_of
+
+SIZE: dict[str, Any] = {"vocab_size": 40, "hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+PAGE = {"max_position_embeddings": 32, "max_2d_position_embeddings": 64}
+BOX = (3, 5, 20, 9)  # left, top, right, bottom
+
+
+def boxes() -> Any:
+    import torch
+
+    return torch.tensor([[BOX]])
+
+
+def looked_up(found: dict[str, Any]) -> list[Floats]:
+    """The six vectors of BOX in the order of the paper's formula."""
+    left, top, right, bottom = BOX
+    rows = [("x", left), ("y", top), ("x", right), ("y", bottom), ("height", bottom - top), ("width", right - left)]
+    return [form_of(found[part], PositionTable).vectors[row] for part, row in rows]
+
+
+def test_layoutlm_adds_up_what_the_tables_hold(tmp_path: Path) -> None:
+    import torch
+
+    model = made("LayoutLMModel", **SIZE, **PAGE)
+    embeddings, token = model.embeddings, torch.tensor([[7]])
+    embeddings.LayerNorm = torch.nn.Identity()
+    with_box, bare = embeddings(token, bbox=boxes()), embeddings.word_embeddings(token) + embeddings.position_embeddings.weight[0]
+    theirs = as_numbers(with_box - bare - embeddings.token_type_embeddings.weight[0])[0, 0]
+    np.testing.assert_allclose(sum(looked_up(read(find, model, tmp_path))), theirs, rtol=0, atol=1e-6)
+
+
+def test_layoutlmv3_joins_what_the_tables_hold(tmp_path: Path) -> None:
+    model = made("LayoutLMv3Model", **SIZE, **PAGE, coordinate_size=4, shape_size=4)
+    theirs = as_numbers(model.embeddings.calculate_spatial_position_embeddings(boxes()))[0, 0]
+    found = read(find, model, tmp_path)
+    np.testing.assert_allclose(np.concatenate(looked_up(found)), theirs, rtol=0, atol=1e-6)
+    assert "joined" in found["x"].notes[1]
+
+
+def test_lilt_joins_what_the_tables_hold_before_it_maps_them(tmp_path: Path) -> None:
+    import torch
+
+    model = made("LiltModel", **SIZE, **PAGE, channel_shrink_ratio=1)
+    layout = model.layout_embeddings
+    layout.LayerNorm, layout.box_linear_embeddings = torch.nn.Identity(), torch.nn.Identity()
+    torch.nn.init.zeros_(layout.box_position_embeddings.weight)
+    theirs = as_numbers(layout(bbox=boxes(), position_ids=torch.tensor([[2]])))[0, 0]
+    np.testing.assert_allclose(np.concatenate(looked_up(read(find, model, tmp_path))), theirs, rtol=0, atol=1e-6)
+
+
+def test_udop_adds_up_the_vectors_of_the_edges() -> None:
+    import torch
+    from transformers.models.udop.modeling_udop import UdopCellEmbeddings
+
+    torch.manual_seed(0)
+    module = UdopCellEmbeddings(65, 8)
+    stem = "encoder.cell_2d_embedding."
+    arrays = {stem + name: weight.detach().numpy() for name, weight in module.state_dict().items()}
+    tables = {encoding.part: form_of(encoding, PositionTable).vectors for encoding in find(DictFiles({"model_type": "udop"}, arrays))}
+    left, top, right, bottom = BOX
+    ours = tables["x"][left] + tables["y"][top] + tables["x"][right] + tables["y"][bottom]
+    np.testing.assert_allclose(ours, as_numbers(module(boxes() / 64))[0, 0], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 2, 2), (0, 4)])
+def test_what_does_not_fit_is_a_row_error(shape: tuple[int, ...]) -> None:
+    with pytest.raises(RowError, match=r"test: .*expected"):
+        find(DictFiles({}, {"embeddings.x_position_embeddings.weight": np.zeros(shape)}))
+
+
+def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
+    assert (
+        find(DictFiles({}, {"embeddings.position_embeddings.weight": np.zeros((4, 4)), "max_position_embeddings.weight": np.zeros((4, 4))}))
+        == []
+    )

@@ -1,0 +1,76 @@
+from typing import Any
+
+import pytest
+
+from generator import discovery
+from generator.contracts import Scheme
+from generator.encodings import NoEncoding
+from generator.schemes.none import MIXED, RECURRENT, UNLESS, find
+from tests.support import DictFiles, form_of
+
+FAMILIES = sorted(RECURRENT | MIXED | set(UNLESS))
+TOLD: list[dict[str, Any]] = [
+    {},
+    {"model_type": "bert"},
+    {"model_type": "bamba"},
+    {"model_type": "resnet"},
+    {"model_type": "zamba2", "use_mem_rope": True},
+    {"model_type": "granitemoehybrid", "position_embedding_type": "rope"},
+]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_without_any_is_found_to_have_none(family: str) -> None:
+    (encoding,) = find(DictFiles({"model_type": family}))
+    assert form_of(encoding, NoEncoding).why in encoding.notes[0]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_model_of_transformers_has_no_module_that_could_tell_position(family: str) -> None:
+    import torch
+    from transformers import CONFIG_MAPPING, AutoModel
+
+    config = CONFIG_MAPPING[family]()
+    for key in ("num_hidden_layers", "num_blocks"):
+        if isinstance(getattr(config, key, None), int) and family in RECURRENT:
+            setattr(config, key, 1)
+    with torch.device("meta"):
+        model = AutoModel.from_config(config)
+    kinds = {type(module).__name__ for module in model.modules()}
+    assert not [kind for kind in kinds if any(word in kind for word in ("Rotary", "Position", "Rope", "Alibi"))]
+    assert not [name for name in model.state_dict() if "pos" in name.replace("post", "")]
+
+
+def test_attention_in_jamba_does_not_see_the_order_of_earlier_tokens() -> None:
+    """Another order of the keys gives the last query the same output."""
+    import torch
+    from transformers import JambaConfig
+    from transformers.models.jamba.modeling_jamba import JambaAttention
+
+    torch.manual_seed(0)
+    config = JambaConfig(hidden_size=16, num_attention_heads=2, num_key_value_heads=2, attn_implementation="eager")
+    attention, hidden = JambaAttention(config, 0).eval(), torch.randn(1, 6, 16)
+    swapped = hidden[:, [3, 0, 4, 2, 1, 5]]
+    last = [attention(each, attention_mask=None)[0][0, -1] for each in (hidden, swapped)]
+    torch.testing.assert_close(last[0], last[1], rtol=0, atol=1e-6)
+
+
+def test_a_hybrid_without_recurrent_layers_has_only_its_mask() -> None:
+    (encoding,) = find(DictFiles({"model_type": "granitemoehybrid", "layer_types": ["attention", "attention"]}))
+    assert "causal mask" in form_of(encoding, NoEncoding).why
+
+
+@pytest.mark.parametrize("config", TOLD)
+def test_nothing_is_said_of_families_that_are_not_known_to_have_none(config: dict[str, Any]) -> None:
+    assert find(DictFiles(config)) == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_other_scheme_claims_what_has_none(family: str) -> None:
+    from transformers import CONFIG_MAPPING
+
+    import generator.schemes
+
+    files = DictFiles(CONFIG_MAPPING[family]().to_dict())
+    claimed = [encoding.scheme for scheme in discovery.load(generator.schemes, Scheme) for encoding in scheme.find(files)]
+    assert len(claimed) == 1

@@ -1,0 +1,116 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.encodings import RelativeTable
+from generator.errors import RowError
+from generator.numerics import Floats
+from generator.schemes.shaw import find
+from tests.listening import SPEECH, as_numbers, made, read
+from tests.support import DictFiles, form_of
+
+N = 24  # Farther than the limits below.
+BAD: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
+    ("layer.0.attention.self.distance_embedding.weight", (10, 4), {}),
+    ("encoder.self_attn.distance_embedding.weight", (9, 4), {"left_max_position_embeddings": 5, "right_max_position_embeddings": 2}),
+    ("layer.0.attention.self.distance_embedding.weight", (9,), {}),
+    ("encoder.pe_k.weight", (9, 4), {}),
+    ("encoder.emb_rel_k", (2, 9, 4), {}),
+    ("encoder.rel_pos_emb.weight", (10, 4), {}),
+    ("encoder.rel_pos_emb.weight", (1, 4), {}),
+    ("layer.0.attention.self.distance_embedding.weight", (10**5 + 1, 1), {}),
+]
+
+
+def by_pair(encoding: Any, n_positions: int = N) -> Floats:
+    """The vector of each pair of positions, query by key: (n, n, width)."""
+    form = form_of(encoding, RelativeTable)
+    position = np.arange(n_positions)
+    rows = np.clip(position[None] - position[:, None] - form.offsets[0], 0, form.offsets.size - 1).astype(int)
+    return np.asarray(form.vectors[rows])
+
+
+def test_the_vectors_of_wav2vec2_bert_meet_queries_as_in_its_attention(tmp_path: Path) -> None:
+    import torch
+
+    limits = {"left_max_position_embeddings": 6, "right_max_position_embeddings": 2, "position_embeddings_type": "relative_key"}
+    model = made("Wav2Vec2BertModel", **SPEECH, **limits, feature_projection_input_dim=4, attn_implementation="eager")
+    attention, zero = model.encoder.layers[1].self_attn, torch.nn.init.zeros_
+    zero(attention.linear_k.weight), zero(attention.linear_k.bias)
+    hidden = torch.randn(1, N, 16)
+    weights = attention(hidden, output_attentions=True)[1][0]
+    query = attention.linear_q(hidden).view(N, 2, 8).detach().double().numpy()
+    found = read(find, model, tmp_path)
+    assert list(found) == ["encoder layer 0", "encoder layer 1"]
+    logits = np.einsum("qhd,qkd->hqk", query, by_pair(found["encoder layer 1"])) / 8**0.5
+    np.testing.assert_allclose(as_numbers(weights), torch.tensor(logits).softmax(dim=-1).numpy(), rtol=0, atol=1e-6)
+
+
+def test_the_vectors_of_speecht5_are_those_that_its_module_gives_each_pair() -> None:
+    import torch
+    from transformers.models.speecht5.modeling_speecht5 import SpeechT5RelativePositionalEncoding
+
+    module = SpeechT5RelativePositionalEncoding(4, 10)
+    (encoding,) = find(DictFiles(arrays={"encoder.wrapped_encoder.embed_positions.pe_k.weight": module.pe_k.weight.detach().numpy()}))
+    np.testing.assert_allclose(by_pair(encoding), as_numbers(module(torch.zeros(1, N, 4))), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_positions", [3, N])
+def test_the_vectors_of_vits_meet_queries_as_in_its_attention(n_positions: int) -> None:
+    import torch
+    from transformers import VitsConfig
+    from transformers.models.vits.modeling_vits import VitsAttention
+
+    torch.manual_seed(0)
+    attention = VitsAttention(VitsConfig(hidden_size=16, num_attention_heads=2, window_size=4)).eval()
+    name = "text_encoder.encoder.layers.0.attention.emb_rel_"
+    arrays = {f"{name}k": attention.emb_rel_k.detach().numpy(), f"{name}v": attention.emb_rel_v.detach().numpy()}
+    keys, values = find(DictFiles(arrays=arrays))
+    assert (keys.part, values.part) == ("encoder keys", "encoder values")
+    query = torch.randn(2, n_positions, 8)
+    given = attention._get_relative_embeddings(attention.emb_rel_k, n_positions)
+    theirs = attention._relative_position_to_absolute_position(query @ given.transpose(-2, -1))
+    ours = np.einsum("hqd,qkd->hqk", query.double().numpy(), by_pair(keys, n_positions))
+    np.testing.assert_allclose(ours, as_numbers(theirs), rtol=0, atol=1e-6)
+
+
+def test_the_vectors_of_granite_speech_are_those_that_its_encoder_gives_each_pair() -> None:
+    from transformers.models.granite_speech.modeling_granite_speech import GraniteSpeechCTCEncoder, GraniteSpeechEncoderConfig
+
+    sizes = {
+        "hidden_dim": 16,
+        "num_layers": 1,
+        "num_heads": 2,
+        "dim_head": 8,
+        "input_dim": 4,
+        "output_dim": 4,
+        "context_size": 10,
+        "max_pos_emb": 16,
+    }
+    encoder = GraniteSpeechCTCEncoder(GraniteSpeechEncoderConfig(**sizes))
+    table = encoder.layers[0].attn.rel_pos_emb
+    name = "encoder.layers.0.attn.rel_pos_emb.weight"
+    (encoding,) = find(DictFiles({"encoder_config": sizes}, {name: table.weight.detach().numpy()}))
+    np.testing.assert_allclose(by_pair(encoding, 10), as_numbers(table(encoder.attention_dists)), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(("said", "words"), [("relative_key", "Queries are"), ("relative_key_query", "Queries and keys are")])
+def test_the_rows_of_bert_are_in_the_order_of_query_minus_key(said: str, words: str) -> None:
+    """As its code had it: distance_embedding(query position − key position + max_position_embeddings − 1)."""
+    table = np.arange(7.0)[:, None] * np.ones(4)
+    (encoding,) = find(DictFiles({"position_embedding_type": said}, {"encoder.layer.0.attention.self.distance_embedding.weight": table}))
+    position = np.arange(4)
+    np.testing.assert_array_equal(by_pair(encoding, 4)[:, :, 0], position[:, None] - position[None] + 3)
+    assert encoding.notes[0].startswith(words)
+
+
+@pytest.mark.parametrize(("name", "shape", "config"), BAD)
+def test_what_does_not_fit_is_a_row_error(name: str, shape: tuple[int, ...], config: dict[str, Any]) -> None:
+    with pytest.raises(RowError, match=r"test: .*expected"):
+        find(DictFiles(config, {name: np.zeros(shape)}))
+
+
+def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
+    assert find(DictFiles({}, {"layer.0.relative_pos_embeddings.weight": np.zeros((9, 4)), "pe_k_of_old.weight": np.zeros((8, 4))})) == []

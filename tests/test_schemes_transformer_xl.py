@@ -1,0 +1,158 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.encodings import OffsetBias
+from generator.errors import RowError
+from generator.schemes.transformer_xl import find, sinusoid_of
+from tests.listening import HEARING, SPEECH, as_numbers, made, read, same
+from tests.support import DictFiles, form_of
+
+N = 30
+BIAS, MAP = "layers.0.self_attn.bias_v", "layers.0.self_attn.relative_k_proj.weight"
+BAD = [((2, 4), (9, 8)), ((2, 4), (8, 7)), ((8,), (8, 8)), ((2, 4), (2, 4, 8)), ((2, 4), (8, 0))]
+
+
+@pytest.mark.parametrize("halves", [False, True])
+def test_the_sinusoid_by_hand(halves: bool) -> None:
+    (row,) = sinusoid_of(np.array([-3]), 4, halves)
+    sines, cosines = np.sin([3.0, 0.03]), np.cos([3.0, 0.03])
+    expected = [*sines, *cosines] if halves else [sines[0], cosines[0], sines[1], cosines[1]]
+    np.testing.assert_allclose(row, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("clamp", [-1, 7])
+def test_the_term_of_xlnet_equals_its_own_after_its_shift(clamp: int, tmp_path: Path) -> None:
+    import torch
+
+    model = made("XLNetModel", vocab_size=40, d_model=16, n_layer=2, n_head=2, d_inner=16, clamp_len=clamp)
+    found = read(find, model, tmp_path)
+    assert list(found) == ["encoder layer 0", "encoder layer 1"]
+    for layer, encoding in zip(model.layer, found.values(), strict=True):
+        attention = layer.rel_attn
+        mapped = torch.einsum("ibh,hnd->ibnd", model.relative_positional_encoding(N, N, bsz=1), attention.r)
+        term = torch.einsum("ibnd,jbnd->bnij", attention.r_r_bias.expand(N, 1, 2, 8), mapped)
+        same(encoding, as_numbers(attention.rel_shift_bnij(term, klen=N) * attention.scale)[0][:, : len_of(encoding), : len_of(encoding)])
+
+
+def len_of(encoding: Any) -> int:
+    """How many positions the offsets shown are good for."""
+    return min(N, int(form_of(encoding, OffsetBias).offsets[-1]) + 1)
+
+
+def test_the_term_of_xlnet_holds_beyond_the_offset_at_which_it_is_clamped(tmp_path: Path) -> None:
+    model = made("XLNetModel", vocab_size=40, d_model=16, n_layer=1, n_head=2, d_inner=16, clamp_len=7)
+    (encoding,) = read(find, model, tmp_path).values()
+    assert form_of(encoding, OffsetBias).offsets.tolist() == list(range(-7, 8))
+    assert "Offsets beyond 7 count as 7." in encoding.notes
+
+
+@pytest.mark.parametrize("attention_type", ["relative_shift", "factorized"])
+def test_the_term_of_funnel_equals_its_own_in_its_first_block(attention_type: str, tmp_path: Path) -> None:
+    import torch
+
+    sizes = {"vocab_size": 40, "d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 16, "block_sizes": [2, 1], "num_decoder_layers": 1}
+    model = made("FunnelModel", **sizes, attention_type=attention_type)
+    found = read(find, model, tmp_path)
+    assert list(found) == ["encoder layer 0.0", "encoder layer 0.1", "encoder layer 1.0", "decoder"]
+    embeds = model.encoder.attention_structure.get_position_embeds(N, torch.float32, torch.device("cpu"))
+    for layer in range(2):
+        attention = model.encoder.blocks[0][layer].attention
+        theirs = attention.relative_positional_attention(embeds, torch.zeros(1, N, 2, 8), N)
+        same(found[f"encoder layer 0.{layer}"], as_numbers(theirs)[0])
+
+
+def test_the_offsets_of_funnels_second_block_are_counted_in_tokens(tmp_path: Path) -> None:
+    """After pooling, neighbours are two tokens apart."""
+    import torch
+
+    sizes = {"vocab_size": 40, "d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 16, "block_sizes": [1, 2], "num_decoder_layers": 1}
+    model = made("FunnelModel", **sizes, separate_cls=False)
+    embeds = model.encoder.attention_structure.get_position_embeds(N, torch.float32, torch.device("cpu"))
+    theirs = as_numbers(model.encoder.blocks[1][1].attention.relative_positional_attention(embeds, torch.zeros(1, 15, 2, 8), 15))[0]
+    kernel = form_of(read(find, model, tmp_path)["encoder layer 1.1"], OffsetBias).kernel(N)
+    np.testing.assert_allclose(kernel[:, ::2, ::2], theirs, rtol=0, atol=1e-6)
+
+
+CONFORMERS: list[tuple[str, str, dict[str, Any]]] = [
+    ("wav2vec2_conformer", "Wav2Vec2ConformerModel", {**HEARING, "num_conv_pos_embeddings": 6, "num_conv_pos_embedding_groups": 2}),
+    ("wav2vec2_bert", "Wav2Vec2BertModel", {"feature_projection_input_dim": 4}),
+]
+
+
+@pytest.mark.parametrize(("folder", "name", "options"), CONFORMERS)
+def test_the_term_of_a_conformer_equals_its_own_after_its_shift(folder: str, name: str, options: dict[str, Any], tmp_path: Path) -> None:
+    import importlib
+
+    import torch
+
+    model = made(name, **SPEECH, **options, position_embeddings_type="relative")
+    apply = importlib.import_module(f"transformers.models.{folder}.modeling_{folder}")._apply_relative_position_encoding
+    embeds, still = model.encoder.embed_positions(torch.zeros(1, N, 16)), torch.zeros(1, 2, N, 8)
+    found = read(find, model, tmp_path)
+    for index, layer in enumerate(model.encoder.layers):
+        same(found[f"encoder layer {index}"], as_numbers(apply(layer.self_attn, still, still, embeds)[1])[0])
+
+
+def test_the_term_of_the_speech_encoder_of_seamless_equals_its_own_after_its_shift() -> None:
+    import torch
+    from transformers import SeamlessM4TConfig
+    from transformers.models.seamless_m4t import modeling_seamless_m4t as seamless
+
+    torch.manual_seed(0)
+    config = SeamlessM4TConfig(hidden_size=16, speech_encoder_attention_heads=2, max_source_positions=64)
+    attention = seamless.SeamlessM4TConformerSelfAttention(config).eval()
+    torch.nn.init.normal_(attention.pos_bias_v)
+    stem = "speech_encoder.encoder.layers.0.self_attn"
+    arrays = {f"{stem}.{name}": value.detach().numpy() for name, value in attention.state_dict().items()}
+    (encoding,) = find(DictFiles({"model_type": "seamless_m4t"}, arrays))
+    embeds, still = seamless.SeamlessM4TConformerRelPositionalEmbedding(config)(torch.zeros(1, N, 16)), torch.zeros(1, 2, N, 8)
+    assert encoding.part == "speech encoder"
+    same(encoding, as_numbers(seamless._apply_relative_position_encoding(attention, still, still, embeds)[1])[0])
+
+
+def test_the_term_of_fastspeech_2_equals_its_own_after_its_shift() -> None:
+    import torch
+    from transformers import FastSpeech2ConformerConfig
+    from transformers.models.fastspeech2_conformer import modeling_fastspeech2_conformer as speech
+
+    torch.manual_seed(0)
+    config = FastSpeech2ConformerConfig(hidden_size=16, encoder_num_attention_heads=2, decoder_num_attention_heads=2)
+    attention = speech.FastSpeech2ConformerAttention(config, config.encoder_config).eval()
+    torch.nn.init.normal_(attention.pos_bias_v)
+    _, embeds = speech.FastSpeech2ConformerRelPositionalEncoding(config, config.encoder_config).eval()(torch.zeros(1, N, 16))
+    mapped = attention.linear_pos(embeds).view(1, -1, 2, 8).permute(0, 2, 3, 1)
+    term = attention.shift_relative_position_tensor(attention.pos_bias_v[None, :, None].expand(1, 2, N, 8) @ mapped) / 8**0.5
+    stem = "encoder.conformer_layers.0.self_attn"
+    arrays = {f"{stem}.{name}": value.detach().numpy() for name, value in attention.state_dict().items()}
+    same(find(DictFiles({}, arrays))[0], as_numbers(term)[0])
+
+
+def test_the_term_of_parakeet_equals_its_own_after_its_shift(tmp_path: Path) -> None:
+    import torch
+
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16, "num_mel_bins": 8}
+    model = made("ParakeetEncoder", **sizes, subsampling_conv_channels=4)
+    embeds, found = model.encode_positions(torch.zeros(1, N, 16)), read(find, model, tmp_path)
+    for index, layer in enumerate(model.layers):
+        attention = layer.self_attn
+        mapped = attention.relative_k_proj(embeds).view(1, -1, 2, 8).permute(0, 2, 3, 1)
+        term = attention._rel_shift(attention.bias_v.view(1, 2, 1, 8).expand(1, 2, N, 8) @ mapped)[..., :N] * attention.scaling
+        same(found[f"encoder layer {index}"], as_numbers(term)[0])
+
+
+@pytest.mark.parametrize(("bias", "mapped"), BAD)
+def test_what_does_not_fit_is_a_row_error(bias: tuple[int, ...], mapped: tuple[int, ...]) -> None:
+    with pytest.raises(RowError, match=r"test: .*expected"):
+        find(DictFiles({}, {BIAS: np.zeros(bias), MAP: np.zeros(mapped)}))
+
+
+def test_a_bias_without_a_map_of_positions_beside_it_is_something_else() -> None:
+    assert find(DictFiles({}, {"layer.0.rel_attn.q": np.zeros((8, 2, 4)), "layers.0.attention.bias_v": np.zeros((2, 4))})) == []
+
+
+def test_the_note_says_what_is_multiplied_and_by_what_it_is_divided() -> None:
+    (encoding,) = find(DictFiles({}, {BIAS: np.zeros((2, 4)), MAP: np.zeros((8, 8))}))
+    assert "bias_v times the sinusoid of the offset mapped by relative_k_proj, divided by √4" in encoding.notes[0]

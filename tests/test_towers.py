@@ -1,0 +1,60 @@
+import pytest
+
+from generator.model_config import number, said, text
+from generator.naming import in_order, parts, stack
+from generator.towers import completed, defaults, towers
+
+LAYERS = ["decoder.layers.0.bias", "encoder.layers.10.bias", "encoder.layers.2.bias"]
+STACKS = {
+    "encoder.layers.0.bias": "encoder",
+    "wte.weight": "encoder",
+    "text_decoder.layers.0.bias": "decoder",
+    "speech_encoder.encoder.layers.0.bias": "speech encoder",
+    "audio_embed.encoder.bias": "audio encoder",
+    "decoderless.bias": "encoder",
+}
+
+
+def test_the_text_models_config_is_found_however_deep_it_stands() -> None:
+    assert text({"thinker_config": {"text_config": {"hidden_size": 8}}}) == {"hidden_size": 8}
+
+
+def test_a_number_that_the_top_lacks_is_taken_from_the_text_model() -> None:
+    config = {"text_config": {"hidden_size": 8, "num_hidden_layers": 3}, "num_hidden_layers": 2}
+    assert (number(config, "d_model", "x"), number(config, "n_layers", "x"), number(config, "n_heads", "x")) == (8, 2, None)
+
+
+@pytest.mark.parametrize("key", ["text_config", "audio_config", "whatever"])
+def test_a_word_may_stand_in_any_nested_config(key: str) -> None:
+    assert said({key: {"num_buckets": 5}, "other": 3}, "num_buckets") == 5
+
+
+def test_towers_are_the_whole_and_what_is_nested_in_it() -> None:
+    config = {"thinker_config": {"text_config": {"a": 1}, "audio_config": {"a": 2}, "vision_config": {"a": 3}}}
+    assert [(tower.part, tower.config.get("a")) for tower in towers(config)] == [
+        ("decoder", None), ("decoder", None), ("decoder", 1), ("audio encoder", 2),
+    ]  # fmt: skip
+
+
+def test_a_nested_config_is_completed_with_its_familys_defaults() -> None:
+    whole = completed({"model_type": "llama", "hidden_size": 64})
+    assert (whole["hidden_size"], whole["num_attention_heads"]) == (64, 32)
+
+
+@pytest.mark.parametrize("family", ["unheard of", "", "encoder-decoder"])
+def test_a_family_without_defaults_has_none(family: str) -> None:
+    assert "hidden_size" not in defaults(family)
+
+
+def test_layers_are_in_the_order_of_their_numbers_and_the_decoder_last() -> None:
+    assert in_order(LAYERS) == ["encoder.layers.2.bias", "encoder.layers.10.bias", "decoder.layers.0.bias"]
+
+
+def test_the_layer_is_named_only_where_several_share_a_title() -> None:
+    named = parts({"encoder.layers.2.bias": "encoder", "encoder.layers.10.bias": "encoder", "decoder.layers.0.bias": "decoder"})
+    assert list(named.values()) == ["encoder layer 2", "encoder layer 10", "decoder"]
+
+
+@pytest.mark.parametrize(("name", "part"), STACKS.items())
+def test_a_stack_is_known_by_a_word_of_the_tensors_name(name: str, part: str) -> None:
+    assert stack(name) == part
