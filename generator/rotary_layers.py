@@ -15,7 +15,7 @@ MOST_NAMED = 24
 def layers_note(config: Json, kind: str) -> tuple[str, ...]:
     """Which layers have this kind of rotation, or which have none, as far as the config says."""
     types = _listed(config.get("layer_types"))
-    if kind and kind.startswith("base "):
+    if kind.startswith("base "):
         own = _listed(config.get("layer_rope_theta"))
         having = [layer for layer, base in enumerate(own) if isinstance(base, int | float) and f"base {base:g}" == kind]
         return (f"{_named(having)} of {len(own)} turn by it.",)

@@ -29,7 +29,6 @@ ORDINARY = {
     ("generator.analyses.table", "vectors"): "an array of its own result",
     ("generator.cli", "scheme"): "the heading of a column",
     ("generator.config", "checkpoint"): "the slug of a row whose name has no letters",
-    ("generator.encodings.tables", "vectors"): "a noun in a sentence for readers",
     ("generator.schemes.deberta", "bias"): "the end of a tensor's name",
     ("generator.schemes.rotary", "alibi"): "a key of config.json",
     ("generator.schemes.rotary", "axial"): "a value in config.json",

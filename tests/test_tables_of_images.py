@@ -5,13 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generator.contracts import Fact
 from generator.encodings import PositionTable, grid_sinusoid
 from generator.errors import RowError
 from generator.grids import Lattice, lattice
+from generator.inputs import subjects
+from generator.model_config import facts
 from generator.numerics import Floats
 from generator.schemes import learned, sinusoidal
 from tests import tiny
-from tests.support import DictFiles, form_of
+from tests.support import DictFiles, checkpoint, form_of
 
 FLOAT32 = 1e-6
 SIZES: dict[str, Any] = {
@@ -292,3 +295,25 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
 def test_a_clip_of_no_size_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
         sinusoidal.find(DictFiles({"model_type": "videomae", **SIZES, "num_frames": 4, "tubelet_size": 2, **wrong}))
+
+
+def test_the_sentence_goes_to_the_table_of_words_and_not_to_that_of_patches() -> None:
+    arrays = {
+        "embeddings.position_embeddings": noise(1, 17, 8),
+        "embeddings.text_embeddings.position_embeddings.weight": noise(9, 8),
+        "embeddings.text_embeddings.word_embeddings.weight": noise(5, 8),
+    }
+    files = DictFiles({**VIT, "vocab_size": 5}, arrays)
+    patches, words = subjects(files, checkpoint(sentence=(1, 2, 3)), learned.find(files))
+    assert (patches.input, patches.no_input) == (None, "its positions are not those of words")
+    assert words.input is not None
+
+
+def test_numbers_that_differ_from_stage_to_stage_are_facts_as_well() -> None:
+    assert Fact("Attention heads", "3, 6, 12") in facts({"model_type": "swin", "num_heads": [3, 6, 12]}, "test")
+
+
+@pytest.mark.parametrize("wrong", [[], [3, "x"], [0], [True]])
+def test_a_list_that_is_not_of_numbers_is_a_row_error(wrong: list[object]) -> None:
+    with pytest.raises(RowError, match="num_heads is"):
+        facts({"num_heads": wrong}, "test")

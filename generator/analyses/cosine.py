@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
+
+
 def compute(subject: Subject[PositionTable]) -> Result:
     vectors = finite(subject.encoding.form.vectors, "the table")
     if len(vectors) < 2:
         raise NotApplicableError("there is only one position, so there is nothing to compare it with")
-    cosines = cosine_matrix(vectors)
+    cosines = cosine_matrix(vectors[:MOST_POSITIONS])
     away = off_diagonal(cosines)
     if not away.size:
         raise NotApplicableError("fewer than two positions have a vector that is not all zeros")
@@ -34,8 +37,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("lowest", "Lowest cosine", float(away.min())),
         ),
         arrays={"cosines": cosines, "profile": profile},
-        findings=() if adjacent is None else _findings(adjacent, float(away.mean())),
+        findings=(*_cut(len(vectors)), *(() if adjacent is None else _findings(adjacent, float(away.mean())))),
     )
+
+
+def _cut(n_positions: int) -> tuple[Finding, ...]:
+    if n_positions <= MOST_POSITIONS:
+        return ()
+    return (Finding(f"Similarity is taken over the first {MOST_POSITIONS:,} of {n_positions:,} positions."),)
 
 
 def _findings(adjacent: float, mean: float) -> tuple[Finding, ...]:

@@ -16,10 +16,10 @@ from generator.towers import defaults
 SAME = frozenset(
     {"qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp", "qwen2_5_omni", "qwen3_omni_moe",
      "glm4v", "glm4v_moe", "glm_ocr", "glm5_next", "paddleocr_vl", "video_llama_3", "mlcd", "kimi_k25", "exaone4_5",
-     "ernie4_5_vl_moe", "cohere_compass", "gemma4", "muse_glimmer", "muse_spark", "dots3_note", "inkling2", "lfm3_vl"}
+     "ernie4_5_vl_moe", "cohere_compass", "gemma4", "muse_glimmer", "muse_spark", "dots3_note", "inkling2", "lfm3_vl", "step3p5"}
 )  # fmt: skip
 BY_TURNS = frozenset({"pixtral"})
-CENTRED = frozenset({"dinov3_vit"})
+CENTRED = frozenset({"dinov3_vit", "eomt_dinov3", "sapiens2"})
 CENTRED_BASE = 100.0
 ENDS = ("_vision_encoder", "_vision_model", "_vision")
 SIDE = 64  # Patches drawn where the config names no size.
