@@ -99,7 +99,7 @@ def _symmetry(form: Shaped, heads: Floats) -> Metric:
 def _findings(halves: list[float], falls: list[float], n_positions: int) -> tuple[Finding, ...]:
     if not halves:
         return (Finding(f"Within {n_positions} positions, the farthest count most."),)
-    text = f"Of all that it falls by within {n_positions} positions, half is gone at a distance of {np.mean(halves):.1f}"
+    text = f"Over {n_positions} positions it fades by half within a distance of {np.mean(halves):.1f}"
     return (Finding(f"{text}; {100.0 * np.mean(falls):.0f} % of single steps outwards go down." if falls else f"{text}."),)
 
 

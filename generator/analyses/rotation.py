@@ -39,18 +39,15 @@ def compute(subject: Subject[Rotation]) -> Result:
             Metric("attention_factor", "Factor on sine and cosine that scaling brings", form.attention_factor),
         ),
         arrays={"wavelengths": lengths, "unscaled": plain, "profile": profile, "context": np.array(form.n_positions)},
-        findings=_findings(turns, lengths.size, changed, form),
+        findings=_findings(turns, lengths.size, form.n_positions),
     )
 
 
-def _findings(turns: int, n_pairs: int, changed: int, form: Rotation) -> tuple[Finding, ...]:
-    text = (
-        f"{turns} of {n_pairs} pairs turn fully at least once within {form.n_positions:,} positions; the other "
-        f"{n_pairs - turns} never come round and tell far from near."
-    )
-    if not changed:
-        return (Finding(text),)
-    return (Finding(text), Finding(f"Scaling of the kind “{form.rope_type}” slows {changed} of {n_pairs} pairs to reach further."))
+def _findings(turns: int, n_pairs: int, n_positions: int) -> tuple[Finding, ...]:
+    if turns == n_pairs:
+        return (Finding(f"All {n_pairs} pairs turn fully at least once within {n_positions:,} positions."),)
+    text = f"{turns} of {n_pairs} pairs turn fully at least once within {n_positions:,} positions"
+    return (Finding(f"{text}; the other {n_pairs - turns} never come round and tell far from near."),)
 
 
 def draw_wavelengths(results: Results) -> "Figure":
