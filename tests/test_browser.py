@@ -133,10 +133,12 @@ def test_the_site_works_from_a_file_without_javascript(browser: Browser, built: 
     page.close()
 
 
-def test_search_finds_a_checkpoint(browser: Browser, address: str) -> None:
+@pytest.mark.parametrize("from_file", [False, True])
+def test_search_finds_a_checkpoint(from_file: bool, browser: Browser, address: str, built: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(f"{address}/index.html")
-    page.locator(".md-search__input").fill("MiniLM")
+    page.goto((built / "site/index.html").as_uri() if from_file else f"{address}/index.html")
+    page.locator(".md-search__input").click()
+    page.locator(".md-search__input").press_sequentially("MiniLM", delay=60)
     page.locator(".md-search-result__link").first.wait_for()
     assert "all-MiniLM-L6-v2" in page.locator(".md-search-result__list").inner_text()
     page.close()
