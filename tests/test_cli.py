@@ -252,3 +252,13 @@ def test_the_hidden_command_writes_the_schema(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("generator.cli.SCHEMA", tmp_path / "schema.json")
     assert invoke("schema").exit_code == 0
     assert (tmp_path / "schema.json").read_bytes() == (ROOT / "checkpoints.schema.json").read_bytes()
+
+
+def test_inspecting_a_folder_needs_none_of_the_heavy_libraries() -> None:
+    code = (
+        "import sys; from generator import study; from generator.pickled import open_folder; from pathlib import Path; "
+        "study.find(open_folder(Path('references/llama-3.1-8b'), 'x', False)); "
+        "print({'torch', 'transformers', 'matplotlib', 'sklearn'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

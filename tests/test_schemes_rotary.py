@@ -234,8 +234,9 @@ def test_a_value_out_of_range_is_a_row_error(wrong: dict[str, Any]) -> None:
 @pytest.mark.parametrize("key", ["rope_parameters", "rope_scaling"])
 @pytest.mark.parametrize("scaling", BAD_SCALING)
 def test_a_scaling_that_transformers_cannot_make_is_a_row_error(scaling: dict[str, Any], key: str) -> None:
+    (encoding,) = find(DictFiles({**LLAMA, key: scaling}))
     with pytest.raises(RowError, match="rotary scaling"):
-        find(DictFiles({**LLAMA, key: scaling}))
+        _ = form_of(encoding, Rotation).frequencies
 
 
 # Families of several parts, and where transformers keeps the text model's config.

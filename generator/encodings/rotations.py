@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from generator.errors import RowError
 from generator.numerics import Floats, frozen
 
 
@@ -48,6 +49,14 @@ class Rotation:
 
     @cached_property
     def _rescaled(self) -> tuple[Floats, float]:
+        """errors: RowError when the scaling is not one that transformers knows, or makes no frequencies"""
+        try:
+            return self._by_transformers()
+        except Exception as error:  # noqa: BLE001  # It raises whatever its validators and its arithmetic run into.
+            problem = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+        raise RowError(f"rotary scaling {dict(self.scaling)!r:.120} gives {problem}; expected a kind that transformers knows, complete")
+
+    def _by_transformers(self) -> tuple[Floats, float]:
         from transformers import PreTrainedConfig
         from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
@@ -62,7 +71,10 @@ class Rotation:
         config = PreTrainedConfig(rope_parameters=rope, max_position_embeddings=self.n_positions, **heads)
         frequencies, attention_factor = ROPE_INIT_FUNCTIONS[self.rope_type](config, "cpu")
         turning = frequencies.double().numpy()
-        return frozen(turning[turning != 0.0]), float(attention_factor)  # A pair that does not turn is not rotated.
+        turning = turning[turning != 0.0]  # A pair that does not turn is not rotated.
+        if not turning.size or not np.all(np.isfinite(turning) & (turning > 0.0)):
+            raise ValueError("no positive frequencies")
+        return frozen(turning), float(attention_factor)
 
     def by_offset(self, n_offsets: int) -> Floats:
         """mean_j cos(offset · frequency_j) for offsets 0 … n_offsets − 1: (n_offsets,), 1 at offset 0."""

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
@@ -88,7 +86,6 @@ def _encoding(files: Files, tower: Tower, kind: str, rope: Mapping[str, Any]) ->
         number(config, "n_positions", files.where) or 2048,
         _scaling(config, rope),
     )
-    _check(form, files)
     part = f"{tower.part} {kind}".strip()
     notes = (_turned(config, rotary_dim, head_dim), *_split(rope), *_longer(form), *layers_note(config, kind))
     return Encoding(part, SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), notes)
@@ -133,20 +130,6 @@ def _longer(form: Rotation) -> tuple[str, ...]:
     if form.rope_type == "dynamic":
         return (f"Shown are the frequencies up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
     return ()
-
-
-def _check(form: Rotation, files: Files) -> None:
-    """errors: RowError when the scaling is not one that transformers knows, or makes no frequencies"""
-    try:
-        frequencies = form.frequencies
-    except Exception as error:  # noqa: BLE001  # transformers raises whatever its validators and its arithmetic run into.
-        problem = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
-    else:
-        problem = "" if frequencies.size and np.all(np.isfinite(frequencies) & (frequencies > 0.0)) else "no positive frequencies"
-    if problem:
-        raise RowError(
-            f"{files.where}: rotary scaling {dict(form.scaling)!r:.120} gives {problem}; expected a kind of transformers, complete"
-        )
 
 
 def _sizes(config: Json, rope: Mapping[str, Any], kind: str, files: Files) -> tuple[int, int]:
