@@ -10,6 +10,25 @@ EVERY_FOURTH = frozenset({"smollm3", "llama4_text", "mistral_large4_text"})  # L
 WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint", "kolibri1"})
 PER_LAYER = frozenset({"granite_swa", "granitemoe_swa"})  # Have a base for each layer, and 0 where there is none.
 MOST_NAMED = 24
+# What the code of a family does that its config does not say.
+OWN_CODE = {
+    "qwen2_5_omni_dit": "Only the first head of each layer is turned.",
+    "clvp_encoder": "The values are turned as well, in the same way.",
+}
+LEAST_OF_CLVP = 32  # Components of a head.
+
+
+def own_code(config: Json) -> tuple[str, ...]:
+    """What the code of this family does beside the usual."""
+    return (OWN_CODE[family(config)],) if family(config) in OWN_CODE else ()
+
+
+def own_rotary_dim(config: Json) -> object:
+    """How many components the families turn that have a rule of their own for it: CLVP goes by the width of its projection."""
+    width, n_heads = config.get("projection_dim"), config.get("num_attention_heads")
+    if family(config) != "clvp_encoder" or not isinstance(width, int) or not isinstance(n_heads, int) or n_heads < 1:
+        return None
+    return max(width // (n_heads * 2), LEAST_OF_CLVP)
 
 
 def layers_note(config: Json, kind: str) -> tuple[str, ...]:

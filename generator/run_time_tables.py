@@ -15,12 +15,18 @@ class Made:
 
     lengths: for each part, the keys of config.json that add up to its number of positions (its usual ones if none is given)
     after_padding: whether the first position has the angles of pad_token_id + 1, as in fairseq
+    skipped: how many of these positions come before the first in use
+    scaled: whether the values are divided by the square root of the width
+    width: the keys whose product is the width (the usual one if none is given)
     """
 
     layout: SinusoidLayout
     lengths: Lengths
     after_padding: bool = False
     cosines_first: bool = False
+    skipped: int = 0
+    scaled: bool = False
+    width: tuple[str, ...] = ()
 
 
 ENCODER: Lengths = (("encoder", ()),)
@@ -55,6 +61,8 @@ FAMILIES = {
     "qwen2_5_omni_audio_encoder": HEARD,
     "qwen3_omni_moe_audio_encoder": HEARD,
     "qwen3_asr_encoder": Made("tensor2tensor", (("audio encoder", ()),)),
+    "fun_asr_nano_encoder": Made("tensor2tensor", (("audio encoder", ()),), skipped=1, width=("num_mel_bins", "num_stacked_frames")),
+    "canary_decoder": Made("halves", DECODER, scaled=True),
     "tipsv2_text_model": Made("tensor2tensor", ENCODER),
 }
 TOLD_NOT_TO_LEARN = {"trocr": Made("tensor2tensor", DECODER, after_padding=True)}
@@ -71,5 +79,5 @@ def first_angle(config: Json, how: Made) -> int:
     """The number whose angles the first position has."""
     padding = config.get("pad_token_id")
     if not how.after_padding:
-        return 0
+        return how.skipped
     return padding + 1 if isinstance(padding, int) and not isinstance(padding, bool) and 0 <= padding < 2**20 else 2

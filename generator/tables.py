@@ -4,20 +4,21 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
 from generator.contracts import Encoding, Files, Json, Provenance
-from generator.encodings import Form, PositionTable, SinusoidLayout, grid_sinusoid, sinusoid
+from generator.encodings import Form, PositionTable
 from generator.errors import RowError
-from generator.grids import Grid, Lattice, lattice
+from generator.grids import Lattice, lattice
 from generator.model_config import family, number
 from generator.numerics import Floats, frozen
+from generator.sinusoid_layouts import TableLayout, layout, shifted_layout
 
 NAME = re.compile(
     r"(^|\.)(position_embeddings?|positions_embed|embed_positions|wpe|(decoder_)?pos_embed|positional_embedding(_vlm)?"
-    r"|position_embedding_table|position_embeds_layer|char_position_embeddings|text_position_embedding|pos_emb)"
+    r"|position_embedding_table|position_embeds_layer|char_position_embeddings|text_position_embedding|pos_emb|position_enc"
+    r"|position_embeddings\.embedding)"
     r"(\.weight)?$"
 )
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")  # SAM's random frequencies for points and boxes.
@@ -35,8 +36,8 @@ IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
 # Stored sinusoids were made in float32, some by other formulas for the same angle; half precision rounds them once more.
 TOLERANCE = {"F16": 5e-4, "BF16": 4e-3}
 FLOAT32_TOLERANCE = 1e-4
-LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
-TableLayout = SinusoidLayout | Literal["columns first", "rows first"]
+SCALED = re.compile(r"(^|\.)position_enc$")  # PatchTST's and PatchTSMixer's, whose standard deviation is 1 / SCALE.
+SCALE = 10.0
 
 
 @dataclass(frozen=True)
@@ -124,19 +125,9 @@ def vectors(files: Files, table: StoredTable) -> Floats:
 
 def layout_of(table: StoredTable, rows: Floats) -> TableLayout | None:
     """Which layout of the sinusoid ``rows`` (n_positions, d_model) of ``table`` equal, if any, counted from 0 or from its first row."""
-    for layout in LAYOUTS:
-        made = sinusoid(table.first_row + rows.shape[0], rows.shape[1], layout)
-        starts = {0, table.first_row}
-        if any(np.allclose(rows, made[start:][: len(rows)], rtol=0.0, atol=table.tolerance) for start in starts):
-            return layout
-    return None if table.lattice.grid is None else _grid_layout(table.lattice.grid, rows, table.tolerance)
-
-
-def _grid_layout(grid: Grid, rows: Floats, tolerance: float) -> TableLayout | None:
-    if np.allclose(rows, grid_sinusoid(grid, rows.shape[1]), rtol=0.0, atol=tolerance):
-        return "columns first"
-    by_rows = grid_sinusoid(grid, rows.shape[1], columns_first=False)
-    return "rows first" if np.allclose(rows, by_rows, rtol=0.0, atol=tolerance) else None
+    found = layout(rows, table.first_row, table.lattice.grid, table.tolerance)
+    is_scaled = found is None and SCALED.search(table.name) is not None
+    return shifted_layout(rows, table.first_row, table.tolerance * SCALE) if is_scaled else found
 
 
 def as_encoding(files: Files, table: StoredTable, rows: Floats, scheme: str, notes: tuple[str, ...] = ()) -> Encoding[Form]:
@@ -157,6 +148,8 @@ def _added(config: Json) -> bool:
 def _first_row(files: Files, name: str, n_rows: int) -> int:
     kind = family(files.config)
     first_row = 2 if kind in AFTER_TWO else 0
+    if SCALED.search(name) and files.config.get("use_cls_token") is True:
+        first_row = 1
     if kind in AFTER_PADDING:
         padding = files.config.get("pad_token_id")
         first_row = (padding if isinstance(padding, int) and not isinstance(padding, bool) else 1) + 1

@@ -13,7 +13,9 @@ NESTED = {
         ("text_config", "language_config", "llm_config", "vlm_config", "thinker_config", "decoder", "decoder_config"), "decoder"
     ),
     **dict.fromkeys(("encoder", "encoder_config", "text_encoder"), "encoder"),
-    "audio_config": "audio encoder",
+    **dict.fromkeys(("audio_config", "asr_config"), "audio encoder"),
+    "speech_config": "speech encoder",
+    "dit_config": "audio decoder",
     "depth_decoder_config": "depth decoder",
     "global_config": "global transformer",
     "talker_config": "talker",
@@ -36,19 +38,17 @@ class Tower:
 
 def towers(config: Json) -> list[Tower]:
     """The whole first, then what is nested in it, each after the one that it stands in."""
-    found = [Tower(_part(config, "decoder"), config)]
+    level = [Tower(_part(config, "decoder"), config)]
+    found = list(level)
     for _ in range(DEEPEST):
-        known = len(found)
-        outer = found[-1] if known > 1 else found[0]
-        inner = [
-            Tower(_part(value, part), completed(value))
-            for key, part in NESTED.items()
-            if isinstance(value := outer.config.get(key), Mapping)
-        ]
-        if not inner:
-            break
-        found += inner
+        level = [inner for outer in level for inner in _nested(outer)]
+        found += level
     return found
+
+
+def _nested(outer: Tower) -> list[Tower]:
+    named = ((part, outer.config.get(key)) for key, part in NESTED.items())
+    return [Tower(_part(value, part), completed(value)) for part, value in named if isinstance(value, Mapping)]
 
 
 def _part(config: Json, usual: str) -> str:

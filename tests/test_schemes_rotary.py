@@ -33,6 +33,8 @@ FAMILIES: list[tuple[str, str, dict[str, Any]]] = [
     ("glm", "GlmRotaryEmbedding", {}),
     ("olmo2", "Olmo2RotaryEmbedding", {}),
     ("gpt_oss", "GptOssRotaryEmbedding", {}),
+    ("nemotron3_5_transcribe_asr_audio", "Nemotron3_5TranscribeRotaryEmbedding", {}),
+    ("qwen2_5_omni_dit", "Qwen2_5OmniDiTRotaryEmbedding", {}),
     ("deepseek_v3", "DeepseekV3RotaryEmbedding", {}),
     ("nomic_bert", "NomicBertRotaryEmbedding", {}),
     ("gpt_neox_japanese", "GPTNeoXJapaneseRotaryEmbedding", {}),
@@ -161,6 +163,19 @@ def test_each_kind_of_layer_has_the_rotation_that_the_family_runs_with(family: s
         (part,) = (part for part in found if part.endswith(f"coder {kind} attention"))
         turning = getattr(theirs, f"{kind}_attention_inv_freq")
         close(found[part].frequencies, turning[turning != 0])
+
+
+@pytest.mark.parametrize("projection", [768, 1536])
+def test_clvp_turns_as_many_components_as_the_width_of_its_projection_asks_for(projection: int) -> None:
+    theirs, config = module_of("clvp_encoder", "ClvpRotaryPositionalEmbedding", {"projection_dim": projection})
+    close(rotation_of(config.to_dict()).frequencies, theirs.inv_freq)
+
+
+def test_both_encoders_of_clvp_turn_and_neither_does_when_told_not_to() -> None:
+    inner = {"model_type": "clvp_encoder", "hidden_size": 768, "num_attention_heads": 12, "projection_dim": 768}
+    config = {"model_type": "clvp", "text_config": inner, "speech_config": inner}
+    assert [encoding.part for encoding in find(DictFiles(config))] == ["encoder", "speech encoder"]
+    assert find(DictFiles({**inner, "use_rotary_embedding": False})) == []
 
 
 def test_frequencies_equal_those_of_transformers_gpt_j() -> None:

@@ -33,7 +33,7 @@ def buffer_of(config: Any) -> Floats:
     return np.asarray(made.compute_axial_rope_parameters(config)[0].double().numpy())
 
 
-@pytest.mark.parametrize("kind", sorted(SAME))
+@pytest.mark.parametrize("kind", sorted(SAME - {"llama4"}))  # It has no such initialiser, and a test of its own.
 def test_the_frequencies_are_those_of_the_familys_own_initialiser(kind: str) -> None:
     from transformers import CONFIG_MAPPING
 
@@ -96,6 +96,72 @@ def test_the_frequencies_of_dinov3_equal_its_buffer_but_for_the_step() -> None:
     assert form.step == pytest.approx(np.pi)
 
 
+@pytest.mark.parametrize("model_type", ["sam2_video", "edgetam_video", "sam3_tracker_video"])
+def test_the_memory_of_a_video_turns_by_the_familys_own_frequencies(model_type: str) -> None:
+    config = config_of(model_type)
+    form = rotations(config.to_dict())[next(part for part in rotations(config.to_dict()) if part.endswith("memory"))]
+    np.testing.assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
+    assert form.n_positions == config.memory_attention_rope_feat_sizes[0]
+
+
+def test_an_older_config_of_a_memory_names_its_base_by_itself() -> None:
+    (form,) = rotations({"model_type": "sam2_video", "memory_attention_hidden_size": 64, "memory_attention_rope_theta": 50.0}).values()
+    assert (form.base, form.head_dim) == (50.0, 64)
+
+
+def test_layers_of_sam3_count_patches_in_windows_and_smaller_steps_over_the_whole_image() -> None:
+    from transformers.models.sam3.modeling_sam3 import Sam3ViTLayer
+
+    config = config_of("sam3_vit_model", **SIZES, image_size=96, patch_size=8, window_size=4)
+    found = rotations(config.to_dict())
+    for part, window in (("vision in windows", 4), ("vision of the whole image", 0)):
+        across = Sam3ViTLayer.precompute_positions(config, window)[:, 0].unique().double().numpy()
+        assert found[part].n_positions == len(across)
+        np.testing.assert_allclose(found[part].frequencies, np.diff(across)[0] * buffer_of(config), rtol=SINGLE)
+
+
+def test_llama_4_turns_neighbouring_patches_apart_by_the_frequencies() -> None:
+    import torch
+    from transformers.models.llama4.modeling_llama4 import Llama4VisionRotaryEmbedding
+
+    config = config_of("llama4_vision_model", **SIZES, image_size=64, patch_size=8)
+    turns = Llama4VisionRotaryEmbedding(config).freqs_ci[:-1, 0].to(torch.complex128).numpy().reshape(8, 8, 2, -1)
+    by_one = np.exp(1j * rotations(config.to_dict())["vision"].frequencies)
+    np.testing.assert_allclose(turns[:, 1:, 0] / turns[:, :-1, 0], np.broadcast_to(by_one, (8, 7, 8)), atol=2e-6)
+    np.testing.assert_allclose(turns[1:, :, 1] / turns[:-1, :, 1], np.broadcast_to(by_one, (7, 8, 8)), atol=2e-6)
+    assert np.allclose(turns[:, 1:, 1], turns[:, :-1, 1])
+
+
+def test_a_third_of_each_head_of_minimax_m3_turns_with_each_axis() -> None:
+    config = config_of("minimax_m3_vl_vision")
+    (form,) = rotations(config.to_dict()).values()
+    np.testing.assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
+    assert (form.head_dim, form.rotary_dim, form.n_positions) == (80, 26, 144)
+
+
+def test_encoder_and_predictor_of_vjepa2_turn_by_the_series_of_their_thirds() -> None:
+    """A pair (1, 0) gives the cosine of its first component's angle, a pair (0, 1) that of its second's."""
+    import torch
+    from transformers.models.vjepa2.modeling_vjepa2 import rotate_queries_or_keys
+
+    config = config_of("vjepa2")
+    found = rotations(config.to_dict())
+    assert {part: form.head_dim for part, form in found.items()} == {"vision": 64, "vision predictor": 32}
+    for form in found.values():
+        pairs = torch.eye(2).repeat(1, form.rotary_dim // 2)[None, None]  # (1, 1, 2, rotary_dim)
+        first, second = rotate_queries_or_keys(pairs, torch.ones(1, 1, 2)).double().numpy()[0, 0]
+        cosines = np.stack([first[::2], second[1::2]], axis=-1).ravel()
+        np.testing.assert_allclose(cosines, np.tile(np.cos(form.frequencies), 2), atol=2e-6)
+
+
+def test_efficient_loftr_turns_its_whole_width() -> None:
+    from transformers.models.efficientloftr.modeling_efficientloftr import EfficientLoFTRRotaryEmbedding
+
+    config = config_of("efficientloftr")
+    (form,) = rotations(config.to_dict()).values()
+    np.testing.assert_allclose(form.frequencies, EfficientLoFTRRotaryEmbedding(config).inv_freq.double().numpy(), rtol=SINGLE)
+
+
 def test_an_older_nested_config_that_names_no_base_and_no_family_is_its_outer_familys() -> None:
     config = {
         "model_type": "qwen2_vl",
@@ -113,7 +179,7 @@ def test_a_model_of_text_and_images_has_the_rotation_of_images_beside_that_of_te
     assert list(rotations(config)) == ["vision"]
 
 
-@pytest.mark.parametrize("model_type", ["llama", "vit", "clip", "siglip", "vjepa2", "qwen2"])
+@pytest.mark.parametrize("model_type", ["llama", "vit", "clip", "siglip", "sam2", "qwen2"])
 def test_other_families_have_none(model_type: str) -> None:
     assert rotations(config_of(model_type).to_dict()) == {}
 
@@ -133,3 +199,21 @@ BAD: list[dict[str, Any]] = [
 def test_what_does_not_fit_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles({"model_type": "dinov3_vit", "patch_size": 8, "image_size": 32, **SIZES, **wrong}))
+
+
+WRONG: list[dict[str, Any]] = [
+    {"model_type": "sam2_video", "memory_attention_hidden_size": 2},
+    {"model_type": "sam2_video", "memory_attention_hidden_size": 64, "memory_attention_rope_feat_sizes": [0, "x"]},
+    {"model_type": "sam2_video", "memory_attention_hidden_size": 64, "memory_attention_downsample_rate": 0},
+    {"model_type": "sam3_vit_model", "patch_size": 8, "window_size": "x"},
+    {"model_type": "vjepa2", "patch_size": 8, "crop_size": -1},
+    {"model_type": "vjepa2", "patch_size": 8, "pred_hidden_size": 12},
+    {"model_type": "minimax_m3_vl_vision", "patch_size": 8, "head_dim": 5},
+    {"model_type": "efficientloftr", "hidden_size": 1},
+]
+
+
+@pytest.mark.parametrize("config", WRONG)
+def test_what_does_not_fit_a_reading_of_its_own_is_a_row_error(config: dict[str, Any]) -> None:
+    with pytest.raises(RowError, match=r"test: .*expected"):
+        find(DictFiles(config))

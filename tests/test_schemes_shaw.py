@@ -19,6 +19,8 @@ BAD: list[tuple[str, tuple[int, ...], dict[str, Any]]] = [
     ("encoder.pe_k.weight", (9, 4), {}),
     ("encoder.emb_rel_k", (2, 9, 4), {}),
     ("encoder.rel_pos_emb.weight", (10, 4), {}),
+    ("layers.0.self_attn.relative_pos_embeddings.weight", (33, 4), {}),
+    ("layers.0.rel_logits_proj.proj", (4,), {}),
     ("encoder.rel_pos_emb.weight", (1, 4), {}),
     ("layer.0.attention.self.distance_embedding.weight", (10**5 + 1, 1), {}),
 ]
@@ -114,3 +116,35 @@ def test_what_does_not_fit_is_a_row_error(name: str, shape: tuple[int, ...], con
 
 def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
     assert find(DictFiles({}, {"layer.0.relative_pos_embeddings.weight": np.zeros((9, 4)), "pe_k_of_old.weight": np.zeros((8, 4))})) == []
+
+
+def test_the_vectors_of_inkling_are_those_that_its_module_multiplies_by_distance() -> None:
+    import torch
+    from transformers.models.inkling.modeling_inkling import InklingRelativeLogits
+
+    module = InklingRelativeLogits(4, 9)
+    torch.nn.init.normal_(module.proj)
+    position, states = torch.arange(N), torch.randn(1, N, 2, 4)
+    theirs = as_numbers(module(states, position, position)[0])
+    (encoding,) = find(DictFiles(arrays={"layers.0.self_attn.rel_logits_proj.proj": module.proj.detach().numpy()}))
+    ours = np.einsum("qhd,qkd->hqk", as_numbers(states[0]), by_pair(encoding))
+    np.testing.assert_allclose(np.tril(ours), theirs, rtol=0, atol=1e-5)
+    assert encoding.part == "decoder"
+
+
+def test_the_vectors_of_prophetnet_meet_hidden_states_as_in_its_attention() -> None:
+    import torch
+    from transformers import ProphetNetConfig
+    from transformers.models.prophetnet.modeling_prophetnet import ProphetNetNgramSelfAttention, compute_relative_buckets
+
+    config = ProphetNetConfig(hidden_size=16, num_decoder_attention_heads=2, num_buckets=8, relative_max_distance=12)
+    attention, hidden, position = ProphetNetNgramSelfAttention(config), torch.randn(1, N, 16), torch.arange(N)
+    linear = attention.relative_pos_embeddings
+    torch.nn.init.zeros_(linear.bias)
+    told = compute_relative_buckets(8, 12, position[None] - position[:, None])[None].long()
+    theirs = as_numbers(attention.get_main_relative_pos_embeddings(hidden, torch.zeros(1, 2, N, N), position[None], told)[0])
+    name = "decoder.layers.0.self_attn.relative_pos_embeddings.weight"
+    (encoding,) = find(DictFiles(config.to_dict(), {name: linear.weight.detach().numpy()}))
+    vectors = by_pair(encoding).reshape(N, N, 2, 16)
+    ours = np.einsum("qd,qkhd->hqk", as_numbers(hidden[0]), vectors)
+    np.testing.assert_allclose(np.tril(ours), np.tril(theirs), rtol=0, atol=1e-5)

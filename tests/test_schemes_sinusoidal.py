@@ -176,6 +176,41 @@ def test_the_first_position_of_a_model_of_speech_is_that_after_its_padding() -> 
     np.testing.assert_allclose(found["decoder"].vectors[: len(tiny.IDS)], said, rtol=0, atol=FLOAT32)
 
 
+def test_the_sinusoid_of_canary_is_divided_as_its_module_divides_it() -> None:
+    import torch
+    from transformers.models.canary.modeling_canary import CanaryPositionalEmbedding
+
+    theirs = CanaryPositionalEmbedding(24, 8)(torch.arange(24)).double().numpy()
+    (encoding,) = find(DictFiles({"model_type": "canary", "decoder_config": {"model_type": "canary_decoder", **NESTED_PARTS}}))
+    np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
+    assert (encoding.part, "divided by the square root" in encoding.notes[0]) == ("decoder", True)
+
+
+FUN_ASR = {"model_type": "fun_asr_nano_encoder", "num_mel_bins": 4, "num_stacked_frames": 3, "max_position_embeddings": 24}
+
+
+def test_the_sinusoid_of_fun_asr_is_that_of_its_stacked_frames_counted_from_one() -> None:
+    import torch
+    from transformers.models.fun_asr_nano.modeling_fun_asr_nano import FunAsrNanoPositionEmbedding
+
+    theirs = FunAsrNanoPositionEmbedding(24, 12)(torch.zeros(1, 23, 12)).double().numpy()
+    (encoding,) = find(DictFiles({"model_type": "fun_asr_nano", "audio_config": FUN_ASR}))
+    np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32 * 4)
+    assert (encoding.part, encoding.is_of_words) == ("audio encoder", False)
+
+
+@pytest.mark.parametrize("wrong", [{"num_mel_bins": 0}, {"num_stacked_frames": "x"}, {"max_position_embeddings": 1}])
+def test_stacked_frames_of_no_size_are_a_row_error(wrong: dict[str, object]) -> None:
+    with pytest.raises(RowError, match=r"test.*expected"):
+        find(DictFiles({"model_type": "fun_asr_nano", "audio_config": {**FUN_ASR, **wrong}}))
+
+
+def test_the_sinusoid_of_an_audio_tower_beside_a_talker_is_found() -> None:
+    heard = {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}
+    (encoding,) = find(DictFiles({"thinker_config": {"audio_config": heard}, "talker_config": {"model_type": "qwen2_5_omni_talker"}}))
+    assert (encoding.part, form_of(encoding, PositionTable).vectors.shape) == ("audio encoder", (24, 8))
+
+
 def test_a_stored_table_of_another_part_does_not_hide_what_is_made_at_run_time() -> None:
     text = {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}
     table = np.random.default_rng(0).normal(size=(10, 8))

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.encodings import OffsetBias
+from generator.encodings import OffsetBias, RelativeTable
 from generator.errors import RowError
 from generator.schemes.transformer_xl import find, sinusoid_of
 from tests.listening import HEARING, SPEECH, as_numbers, made, read, same
@@ -156,3 +156,49 @@ def test_a_bias_without_a_map_of_positions_beside_it_is_something_else() -> None
 def test_the_note_says_what_is_multiplied_and_by_what_it_is_divided() -> None:
     (encoding,) = find(DictFiles({}, {BIAS: np.zeros((2, 4)), MAP: np.zeros((8, 8))}))
     assert "bias_v times the sinusoid of the offset mapped by relative_k_proj, divided by √4" in encoding.notes[0]
+
+
+@pytest.mark.parametrize(("left", "right"), [(13, 0), (5, 2)])
+def test_the_vectors_of_gemma_4_are_its_modules_sinusoid_through_its_map(left: int, right: int) -> None:
+    import torch
+    from transformers import Gemma4AudioConfig
+    from transformers.models.gemma4.modeling_gemma4 import Gemma4AudioRelPositionalEncoding
+
+    config = Gemma4AudioConfig(hidden_size=16, num_attention_heads=2, attention_context_left=left, attention_context_right=right)
+    sinusoid = Gemma4AudioRelPositionalEncoding(config)(torch.zeros(1)).double().numpy().reshape(-1, 16)
+    weight = np.random.default_rng(0).normal(size=(16, 16))
+    (found,) = find(DictFiles(config.to_dict(), {"layers.0.self_attn.relative_k_proj.weight": weight}))
+    form = form_of(found, RelativeTable)
+    assert (found.part, form.offsets[0]) == ("audio encoder", 1 - left)
+    np.testing.assert_allclose(form.vectors, sinusoid @ weight.T, rtol=0, atol=1e-4)  # Theirs is in single precision.
+
+
+def test_the_vectors_of_gemma_3n_meet_queries_as_in_its_module() -> None:
+    import torch
+    from transformers import Gemma3nAudioConfig
+    from transformers.models.gemma3n.modeling_gemma3n import Gemma3nAudioRelativePositionEmbedding
+
+    config = Gemma3nAudioConfig(hidden_size=16, conf_num_attention_heads=2, conf_attention_chunk_size=4, conf_attention_context_left=5,
+                                conf_attention_context_right=2)  # fmt: skip
+    module = Gemma3nAudioRelativePositionEmbedding(config)
+    queries, keys = torch.randn(1, 1, 4, 2, 8), torch.zeros(1, 1, 10, 2, 8)  # A key stands four places before the query of its number.
+    theirs = module(queries, keys)[0, :, 0].detach().double().numpy()  # (n_heads, n_queries, n_keys)
+    name = "audio_tower.conformer.0.attention.attn.relative_position_embedding.pos_proj.weight"
+    whole = {"model_type": "gemma3n", "audio_config": config.to_dict()}
+    (found,) = find(DictFiles(whole, {name: module.pos_proj.weight.detach().numpy()}))
+    form = form_of(found, RelativeTable)
+    vectors = form.vectors.reshape(-1, 2, 8)
+    for query in range(4):
+        ours = np.einsum("hd,nhd->hn", queries[0, 0, query].double().numpy(), vectors)
+        np.testing.assert_allclose(theirs[:, query, query + 4 + form.offsets.astype(int)], ours, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("wrong", [{"attention_context_left": "x"}, {"attention_chunk_size": -1}, {"attention_context_right": 10**9}])
+def test_an_audio_tower_that_does_not_fit_is_a_row_error(wrong: dict[str, Any]) -> None:
+    with pytest.raises(RowError, match=r"test: .*expected"):
+        find(DictFiles({"model_type": "gemma4_audio", **wrong}, {"layers.0.self_attn.relative_k_proj.weight": np.ones((4, 4))}))
+
+
+def test_a_map_of_an_audio_tower_that_is_no_matrix_is_a_row_error() -> None:
+    with pytest.raises(RowError, match=r"test: .*expected"):
+        find(DictFiles({"model_type": "gemma4_audio"}, {"layers.0.self_attn.relative_k_proj.weight": np.ones((4, 3))}))

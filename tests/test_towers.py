@@ -36,6 +36,11 @@ def test_towers_are_the_whole_and_what_is_nested_in_it() -> None:
     ]  # fmt: skip
 
 
+def test_what_is_nested_in_the_first_of_two_is_a_tower_as_well() -> None:
+    config = {"thinker_config": {"audio_config": {"a": 1}}, "talker_config": {"a": 2}}
+    assert [tower.config.get("a") for tower in towers(config)] == [None, None, 2, 1]
+
+
 def test_a_nested_config_is_completed_with_its_familys_defaults() -> None:
     whole = completed({"model_type": "llama", "hidden_size": 64})
     assert (whole["hidden_size"], whole["num_attention_heads"]) == (64, 32)

@@ -6,7 +6,7 @@ A form is a type: analyses state which ones they understand. How a checkpoint ca
 from generator.encodings.nothing import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
 from generator.encodings.rotations import Rotation
-from generator.encodings.tables import BASE, PositionTable, SinusoidLayout, grid_sinusoid, sinusoid
+from generator.encodings.tables import BASE, PositionTable, SinusoidLayout, grid_sinusoid, sinusoid, whole_turn_sinusoid
 from generator.encodings.windows import WindowBias
 
 Form = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution | NoEncoding
@@ -24,4 +24,5 @@ __all__ = [
     "WindowBias",
     "grid_sinusoid",
     "sinusoid",
+    "whole_turn_sinusoid",
 ]

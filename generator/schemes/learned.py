@@ -2,12 +2,15 @@
 
 from generator.contracts import Encoding, Files, Scheme
 from generator.encodings import Form
+from generator.patch_tables import as_encoding as of_patches
+from generator.patch_tables import patch_tables
 from generator.tables import as_encoding, layout_of, stored_tables, vectors
 
 
 def find(files: Files) -> list[Encoding[Form]]:
     tables = [(table, vectors(files, table)) for table in stored_tables(files)]
-    return [as_encoding(files, table, rows, SCHEME.key) for table, rows in tables if layout_of(table, rows) is None]
+    found = [as_encoding(files, table, rows, SCHEME.key) for table, rows in tables if layout_of(table, rows) is None]
+    return found + [of_patches(files, table, SCHEME.key) for table in patch_tables(files)]
 
 
 SCHEME = Scheme(

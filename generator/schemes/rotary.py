@@ -7,7 +7,7 @@ from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.model_config import family, needed, number, positive, whole
-from generator.rotary_layers import bases_by_layer, layers_note, own_head_dim
+from generator.rotary_layers import bases_by_layer, layers_note, own_code, own_head_dim, own_rotary_dim
 from generator.towers import Tower, towers
 
 KEYS = (
@@ -22,6 +22,7 @@ FAMILIES = frozenset(
 WHEN_TOLD = {
     "granitemoehybrid": ("position_embedding_type", "rope"),
     "zamba2": ("use_mem_rope", True),
+    "clvp_encoder": ("use_rotary_embedding", True),
     "wav2vec2-conformer": ("position_embeddings_type", "rotary"),
     "wav2vec2-bert": ("position_embeddings_type", "rotary"),
     "esm": ("position_embedding_type", "rotary"),
@@ -87,7 +88,7 @@ def _encoding(files: Files, tower: Tower, kind: str, rope: Mapping[str, Any]) ->
         _scaling(config, rope),
     )
     part = f"{tower.part} {kind}".strip()
-    notes = (_turned(config, rotary_dim, head_dim), *_split(rope), *_longer(form), *layers_note(config, kind))
+    notes = (_turned(config, rotary_dim, head_dim), *_split(rope), *_longer(form), *layers_note(config, kind), *own_code(config))
     return Encoding(part, SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), notes)
 
 
@@ -146,7 +147,7 @@ def _sizes(config: Json, rope: Mapping[str, Any], kind: str, files: Files) -> tu
 
 
 def _rotary_dim(config: Json, rope: Mapping[str, Any], head_dim: int, files: Files) -> int:
-    if (given := config.get("rotary_dim")) is not None:
+    if (given := config.get("rotary_dim", own_rotary_dim(config))) is not None:
         return whole(given, f"{files.where}: rotary_dim")
     shares = (config.get(key) for key in ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"))
     share = _first(rope.get("partial_rotary_factor"), *shares, 1.0)

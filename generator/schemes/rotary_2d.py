@@ -7,23 +7,21 @@ from typing import Any
 
 from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import BASE, Form, Rotation
-from generator.errors import RowError
 from generator.grids import DEEPEST, Grid, own_grids
-from generator.model_config import family, positive, whole
+from generator.image_rotations import OWN, SIDE, Found, base_of, head_dim_of
+from generator.model_config import family
 from generator.towers import defaults
 
 # Families by what their code does; each name may go on with one of ENDS. All count patches but DINOv3, which counts from −1 to 1.
 SAME = frozenset(
     {"qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp", "qwen2_5_omni", "qwen3_omni_moe",
      "glm4v", "glm4v_moe", "glm_ocr", "glm5_next", "paddleocr_vl", "video_llama_3", "mlcd", "kimi_k25", "exaone4_5",
-     "ernie4_5_vl_moe", "cohere_compass", "gemma4", "muse_glimmer", "muse_spark", "dots3_note", "inkling2", "lfm3_vl", "step3p5"}
+     "ernie4_5_vl_moe", "cohere_compass", "gemma4", "muse_glimmer", "muse_spark", "dots3_note", "inkling2", "lfm3_vl", "step3p5", "llama4"}
 )  # fmt: skip
 BY_TURNS = frozenset({"pixtral"})
 CENTRED = frozenset({"dinov3_vit", "eomt_dinov3", "sapiens2"})
 CENTRED_BASE = 100.0
 ENDS = ("_vision_encoder", "_vision_model", "_vision")
-SIDE = 64  # Patches drawn where the config names no size.
-MOST_COMPONENTS = 2**16
 
 
 @dataclass(frozen=True)
@@ -49,23 +47,27 @@ def _towers(config: Any, outer: str, depth: int) -> Iterator[Tower]:
         return
     named = family(config) if "model_type" in config else outer
     kind = next((named.removesuffix(end) for end in ENDS if named.endswith(end)), named)
-    if kind in SAME | BY_TURNS | CENTRED and "patch_size" in config and "vocab_size" not in config:
-        yield Tower(kind, {**_usual(kind), **{key: value for key, value in config.items() if value is not None}})
-        return
+    own = OWN[kind][0] if kind in OWN else "patch_size"
+    if kind in SAME | BY_TURNS | CENTRED | OWN.keys() and own in config and "vocab_size" not in config:
+        yield Tower(kind, {**_usual(kind, own), **{key: value for key, value in config.items() if value is not None}})
+        if own == "patch_size":
+            return
     for value in config.values():
         yield from _towers(value, kind, depth + 1)
 
 
-def _usual(kind: str) -> Json:
+def _usual(kind: str, key: str) -> Json:
     found = (defaults(f"{kind}{end}") for end in (*ENDS, ""))
-    return next((each for each in found if "patch_size" in each), {})
+    return next((each for each in found if key in each), {})
 
 
-def _rotations(tower: Tower, where: str) -> Iterator[tuple[str, Rotation, tuple[str, ...]]]:
-    """What follows "vision" in the part, the rotation along one axis, and how it was read."""
-    head_dim = _head_dim(tower.config, where)
+def _rotations(tower: Tower, where: str) -> Iterator[Found]:
+    if tower.kind in OWN:
+        yield from OWN[tower.kind][1](tower.config, where)
+        return
+    head_dim = head_dim_of(tower.config, where)
     quarter, half = head_dim // 4, head_dim // 4 * 2
-    base = _base(tower, where)
+    base = base_of(tower.config, CENTRED_BASE if tower.kind in CENTRED else BASE, where)
     rows, columns, said = _grid(tower.config)
     shared = f"Of the {head_dim} components of each head, {half} turn with the row of the patch and {half} with its column ({quarter} pairs each)"
     if tower.kind in BY_TURNS:
@@ -80,27 +82,6 @@ def _rotations(tower: Tower, where: str) -> Iterator[tuple[str, Rotation, tuple[
     centred = "Patches are not counted: the image reaches from −1 to 1 both ways, and 1 is a full turn of 2π, so patches of a finer grid are nearer."
     for along, side in ((" rows", rows), (" columns", columns)) if rows != columns else (("", rows),):
         yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), (note, centred)
-
-
-def _head_dim(config: Json, where: str) -> int:
-    """How many components a head has, those that four do not divide left out.
-
-    errors: RowError when the config tells no such number
-    """
-    width = config.get("embed_dim") or config.get("hidden_size")
-    heads = config.get("num_heads") or config.get("num_attention_heads")
-    given = config.get("head_dim") or whole(width, f"{where}: hidden_size") // whole(heads, f"{where}: num_attention_heads")
-    head_dim = whole(given, f"{where}: head_dim")
-    if not 4 <= head_dim <= MOST_COMPONENTS:
-        raise RowError(f"{where}: a head of {head_dim:,} components in the model of images; expected 4 to {MOST_COMPONENTS:,}")
-    return head_dim
-
-
-def _base(tower: Tower, where: str) -> float:
-    rope = tower.config.get("rope_parameters")
-    inner = rope.get("rope_theta") if isinstance(rope, dict) else None
-    usual = CENTRED_BASE if tower.kind in CENTRED else BASE
-    return positive(next((each for each in (tower.config.get("rope_theta"), inner) if each is not None), usual), f"{where}: rope_theta")
 
 
 def _grid(config: Json) -> tuple[int, int, str]:

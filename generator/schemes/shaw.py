@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from generator.buckets import buckets
 from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
@@ -16,6 +17,8 @@ from generator.numerics import Array, Floats, frozen
 QUERIES = "Queries are multiplied with these vectors"
 BEYOND = "beyond the last offset its vector holds"
 MOST_OFFSETS = 8193
+COLUMNS = r"(^|\.)rel_logits_proj\.proj$"  # Has a column for each offset.
+BY_BUCKET = r"(^|\.)self_attn\.relative_pos_embeddings\.weight$"  # Has a row for each bucket and head.
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,26 @@ def _of_granite(files: Files, n_rows: int) -> Rows | None:
     return Rows(offsets, most - offsets, note) if n_rows % 2 else None
 
 
+def _of_inkling(_files: Files, n_rows: int) -> Rows | None:
+    """A column for each distance to the past, shared by the heads; no vector beyond."""
+    rows = np.concatenate([[-1], np.arange(n_rows)[::-1]])
+    note = "Each head multiplies these vectors with a projection of the token of their own width, made for the purpose"
+    return Rows(np.arange(-n_rows, 1), rows, f"{note}; there is none for offsets beyond {n_rows - 1}.")
+
+
+def _of_prophetnet(files: Files, n_rows: int) -> Rows | None:
+    """A row for each bucket and head, as wide as the model; a constant for each is added to the product."""
+    n_buckets, furthest = _number(files, "num_buckets", 32), _number(files, "relative_max_distance", 128)
+    if n_rows != n_buckets or n_buckets < 4 or furthest <= n_buckets // 2:
+        return None
+    offsets = np.arange(-furthest, 1)
+    note = (
+        "The hidden state, not the query, is multiplied with these vectors, those of all heads side by side, and a constant of each added"
+    )
+    ahead = "The streams that predict further ahead count the same offsets from the token that they predict."
+    return Rows(offsets, buckets(offsets, n_buckets, furthest, causal=True), f"{note}; {BEYOND}. {ahead}")
+
+
 KINDS: dict[str, tuple[str, Callable[[Files, int], Rows | None]]] = {
     r"(^|\.)self_attn\.distance_embedding\.weight$": ("", _one_sided),
     r"(^|\.)self\.distance_embedding\.weight$": ("", _of_bert),
@@ -76,24 +99,42 @@ KINDS: dict[str, tuple[str, Callable[[Files, int], Rows | None]]] = {
     r"(^|\.)emb_rel_k$": ("keys", _of_vits),
     r"(^|\.)emb_rel_v$": ("values", _of_vits),
     r"(^|\.)rel_pos_emb\.weight$": ("", _of_granite),
+    COLUMNS: ("", _of_inkling),
+    BY_BUCKET: ("", _of_prophetnet),
 }
 
 
 def find(files: Files) -> list[Encoding[Form]]:
     found = {name: pattern for name in in_order(files.tensors) for pattern in KINDS if re.search(pattern, name)}
-    part = parts({name: f"{stack(name)} {KINDS[pattern][0]}".strip() for name, pattern in found.items()})
+    stacks = {name: "decoder" if pattern == COLUMNS else stack(name) for name, pattern in found.items()}  # Inkling has no other.
+    part = parts({name: f"{stacks[name]} {KINDS[pattern][0]}".strip() for name, pattern in found.items()})
     return [_encoding(files, name, KINDS[pattern][1], part[name]) for name, pattern in found.items()]
 
 
 def _encoding(files: Files, name: str, read: Callable[[Files, int], Rows | None], part: str) -> Encoding[Form]:
     tensor = files.tensors[name]
-    shape = tensor.shape[1:] if len(tensor.shape) == 3 and tensor.shape[0] == 1 else tensor.shape
+    shape = _stacked(files, name)
     rows = read(files, shape[0]) if len(shape) == 2 and 2 < shape[0] <= MOST_OFFSETS else None
     if rows is None:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected as many rows as config.json has offsets")
-    form = RelativeTable(frozen(_taken(files.tensor(name).reshape(shape), rows.rows)), frozen(rows.offsets))
+    table = files.tensor(name)
+    table = table.T if re.search(COLUMNS, name) else table.reshape(shape)
+    form = RelativeTable(frozen(_taken(table, rows.rows)), frozen(rows.offsets))
     provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
     return Encoding(part, SCHEME.key, form, provenance, (rows.note,))
+
+
+def _stacked(files: Files, name: str) -> tuple[int, ...]:
+    """The shape with a row for each offset or bucket."""
+    shape = files.tensors[name].shape
+    if len(shape) == 3 and shape[0] == 1:
+        return shape[1:]
+    if re.search(COLUMNS, name):
+        return shape[::-1]
+    n_buckets = _number(files, "num_buckets", 32)
+    if re.search(BY_BUCKET, name) and len(shape) == 2 and shape[0] % n_buckets == 0:
+        return n_buckets, shape[0] // n_buckets * shape[1]
+    return shape
 
 
 def _taken(table: Floats, rows: Array) -> Floats:

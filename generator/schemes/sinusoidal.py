@@ -1,16 +1,19 @@
 """The fixed sinusoid: stored as a tensor, in one of several layouts, or made when the model runs."""
 
+import math
+
 import numpy as np
 
 from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import Form, PositionTable, sinusoid
 from generator.errors import RowError
+from generator.feature_maps import feature_map
 from generator.grids import own_grids
 from generator.model_config import family, needed, whole
 from generator.numerics import frozen
 from generator.run_time_tables import DECLARED, Made, first_angle, made_by
 from generator.tables import as_encoding, layout_of, stored_tables, vectors
-from generator.towers import towers
+from generator.towers import completed, towers
 
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
 CLIPS = frozenset({"videomae"})
@@ -21,6 +24,7 @@ SAID = {
     "halves": "all sines in the first half of the vector, all cosines in the second",
     "tensor2tensor": "sines and cosines in halves, with the exponent k/(d/2 − 1) of tensor2tensor",
     "columns first": "half of the vector is the sinusoid of the patch's column, the other half that of its row",
+    "shifted": "sines and cosines by turns, less their mean and then scaled",
     "rows first": "half of the vector is the sinusoid of the patch's row, the other half that of its column",
 }
 
@@ -34,7 +38,7 @@ def find(files: Files) -> list[Encoding[Form]]:
     ]
     parts = {table.part for table, _ in tables}
     made = [encoding for tower in towers(files.config) for encoding in _made(files, tower.config, parts)]
-    return stored + made + (_of_clips(files) if family(files.config) in CLIPS else [])
+    return stored + made + _of_map(files) + (_of_clips(files) if family(files.config) in CLIPS else [])
 
 
 def _made(files: Files, config: Json, stored: set[str]) -> list[Encoding[Form]]:
@@ -45,6 +49,15 @@ def _made(files: Files, config: Json, stored: set[str]) -> list[Encoding[Form]]:
         return []
     counted = {part: _n_positions(files, config, keys) for part, keys in how.lengths}
     return [_encoding(files, config, how, part, length) for part, length in counted.items() if length]
+
+
+def _of_map(files: Files) -> list[Encoding[Form]]:
+    """The sinusoid of a head for detection or segmentation, over the map that its config tells of."""
+    found = feature_map(completed(files.config), files.where)
+    if found is None:
+        return []
+    form = PositionTable(found.vectors, grid=found.grid)
+    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=found.vectors.shape), (found.note,))]
 
 
 def _of_clips(files: Files) -> list[Encoding[Form]]:
@@ -66,17 +79,28 @@ def _of_clips(files: Files) -> list[Encoding[Form]]:
 
 
 def _encoding(files: Files, config: Json, how: Made, part: str, length: int) -> Encoding[Form]:
-    shape = length, needed(config, "d_model", files.where)
+    shape = length - how.skipped, _width(files, config, how)
+    if shape[0] < 1:
+        raise RowError(f"{files.where}: {length:,} positions, of which the first {how.skipped} are not used; expected more")
     if shape[0] * shape[1] > MOST_VALUES:
         raise RowError(f"{files.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected at most {MOST_VALUES:,} values")
     first_row = first_angle(config, how)
     table = sinusoid(first_row + shape[0], shape[1], how.layout)[first_row:]
     if how.cosines_first:
         table = np.roll(table, shape[1] // 2, axis=1)
+    if how.scaled:
+        table = table / np.sqrt(shape[1])
     said = COSINES_FIRST if how.cosines_first else SAID[how.layout]
     counts = f" The first position has the angles of number {first_row}." if first_row else ""
-    note = f"No tensor holds it; it is made when the model runs: {said}.{counts}"
+    scaled = " Its values are divided by the square root of the width." if how.scaled else ""
+    note = f"No tensor holds it; it is made when the model runs: {said}.{counts}{scaled}"
     return Encoding(part, SCHEME.key, PositionTable(frozen(table), first_row), Provenance("config.json", shape=shape), (note,))
+
+
+def _width(files: Files, config: Json, how: Made) -> int:
+    if not how.width:
+        return needed(config, "d_model", files.where)
+    return math.prod(whole(config.get(key), f"{files.where}: {key}") for key in how.width)
 
 
 def _n_positions(files: Files, config: Json, keys: tuple[str, ...]) -> int:

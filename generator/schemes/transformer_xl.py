@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from generator.audio_offsets import mapped
 from generator.contracts import Encoding, Files, Provenance, Scheme
 from generator.encodings import BASE, Form, OffsetBias
 from generator.errors import RowError
@@ -43,7 +44,8 @@ def sinusoid_of(offsets: Array, width: int, halves: bool) -> Floats:
 def find(files: Files) -> list[Encoding[Form]]:
     maps = {name: map_name for name in in_order(files.tensors) if (map_name := _map_of(files, name))}
     part = parts({name: stack(name) for name in maps})
-    return [_encoding(files, name, map_name, part[name]) for name, map_name in maps.items()]
+    found = [_encoding(files, name, map_name, part[name]) for name, map_name in maps.items()]
+    return found + [Encoding(of, SCHEME.key, form, origin, notes) for of, form, origin, notes in mapped(files)]
 
 
 def _map_of(files: Files, name: str) -> str | None:
@@ -100,7 +102,7 @@ SCHEME = Scheme(
     key="transformer_xl",
     title="Transformer-XL's relative positions",
     summary="The sinusoid of each offset, through a learned map, is multiplied with the query and with a bias that is the same for all queries.",
-    looked_for="r_r_bias, pos_bias_v or bias_v beside a map of positions among the tensors",
+    looked_for="r_r_bias, pos_bias_v or bias_v beside a map of positions among the tensors, or such a map alone in an audio tower of Gemma",
     order=36,
     find=find,
 )

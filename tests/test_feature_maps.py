@@ -1,0 +1,96 @@
+"""Sinusoids that heads make for feature maps: the models' own modules are the oracle."""
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.encodings import PositionTable
+from generator.errors import RowError
+from generator.schemes.sinusoidal import find
+from tests.support import DictFiles, form_of
+
+FLOAT32 = 1e-5
+HYBRID = {
+    "rt_detr": "RTDetr",
+    "rt_detr_v2": "RTDetrV2",
+    "d_fine": "DFine",
+    "deimv2": "Deimv2",
+    "pp_doclayout_v2": "PPDocLayoutV2",
+    "pp_doclayout_v3": "PPDocLayoutV3",
+    "pp_doclayout_v4": "PPDocLayoutV4",
+}
+MASKS = {"maskformer": "MaskFormer", "mask2former": "Mask2Former", "oneformer": "OneFormer"}
+MODULE = "SinePositionEmbedding"
+
+
+def module_of(family: str, prefix: str, *sizes: Any, **options: Any) -> Any:
+    place = import_module(f"transformers.models.{family}.modeling_{family}")
+    return getattr(place, prefix + MODULE)(*sizes, **options)
+
+
+def found(config: dict[str, Any]) -> Any:
+    (encoding,) = find(DictFiles(config))
+    return encoding
+
+
+def config_of(family: str) -> dict[str, Any]:
+    width = {"decoder_config": {"d_model": 16}} if family == "maskformer" else {"hidden_dim": 16}
+    return {"model_type": family, **width, "backbone_config": {"image_size": [96, 160]}}
+
+
+@pytest.mark.parametrize("base", [10000, 20])
+@pytest.mark.parametrize(("family", "prefix"), HYBRID.items())
+def test_the_map_of_a_hybrid_encoder_has_the_sinusoid_of_its_module(family: str, prefix: str, base: int) -> None:
+    import torch
+
+    config = {"model_type": family, "encoder_hidden_dim": 16, "anchor_image_size": [96, 160], "positional_encoding_temperature": base}
+    encoding = found(config)
+    theirs = module_of(family, prefix, 16, base)(5, 3, torch.device("cpu"), torch.float32)[0].double().numpy()
+    form = form_of(encoding, PositionTable)
+    np.testing.assert_allclose(form.vectors, theirs, rtol=0, atol=FLOAT32)
+    assert (encoding.part, form.grid) == ("vision", (3, 5))
+
+
+@pytest.mark.parametrize(("family", "prefix"), MASKS.items())
+def test_the_map_of_a_head_for_masks_has_the_sinusoid_of_its_module(family: str, prefix: str) -> None:
+    import torch
+
+    encoding = found(config_of(family))
+    made = module_of(family, prefix, 8, normalize=True)(torch.Size((1, 16, 3, 5)), torch.device("cpu"), torch.float32)
+    form = form_of(encoding, PositionTable)
+    np.testing.assert_allclose(form.vectors, made[0].flatten(1).T.double().numpy(), rtol=0, atol=FLOAT32)
+    assert (encoding.part, form.grid) == ("vision", (3, 5))
+
+
+def test_the_size_is_that_of_the_config_or_an_assumption_that_is_told() -> None:
+    assert "stride 32 for images of 96 × 160 pixels, as its config says: 3 rows by 5 columns" in found(config_of("oneformer")).notes[0]
+    assert "640 × 640 pixels, an assumption, for its config tells none: 20 rows by 20" in found({"model_type": "rt_detr"}).notes[0]
+
+
+def test_the_stride_is_that_of_the_map_which_the_encoder_takes() -> None:
+    form = found({"model_type": "rt_detr", "feat_strides": [8, 16, 32], "encode_proj_layers": [1]}).form
+    assert form.grid == (40, 40)
+
+
+@pytest.mark.parametrize("silent", [{"encoder_layers": 0}, {"eval_size": [640, 640]}])
+def test_a_hybrid_encoder_that_adds_none_has_none(silent: dict[str, Any]) -> None:
+    assert find(DictFiles({"model_type": "rt_detr", **silent})) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"encoder_hidden_dim": 18},
+        {"encoder_hidden_dim": "x"},
+        {"feat_strides": ["x"], "encode_proj_layers": [0]},
+        {"encode_proj_layers": [7]},
+        {"encode_proj_layers": ["x"]},
+        {"positional_encoding_temperature": -1},
+        {"anchor_image_size": [2**30, 2**30]},
+    ],
+)
+def test_a_map_of_no_size_is_a_row_error(wrong: dict[str, Any]) -> None:
+    with pytest.raises(RowError, match=r"test.*expected"):
+        find(DictFiles({"model_type": "rt_detr", **wrong}))

@@ -1,0 +1,128 @@
+"""Tables for rows and columns, tables behind a gate, and tables under names of their own: the models are the oracle."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.encodings import PositionTable
+from generator.errors import RowError
+from generator.numerics import Floats
+from generator.schemes import learned, sinusoidal
+from tests import tiny
+from tests.support import DictFiles, form_of
+
+FLOAT32 = 1e-6
+SIZES = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 16}
+
+
+def noise(*shape: int) -> Floats:
+    return np.random.default_rng(0).normal(size=shape)
+
+
+def files_of(model: Any) -> DictFiles:
+    return DictFiles(model.config.to_dict(), tiny.arrays(model))
+
+
+def by_part(files: DictFiles) -> dict[str, Floats]:
+    return {each.part: form_of(each, PositionTable).vectors for each in learned.find(files)}
+
+
+def test_what_pix2struct_adds_to_a_patch_is_the_vector_of_its_row_and_that_of_its_column() -> None:
+    import torch
+    from transformers import Pix2StructVisionConfig, Pix2StructVisionModel
+
+    model = Pix2StructVisionModel(Pix2StructVisionConfig(**SIZES, seq_len=6, patch_embed_hidden_size=4, d_ff=16, d_kv=8)).eval()
+    patches = torch.zeros(1, 1, 6)
+    patches[0, 0, :2] = torch.tensor([2.0, 5.0])
+    theirs = (model.embeddings(patches) - model.embeddings.patch_projection(torch.zeros(4))).detach().double().numpy()[0, 0]
+    tables = by_part(files_of(model))
+    np.testing.assert_allclose(tables["vision rows"][2] + tables["vision columns"][5], theirs, rtol=0, atol=FLOAT32)
+
+
+def test_kosmos_2_5_names_its_rows_and_columns_alike() -> None:
+    from transformers.models.kosmos2_5.configuration_kosmos2_5 import Kosmos2_5VisionConfig
+    from transformers.models.kosmos2_5.modeling_kosmos2_5 import Kosmos2_5VisionModel
+
+    model = Kosmos2_5VisionModel(Kosmos2_5VisionConfig(**SIZES, max_num_patches=6, patch_embed_hidden_size=4, head_dim=8))
+    tables = by_part(files_of(model))
+    np.testing.assert_array_equal(tables["vision columns"], model.embeddings.column_embedder.weight.detach().numpy())
+    assert sorted(tables) == ["vision columns", "vision rows"]
+
+
+def test_what_gemma_4_adds_to_a_patch_is_the_vector_of_its_x_and_that_of_its_y() -> None:
+    import torch
+    from transformers.models.gemma4.configuration_gemma4 import Gemma4VisionConfig
+    from transformers.models.gemma4.modeling_gemma4 import Gemma4VisionPatchEmbedder
+
+    model = Gemma4VisionPatchEmbedder(Gemma4VisionConfig(**SIZES, position_embedding_size=6, patch_size=2))
+    torch.nn.init.normal_(model.position_embedding_table)
+    theirs = model._position_embeddings(torch.tensor([[[2, 5]]]), torch.tensor([[False]])).detach().double().numpy()[0, 0]
+    tables = by_part(DictFiles({}, {f"patch_embedder.{name}": array for name, array in tiny.arrays(model).items()}))
+    np.testing.assert_allclose(tables["vision columns"][2] + tables["vision rows"][5], theirs, rtol=0, atol=FLOAT32)
+
+
+def test_neither_rows_nor_columns_are_of_words() -> None:
+    encodings = learned.find(DictFiles({}, {"a.row_embedder.weight": noise(6, 8), "a.column_embedder.weight": noise(6, 8)}))
+    assert [each.is_of_words for each in encodings] == [False, False]
+    assert "sum of two vectors" in encodings[0].notes[0]
+
+
+def test_what_mllama_adds_to_every_tile_is_its_table_behind_the_gate() -> None:
+    import torch
+    from transformers.models.mllama.configuration_mllama import MllamaVisionConfig
+    from transformers.models.mllama.modeling_mllama import MllamaPrecomputedPositionEmbedding
+
+    config = MllamaVisionConfig(hidden_size=16, image_size=32, patch_size=8)
+    model = MllamaPrecomputedPositionEmbedding(config)
+    torch.nn.init.constant_(model.gate, 0.3)
+    torch.nn.init.zeros_(model.tile_embedding.weight)
+    theirs = model(torch.zeros(1, 4, 17, 16), torch.tensor([1])).detach().double().numpy()[0, 0]
+    arrays = {f"vision_model.gated_positional_embedding.{name}": array for name, array in tiny.arrays(model).items()}
+    (encoding,) = learned.find(DictFiles({"vision_config": config.to_dict()}, arrays))
+    form = form_of(encoding, PositionTable)
+    np.testing.assert_allclose(form.vectors, theirs[1:], rtol=0, atol=FLOAT32)
+    assert (encoding.part, form.grid, form.first_row) == ("vision", (4, 4), 1)
+
+
+@pytest.mark.parametrize("gate", [{}, {"gated_positional_embedding.gate": np.zeros(2)}])
+def test_a_gated_table_without_one_gate_is_a_row_error(gate: dict[str, Any]) -> None:
+    with pytest.raises(RowError, match=r"test.*gate has shape.*expected"):
+        learned.find(DictFiles({}, {"gated_positional_embedding.embedding": noise(17, 8), **gate}))
+
+
+@pytest.mark.parametrize("shape", [(2, 0, 8), (3, 6, 8), (2, 6, 8, 1)])
+def test_a_table_of_both_axes_in_another_shape_is_left_alone(shape: tuple[int, ...]) -> None:
+    assert learned.find(DictFiles({}, {"position_embedding_table": np.zeros(shape)})) == []
+
+
+def test_reformer_without_axes_has_a_plain_table() -> None:
+    model = tiny.build("reformer", axial_pos_embds=False, attn_layers=["local"], attention_head_size=8, feed_forward_size=16)
+    theirs = model.embeddings.position_embeddings.embedding.weight.detach().numpy()
+    np.testing.assert_array_equal(by_part(files_of(model))["encoder"], theirs)
+
+
+def series(**options: Any) -> Any:
+    from transformers import PatchTSTConfig, PatchTSTModel
+
+    sizes = {"d_model": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "ffn_dim": 16}
+    return PatchTSTModel(PatchTSTConfig(**sizes, num_input_channels=1, context_length=24, patch_length=2, patch_stride=2, **options))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_patches_of_a_series_get_the_rows_after_that_of_the_class_token(first: int) -> None:
+    model = series(positional_encoding_type="random", use_cls_token=bool(first))
+    (encoding,) = learned.find(files_of(model))
+    theirs = model.encoder.positional_encoder.position_enc.detach().numpy()
+    np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, theirs[first:])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_sinusoid_of_a_series_is_known_less_its_mean_and_scaled(first: int) -> None:
+    model = series(positional_encoding_type="sincos", use_cls_token=bool(first))
+    table = type(model.encoder.positional_encoder)._init_pe(model.config, 12 + first).detach().numpy()
+    files = DictFiles(model.config.to_dict(), {"encoder.positional_encoder.position_enc": table})
+    (encoding,) = sinusoidal.find(files)
+    np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, table[first:])
+    assert "less their mean and then scaled" in encoding.notes[-1]
+    assert learned.find(files) == []
