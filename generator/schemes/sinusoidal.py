@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Encoding, Files, Json, Provenance, Scheme
 from generator.encodings import Form, PositionTable, sinusoid
 from generator.errors import RowError
-from generator.feature_maps import feature_map
+from generator.feature_maps import HEADS, feature_map
 from generator.grids import own_grids
 from generator.model_config import family, needed, whole
 from generator.numerics import frozen
@@ -53,7 +53,8 @@ def _made(files: Files, config: Json, stored: set[str]) -> list[Encoding[Form]]:
 
 def _of_map(files: Files) -> list[Encoding[Form]]:
     """The sinusoid of a head for detection or segmentation, over the map that its config tells of."""
-    found = feature_map(completed(files.config), files.where)
+    known = family(files.config) in HEADS  # Only then are the family's defaults worth the import of transformers.
+    found = feature_map(completed(files.config), files.where) if known else None
     if found is None:
         return []
     form = PositionTable(found.vectors, grid=found.grid)
