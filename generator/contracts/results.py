@@ -24,9 +24,17 @@ class Metric:
 
 @dataclass(frozen=True)
 class Finding:
-    """One plain sentence made from numbers."""
+    """One plain sentence made from numbers.
+
+    rests_on: keys of the metrics of the same result that it is made from
+    weight: from 0, a remark, to 1, what a page should lead with: how far the numbers lie from what one would expect
+    context: what a cited source says that may explain it; none of it comes from the data
+    """
 
     text: str
+    rests_on: tuple[str, ...] = ()
+    weight: float = 0.0
+    context: str = ""
 
 
 @dataclass(frozen=True, eq=False)
