@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from generator.contracts import Atlas, Page, Tree
 from generator.site import data
+from generator.site.formulas import formula
 from generator.site.text import finalize, number
 from generator.svg import svg
 
@@ -35,6 +36,7 @@ def environment_of(templates: Path) -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["number"] = number
+    environment.filters["formula"] = formula
     return environment
 
 
