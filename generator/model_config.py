@@ -23,7 +23,7 @@ TITLES = {
     "d_model": "Hidden size",
     "n_layers": "Layers",
     "n_heads": "Attention heads",
-    "n_positions": "Positions it is configured for",
+    "n_positions": "Configured positions",
     "vocab_size": "Vocabulary",
 }
 

@@ -1,28 +1,41 @@
-"""A page for each analysis: its method, and every checkpoint side by side on one scale."""
+"""A page for each analysis: its method, and every checkpoint side by side on one scale; as many pages as that takes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import ceil
 
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading
 
 Answer = tuple[Outcome, Reading]
+ROWS = 48  # answers on one page
 
 
 def pages(atlas: Atlas) -> list[Page]:
     listed = Page("analyses/index.md", "analyses.md.jinja", {"analyses": atlas.analyses})
-    return [listed, *(_page(atlas, analysis) for analysis in atlas.analyses)]
+    return [listed, *(page for analysis in atlas.analyses for page in _pages(atlas, analysis))]
 
 
-def _page(atlas: Atlas, analysis: Analysis) -> Page:
+def _pages(atlas: Atlas, analysis: Analysis) -> Iterator[Page]:
     every = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
     answers = [(outcome, reading) for outcome, reading in every if reading.results[analysis.key].reason is None]
     titles = {metric.key: metric for _, reading in answers for metric in reading.results[analysis.key].metrics}
-    comparisons = [(spec, _comparison(analysis, spec, answers)) for spec in analysis.figures]
-    context = {"analysis": analysis, "answers": answers, "metrics": list(titles.values()), "comparisons": comparisons}
-    figures = tuple(figure for _, drawn in comparisons for figure in drawn)
-    return Page(f"analyses/{analysis.key}.md", "analysis.md.jinja", context, figures)
+    numbers = range(1, max(ceil(len(answers) / ROWS), 1) + 1)
+    for number in numbers:
+        shown = answers[(number - 1) * ROWS : number * ROWS]
+        comparisons = [(spec, _comparison(analysis, spec, shown, number)) for spec in analysis.figures]
+        context = {"analysis": analysis, "answers": shown, "metrics": list(titles.values()), "comparisons": comparisons}
+        context |= {
+            "numbers": numbers,
+            "number": number,
+            "total": len(answers),
+            "version": atlas.versions.get("position-atlas", ""),
+            "date": atlas.date,
+        }
+        figures = tuple(figure for _, drawn in comparisons for figure in drawn)
+        path = f"analyses/{analysis.key}.md" if number == 1 else f"analyses/{analysis.key}/{number}.md"
+        yield Page(path, "analysis.md.jinja", context, figures)
 
 
-def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer]) -> list[Figure]:
+def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer], page: int) -> list[Figure]:
     """As many figures as it takes, each with what one holds legibly; one checkpoint alone has its figure already."""
     drawn = []
     for number, batch in enumerate(_batches(answers, analysis.per_figure), start=1):
@@ -33,8 +46,8 @@ def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer])
             drawn.append(Figure(path, spec, reading.alts[name], f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz"))
             continue
         results = {reading.label: reading.results[analysis.key] for _, reading in batch}
-        path = f"figures/analyses/{analysis.key}-{spec.key}-{number}.svg"
-        drawn.append(Figure(path, spec, spec.alt(results), "data/metrics.csv", results))
+        path = f"figures/analyses/{analysis.key}-{spec.key}-{page}-{number}.svg"
+        drawn.append(Figure(path, spec, spec.alt(results), f"data/analyses/{analysis.key}.json", results))
     return drawn
 
 

@@ -1,17 +1,37 @@
-"""A page for each checkpoint, whatever became of it, and the list of them."""
+"""A page for each checkpoint, whatever became of it, and one for each of many encodings of a kind; and the list of them all."""
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
+from math import ceil
 
-from generator.contracts import Analysis, Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Result, Scheme
+from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcome, Page, PageKind, Reading, Result, Scheme
+from generator.standings import Standing, Values, standing, values_of
+
+MOST_OF_A_KIND = 4  # More encodings of one scheme have pages of their own, but for the first.
+LEADING = 5  # remarks that a page opens with
+ROWS = 100  # of the list, on one page
 
 
 @dataclass(frozen=True)
 class Section:
-    """One analysis of one encoding, with its figures."""
+    """One analysis of one encoding, with its figures, and for each metric by key where it stands among all."""
 
     analysis: Analysis
     result: Result
     figures: tuple[Figure, ...]
+    standings: Mapping[str, Standing | None]
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A finding with the numbers that it rests on, and where it was made."""
+
+    finding: Finding
+    metrics: tuple[Metric, ...]
+    analysis: Analysis
+    reading: Reading
 
 
 @dataclass(frozen=True)
@@ -22,46 +42,91 @@ class Part:
     scheme: Scheme
     sections: tuple[Section, ...]
     not_applicable: tuple[Section, ...]
-    findings: tuple[Finding, ...]
     data: str
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    listed = Page("checkpoints/index.md", "checkpoints.md.jinja", {"outcomes": atlas.outcomes, "schemes": _schemes(atlas)})
-    return [listed, *(_page(atlas, place) for place in range(len(atlas.outcomes)))]
+    values = values_of(atlas)
+    by_group = sorted(atlas.outcomes, key=lambda outcome: (outcome.checkpoint.group, outcome.checkpoint.slug))
+    each = [
+        page for _, group in groupby(by_group, key=lambda outcome: outcome.checkpoint.group) for page in _family(atlas, list(group), values)
+    ]
+    return [*_list(atlas), *each]
 
 
-def _page(atlas: Atlas, place: int) -> Page:
-    outcome = atlas.outcomes[place]
-    parts = tuple(_part(atlas, outcome, reading) for reading in outcome.readings)
-    context = {
-        "outcome": outcome,
-        "checkpoint": outcome.checkpoint,
-        "parts": parts,
-        "before": atlas.outcomes[place - 1] if place else None,
-        "after": atlas.outcomes[place + 1] if place + 1 < len(atlas.outcomes) else None,
-    }
-    return Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", context)
+def _list(atlas: Atlas) -> Iterator[Page]:
+    numbers = range(1, ceil(len(atlas.outcomes) / ROWS) + 1)
+    for number in numbers:
+        outcomes = atlas.outcomes[(number - 1) * ROWS : number * ROWS]
+        context = {"outcomes": outcomes, "schemes": _schemes(atlas), "numbers": numbers, "number": number, "total": len(atlas.outcomes)}
+        yield Page(f"checkpoints/{'index' if number == 1 else f'list/{number}'}.md", "checkpoints.md.jinja", context)
 
 
-def _part(atlas: Atlas, outcome: Outcome, reading: Reading) -> Part:
+def _family(atlas: Atlas, outcomes: list[Outcome], values: Values) -> Iterator[Page]:
+    for place, outcome in enumerate(outcomes):
+        yield from _pages_of(atlas, outcome, values, outcomes[place - 1 : place], outcomes[place + 1 : place + 2])
+
+
+def _pages_of(atlas: Atlas, outcome: Outcome, values: Values, before: list[Outcome], after: list[Outcome]) -> Iterator[Page]:
+    apart_keys = _apart(outcome)
+    every = [_part(atlas, outcome, reading, values) for reading in outcome.readings]
+    parts = [part for part in every if part.reading.encoding.key not in apart_keys]
+    apart = [part for part in every if part.reading.encoding.key in apart_keys]
+    context = {"outcome": outcome, "checkpoint": outcome.checkpoint, "before": before, "after": after, "apart": apart, "alone": None}
+    context |= {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date}
+    slug = outcome.checkpoint.slug
+    yield Page(f"checkpoints/{slug}.md", "checkpoint.md.jinja", {**context, "parts": parts, **_remarks(every, parts)})
+    for part in apart:
+        alone = {"parts": [part], "apart": [], "alone": part, **_remarks([part], [part])}
+        yield Page(f"checkpoints/{slug}/{part.reading.encoding.key}.md", "checkpoint.md.jinja", {**context, **alone})
+
+
+def _apart(outcome: Outcome) -> set[str]:
+    """Keys of the encodings that have pages of their own."""
+    counts = Counter(reading.encoding.scheme for reading in outcome.readings)
+    seen: set[str] = set()
+    apart = set()
+    for encoding in (reading.encoding for reading in outcome.readings):
+        if counts[encoding.scheme] > MOST_OF_A_KIND and encoding.scheme in seen:
+            apart.add(encoding.key)
+        seen.add(encoding.scheme)
+    return apart
+
+
+def _part(atlas: Atlas, outcome: Outcome, reading: Reading, values: Values) -> Part:
     data = f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz"
-    sections = [_section(outcome, reading, analysis, data) for analysis in atlas.analyses]
+    sections = [_section(outcome, reading, analysis, data, values) for analysis in atlas.analyses]
     return Part(
         reading,
         _schemes(atlas)[reading.encoding.scheme],
         tuple(section for section in sections if section.result.reason is None),
         tuple(section for section in sections if section.result.reason is not None),
-        tuple(finding for section in sections for finding in section.result.findings),
         data,
     )
 
 
-def _section(outcome: Outcome, reading: Reading, analysis: Analysis, data: str) -> Section:
+def _section(outcome: Outcome, reading: Reading, analysis: Analysis, data: str, values: Values) -> Section:
     folder = f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}"
     names = [(spec, f"{analysis.key}-{spec.key}") for spec in analysis.figures]
     figures = (Figure(f"{folder}/{name}.svg", spec, reading.alts[name], data) for spec, name in names if name in reading.drawings)
-    return Section(analysis, reading.results[analysis.key], tuple(figures))
+    result = reading.results[analysis.key]
+    standings = {metric.key: standing(metric, values.get((analysis.key, metric.key), ())) for metric in result.metrics}
+    return Section(analysis, result, tuple(figures), standings)
+
+
+def _remarks(parts: list[Part], shown: list[Part]) -> dict[str, list[Remark]]:
+    """What is most remarkable in any of the ``parts``, and what else there is to say of those that are ``shown``."""
+    every = [(part, remark) for part in parts for remark in _said(part)]
+    every.sort(key=lambda pair: -pair[1].finding.weight)
+    others = [remark for part, remark in every[LEADING:] if part in shown]
+    return {"leading": [remark for _, remark in every[:LEADING]], "others": others}
+
+
+def _said(part: Part) -> Iterator[Remark]:
+    for section in part.sections:
+        for finding in section.result.findings:
+            metrics = tuple(metric for metric in section.result.metrics if metric.key in finding.rests_on)
+            yield Remark(finding, metrics, section.analysis, part.reading)
 
 
 def _schemes(atlas: Atlas) -> dict[str, Scheme]:

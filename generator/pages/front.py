@@ -1,17 +1,41 @@
-"""The front page: what this is, and the gallery of all checkpoints."""
+"""The front page: what this is, what is most remarkable, and the gallery of all checkpoints."""
 
-from itertools import groupby
+from dataclasses import dataclass
 
-from generator.contracts import Atlas, Outcome, Page, PageKind
+from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Result, Scheme
+
+MOST_REMARKS = 4
+MOST_CARDS = 8  # of one scheme; the rest are on the scheme's own page and in the list
+LEAST_WEIGHT = 0.5  # of a finding that a stranger should see first
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A finding with whose it is, and the figure that shows it best."""
+
+    finding: Finding
+    outcome: Outcome
+    reading: Reading
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Group:
+    """The checkpoints that tell position by one scheme, with those of their encodings that do so."""
+
+    scheme: Scheme
+    members: tuple[tuple[Outcome, tuple[Reading, ...]], ...]
+    total: int
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    by_group = sorted(atlas.outcomes, key=lambda outcome: outcome.checkpoint.group)
-    groups = [(group, list(members)) for group, members in groupby(by_group, key=lambda outcome: outcome.checkpoint.group)]
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
     context = {
-        "groups": sorted(groups, key=lambda group: (all(outcome.status != "ok" for outcome in group[1]), group[0])),
-        "schemes": {scheme.key: scheme for scheme in atlas.schemes},
+        "remarks": _remarks(atlas),
+        "groups": [group for scheme in atlas.schemes if (group := _group(scheme, built)).total],
+        "families": sorted({_family(outcome) for outcome in built} - {""}),
+        "family": _family,
+        "nothing": [outcome for outcome in built if not outcome.readings][:MOST_CARDS],
         "counts": {
             "checkpoints": len(built),
             "encodings": sum(len(outcome.readings) for outcome in built),
@@ -24,6 +48,43 @@ def pages(atlas: Atlas) -> list[Page]:
         "date": atlas.date,
     }
     return [Page("index.md", "index.md.jinja", context)]
+
+
+def _remarks(atlas: Atlas) -> list[Remark]:
+    """The weightiest findings of the run, each of another checkpoint and another analysis."""
+    every = [remark for outcome in atlas.outcomes for reading in outcome.readings for remark in _of(atlas, outcome, reading)]
+    chosen: list[tuple[str, Remark]] = []
+    for key, remark in sorted(every, key=lambda pair: -pair[1].finding.weight):
+        taken = any(key == other or remark.outcome is said.outcome for other, said in chosen)
+        if not taken and remark.finding.weight >= LEAST_WEIGHT and len(chosen) < MOST_REMARKS:
+            chosen.append((key, remark))
+    return [remark for _, remark in chosen]
+
+
+def _of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, Remark]]:
+    found = []
+    for analysis in atlas.analyses:
+        result: Result = reading.results[analysis.key]
+        spec = analysis.figures[0]
+        name = f"{analysis.key}-{spec.key}"
+        folder = f"{outcome.checkpoint.slug}/{reading.encoding.key}"
+        for finding in result.findings if name in reading.drawings else ():
+            figure = Figure(f"figures/{folder}/{name}.svg", spec, reading.alts[name], f"data/{folder}.npz")
+            found.append((analysis.key, Remark(finding, outcome, reading, figure)))
+    return found
+
+
+def _group(scheme: Scheme, built: list[Outcome]) -> Group:
+    members = []
+    for outcome in built:
+        readings = tuple(reading for reading in outcome.readings if reading.encoding.scheme == scheme.key)
+        if readings:
+            members.append((outcome, readings[:2]))
+    return Group(scheme, tuple(members[:MOST_CARDS]), len(members))
+
+
+def _family(outcome: Outcome) -> str:
+    return next((str(fact.value) for fact in outcome.facts if fact.name == "Family"), "")
 
 
 def _with_status(atlas: Atlas, status: str) -> list[Outcome]:

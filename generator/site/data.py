@@ -17,6 +17,8 @@ from generator.numerics import Array
 SCHEMA = 1
 LONE = "backslashreplace"  # A tensor's name may hold half a surrogate pair; JSON writes it as an escape of the same form.
 COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason")
+METRIC = COLUMNS.index("metric")
+Row = list[Any]
 
 
 def files(atlas: Atlas) -> Tree:
@@ -27,7 +29,8 @@ def files(atlas: Atlas) -> Tree:
         for outcome in atlas.outcomes
         for reading in outcome.readings
     }
-    return {"data/atlas.json": _json(document), "data/metrics.csv": _csv(atlas), **arrays}
+    rows = [row for outcome in atlas.outcomes for row in _rows(outcome)]
+    return {"data/atlas.json": _json(document), "data/metrics.csv": _csv(rows), **_by_analysis(atlas, rows), **arrays}
 
 
 def checkpoint(outcome: Outcome) -> dict[str, Any]:
@@ -92,17 +95,31 @@ def _json(document: object) -> bytes:
     return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(errors=LONE)
 
 
-def _csv(atlas: Atlas) -> bytes:
+def _rows(outcome: Outcome) -> Iterator[Row]:
+    """One for each metric, in the order of COLUMNS."""
+    row = checkpoint(outcome)
+    names = [row[key] for key in ("slug", "title", "source", "id", "revision")]
+    for found in row["encodings"]:
+        kinds = [found[key] for key in ("part", "scheme", "form")]
+        for name, metric in found["metrics"].items():
+            yield [*names, *kinds, name, metric["value"], metric["unit"], metric["reason"]]
+
+
+def _by_analysis(atlas: Atlas, rows: list[Row]) -> Tree:
+    """The rows of each analysis, as CSV and as JSON."""
+    by_key: dict[str, list[Row]] = {analysis.key: [] for analysis in atlas.analyses}
+    for row in rows:
+        by_key.setdefault(row[METRIC].partition(".")[0], []).append(row)
+    tables = {f"data/analyses/{key}.csv": _csv(some) for key, some in by_key.items()}
+    documents = {f"data/analyses/{key}.json": _json([dict(zip(COLUMNS, row, strict=True)) for row in some]) for key, some in by_key.items()}
+    return {**tables, **documents}
+
+
+def _csv(rows: list[Row]) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for outcome in atlas.outcomes:
-        row = checkpoint(outcome)
-        for found in row["encodings"]:
-            for name, metric in found["metrics"].items():
-                names = [row[key] for key in ("slug", "title", "source", "id", "revision")]
-                kinds = [found[key] for key in ("part", "scheme", "form")]
-                writer.writerow([*map(_neutral, (*names, *kinds, name)), metric["value"], metric["unit"], _neutral(metric["reason"])])
+    writer.writerows([_neutral(cell) if cell is None or isinstance(cell, str) else cell for cell in row] for row in rows)
     return buffer.getvalue().encode(errors=LONE)
 
 

@@ -14,7 +14,7 @@ def formula(tex: str) -> Markup:
 
     errors: py_mini_racer.JSEvalException when KaTeX does not understand ``tex``
     """
-    shown = _katex().call("katex.renderToString", str(tex).strip(), {"displayMode": True, "throwOnError": True, "strict": "error"})
+    shown = _katex().call("katex.renderToString", " ".join(tex.split()), {"displayMode": True, "throwOnError": True, "strict": "error"})
     return Markup(f'<div class="pa-formula" data-search-exclude tabindex="0">{shown}</div>')  # noqa: S704 (templates alone hold TeX)
 
 

@@ -1,0 +1,48 @@
+"""Where a value stands among those of all encodings of an atlas that have it."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from generator.contracts import Atlas, Metric
+
+WIDTH, HEIGHT, MARGIN = 120.0, 14.0, 6.0  # of a strip, in its own units
+Values = Mapping[tuple[str, str], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A value on the line from the lowest of all to the highest.
+
+    rank: counted from the lowest, 1; place: where the value lies on the strip; ticks: an SVG path with a stroke for each value
+    """
+
+    rank: int
+    count: int
+    low: float
+    high: float
+    place: float
+    ticks: str
+
+
+def values_of(atlas: Atlas) -> Values:
+    """All values of each metric, from the lowest up, by keys of analysis and metric."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for outcome in atlas.outcomes:
+        for reading in outcome.readings:
+            for analysis, result in reading.results.items():
+                for metric in result.metrics:
+                    if metric.value is not None and isfinite(metric.value):
+                        found[analysis, metric.key].append(metric.value)
+    return {key: sorted(values) for key, values in found.items()}
+
+
+def standing(metric: Metric, values: Sequence[float]) -> Standing | None:
+    """Where ``metric`` stands among ``values``; None where it has none, or all are equal, so that there is no line to stand on."""
+    if metric.value is None or not isfinite(metric.value) or not values or not isfinite(span := values[-1] - values[0]) or span == 0.0:
+        return None
+    places = [round(MARGIN + (WIDTH - 2 * MARGIN) * (value - values[0]) / span) for value in (*values, metric.value)]
+    ticks = "".join(f"M{place} 3v8" for place in sorted(set(places)))
+    return Standing(bisect_left(values, metric.value) + 1, len(values), values[0], values[-1], places[-1], ticks)
