@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Result, Scheme
 
 MOST_REMARKS = 4
-MOST_CARDS = 8  # of one scheme; the rest are on the scheme's own page and in the list
+MOST_CARDS = 64  # shared among the groups; the rest are on the schemes' own pages and in the list
 LEAST_WEIGHT = 0.5  # of a finding that a stranger should see first
 
 
@@ -30,12 +30,14 @@ class Group:
 
 def pages(atlas: Atlas) -> list[Page]:
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
+    used = [scheme for scheme in atlas.schemes if any(_by(scheme, outcome) for outcome in built)]
+    most = max(MOST_CARDS // (len(used) + 1), 4)
     context = {
         "remarks": _remarks(atlas),
-        "groups": [group for scheme in atlas.schemes if (group := _group(scheme, built)).total],
+        "groups": [_group(scheme, built, most) for scheme in used],
         "families": sorted({_family(outcome) for outcome in built} - {""}),
         "family": _family,
-        "nothing": [outcome for outcome in built if not outcome.readings][:MOST_CARDS],
+        "nothing": [outcome for outcome in built if not outcome.readings][:most],
         "counts": {
             "checkpoints": len(built),
             "encodings": sum(len(outcome.readings) for outcome in built),
@@ -74,13 +76,13 @@ def _of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, Rem
     return found
 
 
-def _group(scheme: Scheme, built: list[Outcome]) -> Group:
-    members = []
-    for outcome in built:
-        readings = tuple(reading for reading in outcome.readings if reading.encoding.scheme == scheme.key)
-        if readings:
-            members.append((outcome, readings[:2]))
-    return Group(scheme, tuple(members[:MOST_CARDS]), len(members))
+def _group(scheme: Scheme, built: list[Outcome], most: int) -> Group:
+    members = [(outcome, readings[:2]) for outcome in built if (readings := _by(scheme, outcome))]
+    return Group(scheme, tuple(members[:most]), len(members))
+
+
+def _by(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:
+    return tuple(reading for reading in outcome.readings if reading.encoding.scheme == scheme.key)
 
 
 def _family(outcome: Outcome) -> str:
