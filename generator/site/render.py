@@ -1,5 +1,6 @@
 """All pages, figures and data of one run as a single tree in memory; nothing is written here."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from posixpath import relpath
@@ -14,14 +15,17 @@ from generator.site.formulas import formula
 from generator.site.text import finalize, number
 from generator.svg import svg
 
+VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+
 
 def render(atlas: Atlas, pages: Sequence[Page], templates: Path, site_src: Path) -> Tree:
     """The docs folder: hand-written pages and assets, generated pages, figures, data."""
     environment = environment_of(templates)
     drawn = dict(_drawings(atlas))
     fresh = {figure.path: svg(figure.spec.draw, figure.results) for page in pages for figure in page.figures if figure.path not in drawn}
-    written = {page.path: _markdown(environment, page) for page in pages}
-    return {**_hand_written(site_src), **drawn, **fresh, **data.files(atlas), **written}
+    drawings = {**drawn, **fresh}
+    written = {page.path: _markdown(environment, page, drawings) for page in pages}
+    return {**_hand_written(site_src), **drawings, **data.files(atlas), **written}
 
 
 def environment_of(templates: Path) -> Environment:
@@ -40,7 +44,7 @@ def environment_of(templates: Path) -> Environment:
     return environment
 
 
-def _markdown(environment: Environment, page: Page) -> bytes:
+def _markdown(environment: Environment, page: Page, drawings: Tree) -> bytes:
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:
@@ -49,8 +53,13 @@ def _markdown(environment: Environment, page: Page) -> bytes:
     def prose(kind: str, key: str) -> Any:
         return environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": link})
 
+    def size(path: str) -> tuple[int, ...]:
+        """Width and height of a drawing, so that a page keeps its place while pictures come in."""
+        box = VIEW_BOX.search(drawings[path])
+        return tuple(round(float(side)) for side in box.groups()) if box else (0, 0)
+
     template = environment.get_template(f"pages/{page.template}")
-    return template.render({**page.context, "link": link, "prose": prose}).encode()
+    return template.render({**page.context, "link": link, "prose": prose, "size": size}).encode()
 
 
 def _drawings(atlas: Atlas) -> Iterator[tuple[str, bytes]]:
