@@ -57,7 +57,7 @@ def image_panels(shown: Sequence[Panel], limits: tuple[float, float], colours: s
 
     One or two fill the width; more become small multiples.
     """
-    columns, height = (2, 3.5) if len(shown) < 3 else (4, 2.1) if square else (3, 2.6)
+    columns, height = (2, 3.8) if len(shown) < 3 else (4, 2.1) if square else (3, 2.6)
     figure, axes = panels(len(shown), columns, height, box_aspect=1 if square else None)
     for each, panel in zip(axes, shown, strict=True):
         picture = image(each, panel.matrix, limits, colours, share=len(shown))
@@ -73,6 +73,17 @@ def colour_bar(figure: "Figure", shown: "AxesImage", axes: "Sequence[Axes]", lab
     bar = figure.colorbar(shown, ax=list(axes), shrink=0.85, aspect=28, pad=0.015)
     bar.outline.set_visible(False)
     bar.set_label(label)
+
+
+def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str) -> None:
+    """Each whole number of ``matrix`` in its cell of an image on these ``limits``, black or white as its colour is light or dark."""
+    import matplotlib as mpl
+
+    shares = (matrix - limits[0]) / (limits[1] - limits[0])
+    light = mpl.colormaps[colours](shares)[:, :, :3] @ (0.299, 0.587, 0.114) > 0.5
+    for row, column in np.ndindex(matrix.shape):
+        text, colour = f"{matrix[row, column]:.0f}".replace("-", "−"), "#000000" if light[row, column] else "#ffffff"
+        axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
 
 
 def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spacing: float) -> None:

@@ -1,7 +1,20 @@
 """The records that travel between the rooms, and nothing else."""
 
 from generator.contracts.outcomes import Atlas, Fact, Figure, Outcome, Page, PageKind, Reading, Status, Tree
-from generator.contracts.reading import SENTENCE, Checkpoint, Encoding, Files, Json, LayoutRow, Provenance, Scheme, Source, TensorInfo
+from generator.contracts.reading import (
+    SENTENCE,
+    Checkpoint,
+    Encoding,
+    Files,
+    Json,
+    LayoutRow,
+    Numbers,
+    Picture,
+    Provenance,
+    Scheme,
+    Source,
+    TensorInfo,
+)
 from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
 from generator.contracts.subjects import InputLayer, LayerNorm, Sentence, Subject
 
@@ -22,9 +35,11 @@ __all__ = [
     "LayerNorm",
     "LayoutRow",
     "Metric",
+    "Numbers",
     "Outcome",
     "Page",
     "PageKind",
+    "Picture",
     "Provenance",
     "Reading",
     "Result",

@@ -4,15 +4,19 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from generator.encodings import Form
-from generator.numerics import Floats
+from generator.numerics import Array, Floats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 FormT_co = TypeVar("FormT_co", bound=Form, covariant=True)
 LONGEST_PART = 60
 SENTENCE = "The cat sat on the mat because it was tired."
 Json = Mapping[str, Any]
+Numbers = Mapping[str, Array]
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,20 @@ class Encoding(Generic[FormT_co]):
 
 
 @dataclass(frozen=True)
+class Picture:
+    """How a scheme works, drawn from its rule or from numbers made up to show it, and from no checkpoint.
+
+    numbers: what ``alt`` and ``draw`` are made from; caption says which of them are made up
+    """
+
+    caption: str
+    how_to_read: str
+    numbers: Callable[[], Numbers]
+    alt: Callable[[Numbers], str]
+    draw: "Callable[[Numbers], Drawing]"
+
+
+@dataclass(frozen=True)
 class Scheme:
     """One way of telling position. ``looked_for`` completes the sentence “none found; looked for …”."""
 
@@ -141,3 +159,4 @@ class Scheme:
     looked_for: str
     order: int
     find: Callable[[Files], list[Encoding[Form]]]
+    picture: Picture

@@ -1,13 +1,26 @@
-"""A page for each scheme: what it does, and the checkpoints that use it."""
+"""A page for each scheme: what it does, a picture of that, and the checkpoints that use it."""
 
-from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
+from generator.contracts import Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading, Scheme
 
 
 def pages(atlas: Atlas) -> list[Page]:
     users = {scheme.key: _users(atlas, scheme) for scheme in atlas.schemes}
     listed = Page("schemes/index.md", "schemes.md.jinja", {"schemes": atlas.schemes, "users": users})
-    each = [Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", {"scheme": scheme, "users": users[scheme.key]}) for scheme in atlas.schemes]
-    return [listed, *each]
+    return [listed, *(_page(scheme, users[scheme.key]) for scheme in atlas.schemes)]
+
+
+def _page(scheme: Scheme, users: list[tuple[Outcome, Reading]]) -> Page:
+    picture = _figure(scheme)
+    context = {"scheme": scheme, "users": users, "picture": picture}
+    return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,))
+
+
+def _figure(scheme: Scheme) -> Figure:
+    """The scheme's picture as a figure, which is drawn from no result."""
+    picture, numbers = scheme.picture, scheme.picture.numbers()
+    alt = picture.alt(numbers)
+    spec = FigureSpec("picture", picture.caption, picture.how_to_read, alt=lambda _: alt, draw=lambda _: picture.draw(numbers))
+    return Figure(f"figures/schemes/{scheme.key}.svg", spec, alt, f"data/schemes/{scheme.key}.npz")
 
 
 def _users(atlas: Atlas, scheme: Scheme) -> list[tuple[Outcome, Reading]]:

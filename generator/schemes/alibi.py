@@ -2,15 +2,21 @@
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Json, Provenance, Scheme
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.model_config import family, needed, positive
 from generator.numerics import Floats, frozen
+from generator.plotting import panels
+from generator.style import SERIES
 from generator.towers import Tower, towers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_HEADS = 4096
 SHOWN = 128  # The line goes on beyond; this many offsets show its slope.
@@ -73,6 +79,38 @@ def _rounded(head_dim: int) -> tuple[str, str]:
     )
 
 
+def _numbers() -> Numbers:
+    """The bias of 8 heads over the last 64 positions: (n_heads, n_offsets)."""
+    offsets = np.arange(-64, 1)
+    return {"slopes": slopes(8), "offsets": offsets, "lines": slopes(8)[:, None] * offsets}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (axes,) = panels(1, height=3.2)
+    for head, line in enumerate(numbers["lines"]):
+        axes.plot(numbers["offsets"], line, color=SERIES[head], label=f"head {head + 1}: slope 1/{1 / numbers['slopes'][head]:.0f}")
+    axes.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)", xlim=(-64, 0), ylim=(-10.0, 0.3))
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    first, last = 1 / numbers["slopes"][[0, -1]]
+    return f"{len(numbers['slopes'])} straight lines that meet in 0 at offset 0, with slopes from 1/{first:.0f} to 1/{last:.0f}."
+
+
+PICTURE = Picture(
+    caption="The bias of every head of a model with 8 heads. Nothing in it is learned.",
+    how_to_read=(
+        "Offset 0, at the right, is the query itself; further left lie earlier keys. The lower a line, the less weight a key gets before its content counts: "
+        "the steepest head hardly sees beyond ten positions, the flattest loses a quarter of a logit over all 64."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="alibi",
     title="ALiBi",
@@ -80,4 +118,5 @@ SCHEME = Scheme(
     looked_for="a config that asks for ALiBi",
     order=50,
     find=find,
+    picture=PICTURE,
 )

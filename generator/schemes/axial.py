@@ -2,13 +2,19 @@
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
 from generator.numerics import Floats, frozen
+from generator.plotting import colour_bar, image, panels
+from generator.style import DIVERGING, INK
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = re.compile(r"(^|\.)position_embeddings\.weights\.0$")
 MOST_VALUES = 2**23  # 64 MB in float64; whole rows of the grid are left out beyond it.
@@ -65,6 +71,44 @@ def _notes(first: int, width: int, sizes: tuple[int, int, int]) -> tuple[str, ..
     return (made, cut) if shown < n_rows else (made,)
 
 
+def _numbers() -> Numbers:
+    """Vectors drawn at random for 4 rows and 8 columns, and the table of 32 positions that they make: (32, 16)."""
+    draws = np.random.default_rng(0)
+    rows, columns = draws.normal(size=(4, 4)), draws.normal(size=(8, 12))
+    return {"rows": rows, "columns": columns, "joined": composed(rows[:, None], columns[None])}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, axes = panels(3, columns=3, height=3.4)
+    names = {"rows": ("4 rows", "row"), "columns": ("8 columns", "column"), "joined": ("32 positions", "position")}
+    for each, (name, (title, quantity)) in zip(axes, names.items(), strict=True):
+        picture = image(each, numbers[name], (-3.0, 3.0), DIVERGING, share=3)
+        each.set_title(title)
+        each.set(xlabel="dimension", ylabel=quantity)
+        each.set_xticks(range(0, numbers[name].shape[1], 4))
+        each.set_yticks(range(0, len(numbers[name]), 4 if quantity == "position" else 1))
+    axes[2].axvline(numbers["rows"].shape[1] - 0.5, color=INK, linewidth=1.2)
+    colour_bar(figure, picture, axes, "value")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    rows, columns, table = (" by ".join(str(size) for size in numbers[name].shape) for name in ("rows", "columns", "joined"))
+    return f"Three heat maps: {rows} for the rows and {columns} for the columns of a grid, and the table of {table} joined from them."
+
+
+PICTURE = Picture(
+    caption="How two short tables make a long one: 4 vectors for rows and 8 for columns give 32 positions. All numbers here are random; what training makes of them is on the pages of the checkpoints.",
+    how_to_read=(
+        "On the right, left of the line stands the vector of the position's row: the same for eight positions, then the next. Right of it stands the vector of its column: "
+        "after eight positions the columns begin again. No two positions have both in common."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="axial",
     title="Axial table",
@@ -72,4 +116,5 @@ SCHEME = Scheme(
     looked_for="position_embeddings.weights.0 and .1 among the tensors",
     order=12,
     find=find,
+    picture=PICTURE,
 )

@@ -1,15 +1,21 @@
 """A convolution over the sequence whose output is added to the input: position told by what stands to the left and right."""
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Convolution, Form
 from generator.errors import RowError
 from generator.model_config import family
 from generator.naming import in_order, stack
 from generator.numerics import Floats, frozen
+from generator.plotting import colour_bar, image, panels
+from generator.style import DIVERGING, SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # The weight itself, or the direction of a weight whose length is stored apart (weight normalisation, arXiv 1602.07868).
 NAME = re.compile(r"(^|\.)pos_conv_embed\.(layers\.(?P<number>\d+)\.)?conv\.(?P<kind>weight|weight_v|parametrizations\.weight\.original1)$")
@@ -52,6 +58,46 @@ def _weights(files: Files, name: str, kind: str) -> tuple[Floats, tuple[str, ...
     return scaled, ("Length and direction of the weights at each offset are stored apart; they are put together here.",)
 
 
+N_SHOWN, WIDTH_SHOWN = 24, 8
+
+
+def _numbers() -> Numbers:
+    """For a convolution of width 8 over 24 frames: the offset of each frame heard, NaN for the others, and how many are heard."""
+    index = np.arange(N_SHOWN)
+    offsets = (index[None, :] - index[:, None]).astype(np.float64)
+    heard = (offsets >= -(WIDTH_SHOWN // 2)) & (offsets < WIDTH_SHOWN - WIDTH_SHOWN // 2)
+    return {"offsets": np.where(heard, offsets, np.nan), "heard": heard.sum(axis=1)}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (left, right) = panels(2, height=3.4)
+    picture = image(left, numbers["offsets"], (-WIDTH_SHOWN // 2, WIDTH_SHOWN // 2), DIVERGING)
+    left.set_box_aspect(1)
+    left.set(xlabel="frame heard", ylabel="frame")
+    colour_bar(figure, picture, [left], "offset")
+    right.plot(numbers["heard"], color=SERIES[0], marker="o", markersize=3)
+    right.set(xlabel="frame", ylabel="frames heard", ylim=(0, WIDTH_SHOWN + 0.5))
+    right.grid(axis="y")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    heard = numbers["heard"]
+    return f"A band along the diagonal of {heard.size} by {heard.size} frames, and a line: {heard[0]} frames heard at the first, {heard.max()} in the middle, {heard[-1]} at the last."
+
+
+PICTURE = Picture(
+    caption="What each frame hears through a convolution of width 8, with offsets −4 to 3. Frames near an end hear fewer: that is all the model knows of absolute position.",
+    how_to_read=(
+        "Row: the frame whose sum is made; column: the frame heard. Each colour is an offset, with a matrix of weights of its own, so past and future are told apart. "
+        "White is out of reach. The line counts the frames heard; where it is lower, zeros take their place."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="convolution",
     title="Convolution",
@@ -59,4 +105,5 @@ SCHEME = Scheme(
     looked_for="pos_conv_embed among the tensors",
     order=38,
     find=find,
+    picture=PICTURE,
 )

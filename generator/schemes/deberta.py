@@ -1,15 +1,21 @@
 """DeBERTa's disentangled attention: a vector for each offset, multiplied with queries and with keys."""
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.model_config import family, number, positive, said, whole
 from generator.naming import in_order, parts, stack
 from generator.numerics import Array, Floats, frozen
+from generator.plotting import panels
+from generator.style import MUTED, SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = re.compile(r"(^|\.)rel_embeddings\.weight$")
 EXACT = frozenset({"deberta"})  # The first version has a vector for each offset, and no LayerNorm on them.
@@ -99,6 +105,44 @@ def _notes(files: Files, n_buckets: int | None) -> tuple[str, ...]:
     return (*((near,) if near else ()), *uses)
 
 
+def _numbers() -> Numbers:
+    """The row that each offset (key minus query) takes, in the sizes that are published for both versions."""
+    offsets = np.arange(-640, 641)
+    return {
+        "offsets": offsets,
+        "first": np.clip(-offsets + 512, 0, 1023),
+        "later": np.clip(buckets(-offsets, 256, 512) + 256, 0, 511),
+    }
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, axes = panels(2, height=3.0)
+    titles = {"first": "first version, 1,024 rows", "later": "versions 2 and 3, 512 rows"}
+    for each, (name, title), colour in zip(axes, titles.items(), SERIES, strict=False):
+        each.plot(numbers["offsets"], numbers[name], color=colour)
+        each.axvline(0, color=MUTED, linewidth=0.6)
+        each.set_title(title, color=colour)
+        each.set(xlabel="offset: key minus query (positions)", ylabel="row of the table")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    said = (f"{numbers[name].max()} to {numbers[name].min()}" for name in ("first", "later"))
+    return "Two lines that fall from row {} and {}, the first straight between two level ends, the second bent.".format(*said)
+
+
+PICTURE = Picture(
+    caption="Which row of the table each offset takes, in the first version and in versions 2 and 3.",
+    how_to_read=(
+        "Where the line is steep, every offset has a vector of its own. Where it is flat, offsets share one: in the first version those beyond 512, "
+        "in the later ones more and more from 128 on. Rows are stored by query minus key, so the line falls."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="deberta",
     title="Disentangled attention",
@@ -106,4 +150,5 @@ SCHEME = Scheme(
     looked_for="rel_embeddings.weight among the tensors",
     order=32,
     find=find,
+    picture=PICTURE,
 )

@@ -2,13 +2,19 @@
 
 import re
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.numerics import frozen
+from generator.plotting import Panel, image_panels
+from generator.style import ACCENT, DIVERGING, INK
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = re.compile(r"(^|\.)rel_pos_([hw])$")
 NUMBER = re.compile(r"(?:^|\.)(\d+)(?=\.)")
@@ -46,6 +52,46 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     return Encoding(part, SCHEME.key, form, provenance, (said, STRETCHED))
 
 
+GRID, QUERY = (6, 8), (2, 3)
+
+
+def _numbers() -> Numbers:
+    """What one query adds to the logit of each patch by its row, by its column, and in all; from vectors drawn at random: (6, 8) each."""
+    draws = np.random.default_rng(0)
+    query, tables = draws.normal(size=4), [draws.normal(size=(2 * side - 1, 4)) for side in GRID]
+    offsets = [np.arange(side) - place for side, place in zip(GRID, QUERY, strict=True)]
+    rows, columns = (table[offset + side - 1] @ query for table, offset, side in zip(tables, offsets, GRID, strict=True))
+    down, across = np.meshgrid(rows, columns, indexing="ij")
+    return {"down": down, "across": across, "both": down + across}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    titles = {"down": "by rows, from H", "across": "by columns, from W", "both": "their sum"}
+    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    figure = image_panels(shown, (-2.0, 2.0), DIVERGING, ("column of the key", "row of the key", "added to the logit"), square=False)
+    for axes in figure.axes[: len(shown)]:
+        axes.plot(QUERY[1], QUERY[0], marker="o", color=ACCENT, markersize=7, markeredgecolor=INK)
+        axes.set_box_aspect(GRID[0] / GRID[1])
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    size = " by ".join(str(side) for side in numbers["both"].shape)
+    return f"Three images of {size} patches for one query: level stripes, upright stripes, and their sum, from {numbers['both'].min():.1f} to {numbers['both'].max():.1f}."
+
+
+PICTURE = Picture(
+    caption="What one query adds to the logits of all patches. All numbers here are random; what training makes of them is on the pages of the checkpoints.",
+    how_to_read=(
+        "The dot is the patch that looks. On the left, all patches of a row get the same number, in the middle all patches of a column; on the right the two are added. "
+        "Another query, or the same query with other content, has other stripes."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="decomposed",
     title="Offsets by rows and columns",
@@ -53,4 +99,5 @@ SCHEME = Scheme(
     looked_for="rel_pos_h and rel_pos_w among the tensors",
     order=64,
     find=find,
+    picture=PICTURE,
 )

@@ -1,13 +1,21 @@
 """Where a word stands on its page: learned tables for the coordinates and the size of its box, added to the input."""
 
 import re
+from typing import TYPE_CHECKING
 
-from generator.contracts import Encoding, Files, Provenance, Scheme
+import numpy as np
+
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
 from generator.model_config import family
 from generator.naming import in_order
 from generator.numerics import frozen
+from generator.plotting import colour_bar, image, panels
+from generator.style import ACCENT, DIVERGING, INK, MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = re.compile(r"(^|\.)(x|y|h|w|row|col)_position_embeddings\.weight$")
 PARTS = {"x": "x", "y": "y", "h": "height", "w": "width", "row": "y", "col": "x"}
@@ -37,6 +45,53 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
     return Encoding(part, SCHEME.key, PositionTable(frozen(files.tensor(name))), provenance, notes)
 
 
+BOX = {"left": 120, "top": 210, "right": 420, "bottom": 330}  # Of one word, in thousandths of the page.
+
+
+def _numbers() -> Numbers:
+    """The six rows that a box looks up, of tables drawn at random, and their sum: (7, 16); and which rows these are: (6,)."""
+    left, top, right, bottom = BOX.values()
+    draws = np.random.default_rng(0)
+    x, y, height, width = draws.normal(size=(4, 1001, 16))
+    rows = np.array([left, top, right, bottom, bottom - top, right - left])
+    vectors = np.stack([table[row] for table, row in zip((x, y, x, y, height, width), rows, strict=True)])
+    return {"rows": rows, "looked_up": np.concatenate([vectors, vectors.sum(axis=0, keepdims=True)])}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (page, strips) = panels(2, height=3.6)
+    left, top, right, bottom = BOX.values()
+    page.plot([left, right, right, left, left], [top, top, bottom, bottom, top], color=ACCENT)
+    page.text((left + right) / 2, (top + bottom) / 2, "word", ha="center", va="center")
+    page.vlines([left, right], 0, top, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
+    page.hlines([top, bottom], 0, left, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
+    page.set(xlim=(0, 1000), ylim=(1000, 0), xlabel="x (thousandths of the page)", ylabel="y (thousandths of the page)", box_aspect=1.3)
+    picture = image(strips, numbers["looked_up"], (-5.0, 5.0), DIVERGING)
+    names = [f"{name} [{row}]" for name, row in zip(("x", "y", "x", "y", "height", "width"), numbers["rows"], strict=True)]
+    strips.set_yticks(range(len(names) + 1), [*names, "sum"])
+    strips.axhline(len(names) - 0.5, color=INK, linewidth=1.2)
+    strips.set(xlabel="dimension")
+    colour_bar(figure, picture, [strips], "value")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    rows = ", ".join(str(row) for row in numbers["rows"])
+    return f"A page with a box for one word, and a heat map of the {numbers['rows'].size} vectors of rows {rows} and their sum."
+
+
+PICTURE = Picture(
+    caption="How LayoutLM is told where a word stands: its box looks up six vectors, which are added up. The vectors here are random; what training makes of them is on the pages of the checkpoints.",
+    how_to_read=(
+        "On the left, a page with the box of one word. On the right, one row for each vector that the box looks up, with the number of its row in its table: "
+        "left and right edge in the table for x, upper and lower edge in that for y, then height and width. The last row is their sum."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="layout",
     title="Place on the page",
@@ -44,4 +99,5 @@ SCHEME = Scheme(
     looked_for="x_, y_, h_ and w_position_embeddings among the tensors",
     order=14,
     find=find,
+    picture=PICTURE,
 )

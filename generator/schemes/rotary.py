@@ -1,14 +1,22 @@
 """Rotary position embedding: query and key components turned by angles that grow with position."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from generator.contracts import Encoding, Files, Json, Provenance, Scheme
+import numpy as np
+
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
 from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.model_config import family, needed, number, positive, whole
+from generator.plotting import colour_bar, image, panels
 from generator.rotary_layers import bases_by_layer, layers_note, own_code, own_head_dim, own_rotary_dim
+from generator.rotary_notes import longer_note, split_note, turned_note
+from generator.style import DIVERGING, SERIES
 from generator.towers import Tower, towers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KEYS = (
     "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base", "rotary_emb_fraction",
@@ -88,7 +96,13 @@ def _encoding(files: Files, tower: Tower, kind: str, rope: Mapping[str, Any]) ->
         _scaling(config, rope),
     )
     part = f"{tower.part} {kind}".strip()
-    notes = (_turned(config, rotary_dim, head_dim), *_split(rope), *_longer(form), *layers_note(config, kind), *own_code(config))
+    notes = (
+        turned_note(config, rotary_dim, head_dim),
+        *split_note(rope),
+        *longer_note(form),
+        *layers_note(config, kind),
+        *own_code(config),
+    )
     return Encoding(part, SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), notes)
 
 
@@ -100,37 +114,6 @@ def _scaling(config: Json, rope: Mapping[str, Any]) -> Mapping[str, Any]:
     trained = config.get("original_max_position_embeddings")
     before = {"original_max_position_embeddings": trained} if kind == "longrope" and trained is not None else {}
     return {**scaling, **before, "rope_type": kind} if rope else scaling
-
-
-def _turned(config: Json, rotary_dim: int, head_dim: int) -> str:
-    turned = f"{rotary_dim} of the {head_dim} components" if rotary_dim < head_dim else f"all {head_dim} components"
-    own = (
-        " in a part of its own, which all heads of the keys share"
-        if config.get("qk_rope_head_dim") is not None and rotary_dim < head_dim
-        else ""
-    )
-    return f"No tensor holds it; {turned} of each query and key head are turned{own}, as config.json says."
-
-
-def _split(rope: Mapping[str, Any]) -> tuple[str, ...]:
-    """On multimodal rotations (Qwen2-VL, arXiv 2409.12191, section 2.1)."""
-    sections = rope.get("mrope_section")
-    if not isinstance(sections, list | tuple) or len(sections) != 3:
-        return ()
-    time, height, width = sections
-    how = "taken by turns" if rope.get("mrope_interleaved") is True else "one run after the other"
-    return (
-        f"{time!r:.9} pairs turn with time, {height!r:.9} with height and {width!r:.9} with width, {how}; of a token of text all three are its position.",
-    )
-
-
-def _longer(form: Rotation) -> tuple[str, ...]:
-    if form.rope_type == "longrope":
-        trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
-        return (f"Shown are the frequencies for texts of up to {trained!r:.12} positions; longer ones are turned by others.",)
-    if form.rope_type == "dynamic":
-        return (f"Shown are the frequencies up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
-    return ()
 
 
 def _sizes(config: Json, rope: Mapping[str, Any], kind: str, files: Files) -> tuple[int, int]:
@@ -167,6 +150,42 @@ def _within(rotary_dim: int, head_dim: int, files: Files) -> int:
     return rotary_dim - rotary_dim % 2
 
 
+def _numbers() -> Numbers:
+    """cos(δ θ) of each pair of a head of 64 components with base 10,000: (n_pairs, n_offsets), and the mean over pairs."""
+    form = Rotation(BASE, 64, 64, 129)
+    return {"cosines": np.cos(form.frequencies[:, None] * np.arange(129)), "mean": form.by_offset(129)}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (left, right) = panels(2, height=3.2)
+    picture = image(left, numbers["cosines"], (-1.0, 1.0), DIVERGING, share=2)
+    left.set_title("each pair")
+    left.set(xlabel="offset (positions)", ylabel="pair of components")
+    colour_bar(figure, picture, [left], "cosine of the angle")
+    right.plot(numbers["mean"], color=SERIES[0])
+    right.set_title("mean of all pairs")
+    right.set(xlabel="offset (positions)", ylabel="mean cosine", ylim=(0.0, 1.02), xlim=(0, 128))
+    right.grid(axis="y")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    near, far = numbers["mean"][[1, 100]]
+    return f"On the left {len(numbers['cosines'])} waves, one a row, longer from row to row. On the right their mean, 1 at offset 0, {near:.2f} at 1, {far:.2f} at 100."
+
+
+PICTURE = Picture(
+    caption="What a rotation makes of an offset, for a head of 64 components with base 10,000: left pair by pair, right all pairs together.",
+    how_to_read=(
+        "On the left, red means that query and key are turned alike at this offset, blue that they point away from each other. Pairs at the top go round in a few positions, "
+        "those at the bottom hardly move. On the right, how alike equal contents look at each offset: it falls, in waves."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="rotary",
     title="Rotary",
@@ -174,4 +193,5 @@ SCHEME = Scheme(
     looked_for="rotary parameters in config.json (rope_theta, rope_scaling, rotary_dim …)",
     order=40,
     find=find,
+    picture=PICTURE,
 )

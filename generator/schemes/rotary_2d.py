@@ -3,14 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt, pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from generator.contracts import Encoding, Files, Json, Provenance, Scheme
+import numpy as np
+
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
 from generator.encodings import BASE, Form, Rotation
 from generator.grids import DEEPEST, Grid, own_grids
 from generator.image_rotations import OWN, SIDE, Found, base_of, head_dim_of
 from generator.model_config import family
+from generator.plotting import Panel, image_panels
+from generator.style import INK, SEQUENTIAL
 from generator.towers import defaults
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Families by what their code does; each name may go on with one of ENDS. All count patches but DINOv3, which counts from −1 to 1.
 SAME = frozenset(
@@ -98,6 +105,43 @@ def _said(grid: Grid, source: str) -> str:
     return f"The grid has {grid[0]} rows and {grid[1]} columns, {source}."
 
 
+REACH = 13  # Patches each way, as in an image of 14 × 14.
+
+
+def _numbers() -> Numbers:
+    """Mean cosine of the angles for each offset in rows and columns, for a head of 64 components: (27, 27) each."""
+    along = Rotation(BASE, 32, 64, REACH + 1).by_offset(REACH + 1)[np.abs(np.arange(-REACH, REACH + 1))]
+    rows, columns = np.meshgrid(along, along, indexing="ij")
+    return {"rows": rows, "columns": columns, "all": (rows + columns) / 2}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    titles = {"rows": "pairs for rows", "columns": "pairs for columns", "all": "all pairs"}
+    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    figure = image_panels(shown, (0.5, 1.0), SEQUENTIAL, ("columns across", "rows down", "mean cosine"), square=True)
+    for axes in figure.axes[: len(shown)]:
+        axes.set_xticks([0, REACH, 2 * REACH], [f"−{REACH}", "0", f"{REACH}"])
+        axes.set_yticks([0, REACH, 2 * REACH], [f"−{REACH}", "0", f"{REACH}"])
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    side, both = numbers["all"][REACH, -1], numbers["all"][-1, -1]
+    return f"Three images over offsets of up to {REACH} patches: level stripes, upright stripes, and their mean, a cross that is 1 in the middle, {side:.2f} at its arms' ends, {both:.2f} in the corners."
+
+
+PICTURE = Picture(
+    caption="What the rotation makes of an offset between two patches, for a head of 64 components with base 10,000.",
+    how_to_read=(
+        "The middle is the patch that looks; a cell above it is for a patch that lies above. Yellow: query and key are turned alike. Half of the pairs count rows alone, half columns alone. "
+        "Together they make a cross: for a patch in the same row, however far, half of the pairs are turned alike, and so for the same column."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="rotary_2d",
     title="Rotary in two dimensions",
@@ -105,4 +149,5 @@ SCHEME = Scheme(
     looked_for="a model of images in config.json whose family turns queries and keys by rows and columns (DINOv3, Pixtral, Qwen2-VL …)",
     order=46,
     find=find,
+    picture=PICTURE,
 )

@@ -3,20 +3,27 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from generator.buckets import buckets
-from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.model_config import said
 from generator.naming import in_order, parts, stack
 from generator.numerics import Array, Floats, frozen
+from generator.plotting import cell_numbers, image, panels
+from generator.style import DIVERGING, SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 QUERIES = "Queries are multiplied with these vectors"
 BEYOND = "beyond the last offset its vector holds"
 MOST_OFFSETS = 8193
+LIMIT = 4  # In the picture.
 COLUMNS = r"(^|\.)rel_logits_proj\.proj$"  # Has a column for each offset.
 BY_BUCKET = r"(^|\.)self_attn\.relative_pos_embeddings\.weight$"  # Has a row for each bucket and head.
 
@@ -57,11 +64,8 @@ def _of_vits(_files: Files, n_rows: int) -> Rows | None:
     """2 · window + 1 rows; no vector beyond."""
     window = n_rows // 2
     rows = np.concatenate([[-1], np.arange(n_rows), [-1]])
-    return (
-        Rows(np.arange(-window - 1, window + 2), rows, f"There is a vector for offsets of up to {window}, and none beyond.")
-        if n_rows % 2
-        else None
-    )
+    note = f"There is a vector for offsets of up to {window}, and none beyond."
+    return Rows(np.arange(-window - 1, window + 2), rows, note) if n_rows % 2 else None
 
 
 def _of_granite(files: Files, n_rows: int) -> Rows | None:
@@ -146,6 +150,45 @@ def _number(files: Files, key: str, silent: int) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_OFFSETS else silent
 
 
+def _numbers() -> Numbers:
+    """The clipped offset of each pair of 12 positions, query by key, and of each offset up to 10 (Shaw et al. 2018, section 3.2)."""
+    index, offsets = np.arange(12), np.arange(-10, 11)
+    pairs, clipped = (np.clip(each, -LIMIT, LIMIT) for each in (index[None, :] - index[:, None], offsets))
+    return {"pairs": pairs, "offsets": offsets, "clipped": clipped}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (left, right) = panels(2, height=3.6)
+    image(left, numbers["pairs"], (-LIMIT, LIMIT), DIVERGING)
+    cell_numbers(left, numbers["pairs"], (-LIMIT, LIMIT), DIVERGING)
+    left.set_box_aspect(1)
+    left.set(xlabel="key position", ylabel="query position")
+    right.plot(numbers["offsets"], numbers["clipped"], color=SERIES[0], marker="o", markersize=3)
+    right.set(xlabel="offset: key minus query (positions)", ylabel="offset whose vector is taken")
+    right.set_xticks(range(-10, 11, 5))
+    right.grid(axis="y")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    low, high = numbers["clipped"].min(), numbers["clipped"].max()
+    return (
+        f"A matrix of 12 by 12 positions, one number along each diagonal, and a line that rises from {low} to {high} and is level beyond."
+    )
+
+
+PICTURE = Picture(
+    caption=f"Which offset's vector each pair of positions takes, where the limit is {LIMIT}: {2 * LIMIT + 1} vectors do for a text of any length.",
+    how_to_read=(
+        "Row: the position that looks; column: the position looked at. The number is the offset whose vector the query is multiplied with. It is the same along "
+        f"each diagonal, and beyond {LIMIT} positions it stays the same: all far keys on one side share a vector."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="shaw",
     title="Shaw's relative positions",
@@ -153,4 +196,5 @@ SCHEME = Scheme(
     looked_for="distance_embedding, pe_k, emb_rel_k or rel_pos_emb among the tensors",
     order=34,
     find=find,
+    picture=PICTURE,
 )

@@ -1,19 +1,25 @@
 """The fixed sinusoid: stored as a tensor, in one of several layouts, or made when the model runs."""
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Json, Provenance, Scheme
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable, sinusoid
 from generator.errors import RowError
 from generator.feature_maps import HEADS, feature_map
 from generator.grids import own_grids
 from generator.model_config import family, needed, whole
 from generator.numerics import frozen
+from generator.plotting import colour_bar, image, panels
 from generator.run_time_tables import DECLARED, Made, first_angle, made_by
+from generator.style import DIVERGING, SERIES
 from generator.tables import as_encoding, layout_of, stored_tables, vectors
 from generator.towers import completed, towers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
 CLIPS = frozenset({"videomae"})
@@ -111,6 +117,42 @@ def _n_positions(files: Files, config: Json, keys: tuple[str, ...]) -> int:
     return sum(whole(config[key], f"{files.where}: {key}") for key in keys if config.get(key) is not None)
 
 
+def _numbers() -> Numbers:
+    """A table of 64 positions × 32 dimensions, and for the table of width 768 the cosine of position 0 with all others."""
+    wide = sinusoid(128, 768)
+    return {"waves": sinusoid(64, 32), "cosines": wide @ wide[0] / (wide[0] @ wide[0])}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (left, right) = panels(2, height=3.2)
+    picture = image(left, numbers["waves"], (-1.0, 1.0), DIVERGING, share=2)
+    left.set_title("64 positions, 32 dimensions")
+    left.set(xlabel="dimension", ylabel="position")
+    colour_bar(figure, picture, [left], "value")
+    right.plot(numbers["cosines"], color=SERIES[0])
+    right.set_title("768 dimensions")
+    right.set(xlabel="offset (positions)", ylabel="cosine of two positions", ylim=(0.0, 1.02), xlim=(0, 127))
+    right.grid(axis="y")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    near, far = numbers["cosines"][[1, 10]]
+    return f"On the left a heat map with waves that are longer from dimension to dimension. On the right a line that falls from 1 to {near:.3f} at offset 1, {far:.3f} at 10."
+
+
+PICTURE = Picture(
+    caption="Left, a small table: sines and cosines by turns. Right, how alike two positions are in a table of the usual width.",
+    how_to_read=(
+        "On the left, each column is one wave over the positions: short on the left side, so long on the right that it hardly changes within the picture. "
+        "On the right, the line holds wherever the two positions stand; only their offset counts. It falls steadily as far as offset 43, then in waves."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="sinusoidal",
     title="Sinusoid",
@@ -118,4 +160,5 @@ SCHEME = Scheme(
     looked_for="a stored table equal to the sinusoid, or a config that asks for one",
     order=20,
     find=find,
+    picture=PICTURE,
 )

@@ -3,17 +3,23 @@
 import math
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from generator.bias_kinds import KINDS, BiasKind
 from generator.buckets import buckets
-from generator.contracts import Encoding, Files, Json, Provenance, Scheme
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.model_config import family, needed, said, whole
 from generator.naming import in_order, parts, stack
 from generator.numerics import Array, frozen
+from generator.plotting import panels
+from generator.style import MUTED, SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # UDOP adds up several in its encoder, each with sizes of its own, and then does not use block 0's.
 SUMMED = re.compile(r"(^|\.)encoder\.relative_bias\.biases\.(\d+)\.relative_attention_bias\.weight$")
@@ -126,6 +132,43 @@ def _unused(bucket: Array, n_buckets: int) -> tuple[str, ...]:
     return (f"No offset falls into bucket {unused}, so that stored row has no effect and is not drawn.",) if unused else ()
 
 
+def _numbers() -> Numbers:
+    """The bucket of each offset with T5's own sizes, in its encoder and in its decoder."""
+    both, past = np.arange(-128, 129), np.arange(-128, 1)
+    of = {"encoder": buckets(both, 32, 128, causal=False), "decoder": buckets(past, 32, 128, causal=True)}
+    return {"encoder_offsets": both, "decoder_offsets": past, **of}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, axes = panels(2, height=3.0, sharey=None)
+    for each, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
+        each.plot(numbers[f"{name}_offsets"], numbers[name], color=colour, linewidth=0, marker="s", markersize=2.2)
+        each.axvline(0, color=MUTED, linewidth=0.6)
+        each.set_title(name, color=colour)
+        each.set(xlabel="offset: key minus query (positions)", ylabel="bucket", xlim=(-132, 132), ylim=(-1, 32))
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    said = (
+        f"{name}: {np.unique(numbers[name]).size} buckets for offsets {numbers[f'{name}_offsets'][0]} to {numbers[f'{name}_offsets'][-1]}"
+        for name in ("encoder", "decoder")
+    )
+    return "Steps that widen with the distance from offset 0. " + "; ".join(said) + "."
+
+
+PICTURE = Picture(
+    caption="Which of 32 buckets each offset falls into, with T5's own sizes. Every head learns one number for each bucket.",
+    how_to_read=(
+        "All offsets at one height share a learned number. Near 0 every offset has a bucket of its own; further out the steps widen, and the last one "
+        "goes on for ever. The encoder has 16 buckets for the past and 15 for the future; number 16 stays empty. The decoder has all 32 for the past."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="t5_bias",
     title="T5's relative bias",
@@ -133,4 +176,5 @@ SCHEME = Scheme(
     looked_for="relative_attention_bias.weight and its like among the tensors (rel_attn_embed, rel_pos_bias …)",
     order=30,
     find=find,
+    picture=PICTURE,
 )

@@ -2,16 +2,22 @@
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from generator.audio_offsets import mapped
-from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import BASE, Form, OffsetBias
 from generator.errors import RowError
 from generator.model_config import number, said
 from generator.naming import in_order, parts, stack
 from generator.numerics import Array, Floats, frozen
+from generator.plotting import Panel, image_panels
+from generator.style import DIVERGING, INK
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SHOWN = 128  # Offsets each way; the formula goes on.
 MOST_WIDE = 2**16
@@ -98,6 +104,50 @@ def _notes(name: str, map_name: str, head_dim: int) -> tuple[str, ...]:
     )
 
 
+N_SHOWN, HEAD_DIM = 16, 8
+
+
+def _numbers() -> Numbers:
+    """The four products that make a logit, of vectors drawn at random: (n_positions, n_positions) each, query by key."""
+    draws = np.random.default_rng(0)
+    queries, keys = draws.normal(size=(2, N_SHOWN, HEAD_DIM))
+    towards_content, towards_offset = draws.normal(size=(2, HEAD_DIM))
+    offsets = np.arange(1 - N_SHOWN, N_SHOWN)
+    mapped = sinusoid_of(offsets, HEAD_DIM, halves=True) @ draws.normal(size=(HEAD_DIM, HEAD_DIM))  # (n_offsets, head_dim)
+    index = np.arange(N_SHOWN)
+    of_pair = mapped[index[None, :] - index[:, None] + N_SHOWN - 1]  # (n_positions, n_positions, head_dim)
+    products = {
+        "content": queries @ keys.T,
+        "offset": np.einsum("id,ijd->ij", queries, of_pair),
+        "content_bias": np.broadcast_to(keys @ towards_content, (N_SHOWN, N_SHOWN)),
+        "offset_bias": of_pair @ towards_offset,
+    }
+    return {name: product / np.sqrt(HEAD_DIM) for name, product in products.items()}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    titles = {"content": "query · key", "offset": "query · offset", "content_bias": "u · key", "offset_bias": "v · offset"}
+    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    return image_panels(shown, (-4.0, 4.0), DIVERGING, ("key position", "query position", "part of the logit"), square=True)
+
+
+def _alt(numbers: Numbers) -> str:
+    size = len(numbers["content"])
+    return f"Four matrices of {size} by {size} positions: two without a visible order, one the same in every row, one the same along each diagonal."
+
+
+PICTURE = Picture(
+    caption="The four products whose sum is a logit. All numbers here are random; what training makes of the last product is on the pages of the checkpoints.",
+    how_to_read=(
+        "Row: the position that looks; column: the position looked at. The first two change with the query. The third is the same in every row: it favours some keys, "
+        "whoever looks. The fourth is the same along each diagonal: it depends on the offset alone, and is what the atlas shows of a checkpoint."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="transformer_xl",
     title="Transformer-XL's relative positions",
@@ -105,4 +155,5 @@ SCHEME = Scheme(
     looked_for="r_r_bias, pos_bias_v or bias_v beside a map of positions among the tensors, or such a map alone in an audio tower of Gemma",
     order=36,
     find=find,
+    picture=PICTURE,
 )

@@ -2,14 +2,20 @@
 
 import re
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Provenance, Scheme
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, WindowBias
 from generator.errors import RowError
 from generator.numerics import frozen
+from generator.plotting import cell_numbers, image, panels
+from generator.style import SEQUENTIAL
 from generator.window_tables import Unfolded, from_network, from_sizes, from_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TABLE = re.compile(r"(^|\.)relative_position_bias_table$")
 SIZES = re.compile(r"(^|\.)attention_biases$")
@@ -65,6 +71,51 @@ def _unfolded(files: Files, name: str) -> Unfolded:
     return from_network(files, name.removesuffix(".2.weight"), int(halved[1]) if halved else None)
 
 
+SIDE = 3
+
+
+def _numbers() -> Numbers:
+    """The number of each offset in a window of 3 × 3 patches, row by row, and that of each pair of patches, query by key."""
+    patch = np.arange(SIDE * SIDE)
+    down, across = (part[None, :] - part[:, None] + SIDE - 1 for part in (patch // SIDE, patch % SIDE))
+    reach = 2 * SIDE - 1
+    return {"offsets": np.arange(reach * reach).reshape(reach, reach), "pairs": down * reach + across}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (left, right) = panels(2, height=3.6)
+    limits = (0.0, float(numbers["offsets"].max()))
+    for axes, name in ((left, "offsets"), (right, "pairs")):
+        image(axes, numbers[name], limits, SEQUENTIAL)
+        cell_numbers(axes, numbers[name], limits, SEQUENTIAL)
+        axes.set_box_aspect(1)
+    places = range(2 * SIDE - 1)
+    left.set_xticks(places, [f"{place - SIDE + 1}".replace("-", "−") for place in places])
+    left.set_yticks(places, [f"{place - SIDE + 1}".replace("-", "−") for place in places])
+    left.set_title("stored")
+    left.set(xlabel="columns across", ylabel="rows down")
+    right.set_title("used")
+    right.set(xlabel="patch looked at", ylabel="patch that looks")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    count, size = numbers["offsets"].size, len(numbers["pairs"])
+    return f"On the left a square of {count} numbered offsets, on the right the number that each of {size} by {size} pairs of patches uses."
+
+
+PICTURE = Picture(
+    caption="A window of 3 × 3 patches has 25 offsets, and so 25 learned numbers for each head: left which offset each is for, right which one each pair of patches uses.",
+    how_to_read=(
+        "On the left, the middle (12) is for a patch and itself; what lies above it is for keys above. On the right, patches are counted row by row. Pairs with the same "
+        "offset have the same number and colour: 12 all along the diagonal, 13 for every neighbour to the right."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
 SCHEME = Scheme(
     key="window_bias",
     title="Window bias",
@@ -72,4 +123,5 @@ SCHEME = Scheme(
     looked_for="relative_position_bias_table, attention_biases or continuous_position_bias_mlp among the tensors",
     order=60,
     find=find,
+    picture=PICTURE,
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.contracts import Atlas, Encoding, Metric, Outcome, Reading, Tree
+from generator.contracts import Atlas, Encoding, Metric, Numbers, Outcome, Reading, Tree
 from generator.encodings import Form
 from generator.numerics import Array
 
@@ -29,8 +29,10 @@ def files(atlas: Atlas) -> Tree:
         for outcome in atlas.outcomes
         for reading in outcome.readings
     }
+    pictures = {f"data/schemes/{scheme.key}.npz": archive(scheme.picture.numbers()) for scheme in atlas.schemes}
     rows = [row for outcome in atlas.outcomes for row in _rows(outcome)]
-    return {"data/atlas.json": _json(document), "data/metrics.csv": _csv(rows), **_by_analysis(atlas, rows), **arrays}
+    tables = {"data/atlas.json": _json(document), "data/metrics.csv": _csv(rows), **_by_analysis(atlas, rows)}
+    return {**tables, **arrays, **pictures}
 
 
 def checkpoint(outcome: Outcome) -> dict[str, Any]:
@@ -63,10 +65,15 @@ def encoding(found: Encoding[Form]) -> dict[str, Any]:
 
 
 def npz(reading: Reading) -> bytes:
-    """Every array of every analysis as "analysis.array", floats in single precision; no pickles, no dates."""
+    """Every array of every analysis as "analysis.array"."""
+    return archive(dict(_arrays(reading)))
+
+
+def archive(arrays: Numbers) -> bytes:
+    """Arrays by name, floats in single precision; no pickles, no dates."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, array in _arrays(reading):
+        for name, array in arrays.items():
             member = io.BytesIO()
             small = array.astype(np.float32) if array.dtype == np.float64 else array
             np.lib.format.write_array(member, np.asarray(small, order="C"), allow_pickle=False)
