@@ -1,5 +1,6 @@
 """Plain mathematics on arrays, float64 throughout; knows nothing of checkpoints."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -108,11 +109,20 @@ def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
     return image
 
 
-def mean_by_distance(matrix: Floats) -> Floats:
-    """Mean of ``matrix`` over both of its diagonals at each distance from the main one: (n,); as ``mean_by_offset`` otherwise."""
-    both = np.stack([mean_by_offset(matrix), mean_by_offset(matrix.T)])
-    defined = ~np.isnan(both)
-    return np.asarray(np.where(defined, both, 0.0).sum(axis=0) / np.where(defined.any(axis=0), defined.sum(axis=0), np.nan))
+def mean_by_distance(lines: Sequence[Floats]) -> Floats:
+    """Mean of square matrices over both of their diagonals at each distance from the main one, leaving out what is not defined.
+
+    lines: one matrix for each line of positions, query by key
+    returns: (n,) for n positions of the longest, index = distance; NaN where no value is defined
+    """
+    means = np.full(max(len(line) for line in lines), np.nan)
+    for distance in range(means.size):
+        sides = [np.diagonal(line, offset) for line in lines if distance < len(line) for offset in (distance, -distance)]
+        both = np.concatenate(sides)
+        defined = both[~np.isnan(both)]
+        if defined.size:
+            means[distance] = defined.mean()
+    return means
 
 
 def from_one_to_zero(profile: Floats) -> Floats | None:
@@ -132,13 +142,13 @@ def half_distance(profile: Floats) -> float:
     return float(before + share * (after - before))
 
 
-def local_monotonicity(matrix: Floats, width: int) -> float | None:
-    """Share of steps away from the main diagonal, the first ``width`` on either side, at which the value falls.
+def local_monotonicity(lines: Sequence[Floats], width: int) -> float | None:
+    """Share of steps away from the main diagonal of each matrix, the first ``width`` on either side, at which the value falls.
 
     That is A[i, i ± k] > A[i, i ± (k + 1)] for k = 0 … width − 1, for all i where both are defined; None where there is none.
     """
     fell, defined = 0, 0
-    for side in (matrix, matrix[::-1, ::-1]):
+    for side in (each for line in lines for each in (line, line[::-1, ::-1])):
         for distance in range(min(width, len(side) - 1)):
             near, far = np.diagonal(side, distance)[: len(side) - distance - 1], np.diagonal(side, distance + 1)
             fell += int(np.count_nonzero(near > far))
@@ -146,18 +156,20 @@ def local_monotonicity(matrix: Floats, width: int) -> float | None:
     return fell / defined if defined else None
 
 
-def translation_invariance(matrix: Floats) -> float | None:
-    """Share of the variance of ``matrix`` off its main diagonal that the means of its diagonals explain; None without any variance.
+def translation_invariance(matrix: Floats, offsets: Array) -> float | None:
+    """Share of the variance of ``matrix`` off its main diagonal that the means of equal offsets explain; None without any variance.
 
-    1 − Σ_k Σ_i (A[i, i+k] − mean_k)² / Σ (A − mean)², k ≠ 0: the R² of the nearest matrix that is constant along each diagonal.
+    1 − Σ_k Σ_i (A[i, i+k] − mean_k)² / Σ (A − mean)², k ≠ 0: the R² of the nearest matrix that depends on the offset alone.
+    offsets: (n, n) whole numbers, the same for pairs with the same offset
     """
-    away = off_diagonal(matrix)
+    kept = ~np.eye(len(matrix), dtype=bool) & ~np.isnan(matrix)
+    away = matrix[kept]
     whole = float(np.sum((away - away.mean()) ** 2)) if away.size else 0.0
     if whole <= (FLAT * float(np.max(np.abs(away), initial=0.0))) ** 2 * away.size:
         return None
-    diagonals = (np.diagonal(matrix, offset) for offset in range(1 - len(matrix), len(matrix)) if offset)
-    defined = [diagonal[~np.isnan(diagonal)] for diagonal in diagonals]
-    return 1.0 - sum(float(np.sum((diagonal - diagonal.mean()) ** 2)) for diagonal in defined if diagonal.size) / whole
+    _, group = np.unique(offsets[kept], return_inverse=True)
+    means = np.bincount(group, away) / np.bincount(group)
+    return 1.0 - float(np.sum((away - means[group]) ** 2)) / whole
 
 
 def symmetry(matrix: Floats) -> float:

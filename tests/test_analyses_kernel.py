@@ -165,11 +165,46 @@ def test_shapes_do_not_change_with_the_unit(factor: float) -> None:
     assert [m.value for m in once.metrics] == pytest.approx([m.value for m in scaled.metrics])
 
 
-def test_patches_in_reading_order_mix_two_dimensions() -> None:
-    form = WindowBias(frozen(np.random.default_rng(4).normal(size=(1, 5, 5))))
-    invariance = value(form, "invariance")
-    assert invariance is not None
-    assert invariance < 0.999
+def test_a_window_knows_offsets_alone() -> None:
+    form = WindowBias(frozen(np.random.default_rng(4).normal(size=(2, 7, 9))))
+    assert value(form, "invariance") == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_grid_that_adds_a_row_and_a_column_halves_as_either_alone() -> None:
+    """Vectors (row's, column's) of equal length: within a row the cosine is ½ + ½ that of the columns, so its shape is theirs."""
+    line = sinusoid(12, 16)
+    grid = np.hstack([np.repeat(line, 12, axis=0), np.tile(line, (12, 1))])
+    of_line, of_grid = (asked(form).arrays["profile"] for form in (PositionTable(line), PositionTable(frozen(grid), grid=(12, 12))))
+    np.testing.assert_allclose(of_grid, of_line, rtol=0, atol=1e-12)
+    assert value(PositionTable(frozen(grid), grid=(12, 12)), "invariance") == pytest.approx(1.0, abs=1e-9)
+
+
+def test_a_window_of_three_by_three_by_hand() -> None:
+    """Along rows 0, 1, 4, 3, 2, along columns 2, 1, 4, 3, 0: means 4, 2, 1; of 12 kinds of step, only that from 1 to 2 upwards does not fall."""
+    values = np.zeros((5, 5))
+    values[2], values[:, 2] = [0.0, 1.0, 4.0, 3.0, 2.0], [2.0, 1.0, 4.0, 3.0, 0.0]
+    form = WindowBias(frozen(values[None]))
+    np.testing.assert_allclose(asked(form).arrays["profile"], [1.0, (2.0 - 1.0) / 3.0, 0.0])
+    assert value(form, "half") == pytest.approx(0.75)
+    assert value(form, "monotonicity") == pytest.approx(1100.0 / 12)
+
+
+@pytest.mark.parametrize(("grid", "farthest"), [((1, 20), 15), ((14, 14), 13), ((3, 5), 4), ((40, 2), 15)])
+def test_distances_of_patches_are_those_along_rows_and_columns(grid: tuple[int, int], farthest: int) -> None:
+    form = PositionTable(frozen(np.random.default_rng(6).normal(size=(grid[0] * grid[1], 8))), grid=grid)
+    assert value(form, "farthest") == farthest
+    assert f"Over {farthest + 1} patches along rows and columns" in asked(form).findings[0].text or value(form, "half") is None
+
+
+def test_the_middle_of_a_large_window_is_compared() -> None:
+    values = np.random.default_rng(7).normal(size=(2, 47, 47))
+    whole, middle = (asked(WindowBias(frozen(part))) for part in (values, values[:, 8:-8, 8:-8]))
+    np.testing.assert_array_equal(whole.arrays["matrix"], middle.arrays["matrix"])
+
+
+def test_two_by_two_patches_make_no_profile() -> None:
+    with pytest.raises(NotApplicableError, match="it speaks of 2 positions in a line"):
+        asked(WindowBias(frozen(np.random.default_rng(8).normal(size=(1, 3, 3)))))
 
 
 def test_random_vectors_fall_at_half_of_the_steps() -> None:

@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.errors import NotApplicableError
 from generator.numerics import (
+    Array,
     Floats,
     cosine_matrix,
     finite,
@@ -187,14 +188,31 @@ def test_finite_says_that_there_are_no_values() -> None:
         finite(np.empty((0, 4)), "the table")
 
 
+def offsets(size: int) -> Array:
+    """Column minus row."""
+    return np.asarray(np.arange(size)[None, :] - np.arange(size)[:, None])
+
+
 def test_mean_by_distance_takes_both_sides_by_hand() -> None:
     matrix = np.array([[1.0, 2.0, 9.0], [0.0, 4.0, 6.0], [5.0, 2.0, 7.0]])
-    np.testing.assert_array_equal(mean_by_distance(matrix), [4.0, 2.5, 7.0])
+    np.testing.assert_array_equal(mean_by_distance([matrix]), [4.0, 2.5, 7.0])
 
 
 def test_mean_by_distance_of_one_side_is_that_sides_mean() -> None:
     matrix = np.array([[1.0, np.nan, np.nan], [0.0, 4.0, np.nan], [5.0, 2.0, 7.0]])
-    np.testing.assert_array_equal(mean_by_distance(matrix), [4.0, 1.0, 5.0])
+    np.testing.assert_array_equal(mean_by_distance([matrix]), [4.0, 1.0, 5.0])
+
+
+def test_mean_by_distance_of_several_lines_counts_every_pair_once() -> None:
+    """At distance 1 lie 2, 6, 0, 2 of the first and 8, 6 of the second: 24 / 6."""
+    first, second = np.array([[1.0, 2.0, 9.0], [0.0, 4.0, 6.0], [5.0, 2.0, 7.0]]), np.array([[1.0, 8.0], [6.0, 2.0]])
+    np.testing.assert_array_equal(mean_by_distance([first, second]), [3.0, 4.0, 7.0])
+
+
+def test_invariance_of_offsets_that_are_given_by_hand() -> None:
+    """Offsets 1, 1, 2 with values 1, 3, 5, each on both sides: 4 of the 16 squares about the mean of 3 are within the first."""
+    matrix, given = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 3.0], [5.0, 3.0, 0.0]]), np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    assert translation_invariance(matrix, given) == pytest.approx(1.0 - 4.0 / 16.0)
 
 
 @given(tables)
@@ -219,26 +237,26 @@ def test_half_distance_by_hand_steps_over_what_is_not_defined() -> None:
 def test_translation_invariance_and_symmetry_know_a_matrix_of_offsets_and_its_mirror_image(size: int, seed: int) -> None:
     row = np.random.default_rng(seed).normal(size=2 * size - 1)
     matrix = row[np.arange(size)[None, :] - np.arange(size)[:, None] + size - 1]
-    assert translation_invariance(matrix) == pytest.approx(1.0)
+    assert translation_invariance(matrix, offsets(size)) == pytest.approx(1.0)
     assert symmetry(matrix + matrix.T) == pytest.approx(1.0)
     assert symmetry(matrix - matrix.T) == pytest.approx(0.0)
 
 
 def test_translation_invariance_of_random_entries_is_the_share_that_as_many_free_means_explain() -> None:
     """Of n(n − 1) independent entries, 2(n − 1) means explain about 2/n: here 2 %."""
-    assert translation_invariance(random_table(0, 100, 100)) == pytest.approx(0.02, abs=0.005)
+    assert translation_invariance(random_table(0, 100, 100), offsets(100)) == pytest.approx(0.02, abs=0.005)
 
 
 def test_without_any_variance_there_is_no_translation_invariance() -> None:
-    assert translation_invariance(np.eye(4) + 0.3) is None
+    assert translation_invariance(np.eye(4) + 0.3, offsets(4)) is None
 
 
 def test_local_monotonicity_by_hand() -> None:
     """Rightwards 3 > 2, 2 > 4 not, 1 > 5 not; leftwards 1 > 0, 6 > 7 not, 7 > 1."""
     matrix = np.array([[3.0, 2.0, 4.0], [0.0, 1.0, 5.0], [1.0, 7.0, 6.0]])
-    assert local_monotonicity(matrix, 2) == pytest.approx(3 / 6)
-    assert local_monotonicity(matrix, 1) == pytest.approx(2 / 4)
+    assert local_monotonicity([matrix], 2) == pytest.approx(3 / 6)
+    assert local_monotonicity([matrix], 1) == pytest.approx(2 / 4)
 
 
 def test_where_no_step_is_defined_there_is_no_monotonicity() -> None:
-    assert local_monotonicity(np.eye(1), 3) is None
+    assert local_monotonicity([np.eye(1)], 3) is None

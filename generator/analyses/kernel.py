@@ -7,6 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
 from generator.errors import NotApplicableError
+from generator.kernels import Kernel, kernel_of
 from generator.numerics import (
     Floats,
     finite,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
 POSITIONS = 128
+SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets beside 0: with one, every profile is the same line.
 STEPS = 20  # Local monotonicity looks this far on either side.
 DASHES = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
@@ -35,19 +37,19 @@ VIEW = (-0.6, 1.05)
 def compute(subject: Subject[Shaped]) -> Result:
     form = subject.encoding.form
     finite(_stored(form), "the encoding")
-    heads = form.kernel(POSITIONS)  # (n_heads, n_positions, n_positions)
-    if heads.shape[1] < FEWEST:
-        raise NotApplicableError(f"it speaks of {heads.shape[1]} positions, and a profile takes at least {FEWEST}")
-    scaled = [own for head in heads if (own := to_own_range(head)) is not None]
+    kernel = kernel_of(form, POSITIONS, SIDE)
+    if kernel.longest < FEWEST:
+        raise NotApplicableError(f"it speaks of {kernel.longest} positions in a line, and a profile takes at least {FEWEST}")
+    scaled = [own for head in kernel.heads if (own := to_own_range(head)) is not None]
     if not scaled:
         raise NotApplicableError("all pairs of positions are alike, so there is no shape to measure")
     matrix = np.mean(scaled, axis=0)  # (n_positions, n_positions)
-    profile = from_one_to_zero(mean_by_distance(matrix))
-    halves = [half_distance(own) for head in scaled if (own := from_one_to_zero(mean_by_distance(head))) is not None]
-    falls = [share for head in scaled if (share := local_monotonicity(head, STEPS)) is not None]
+    profile = _profile(kernel, matrix)
+    halves = [half_distance(own) for head in scaled if (own := _profile(kernel, head)) is not None]
+    falls = [share for head in scaled if (share := local_monotonicity(kernel.along(head), STEPS)) is not None]
     return Result(
         metrics=(
-            Metric("positions", "Positions compared", float(heads.shape[1])),
+            Metric("positions", "Positions compared", float(len(matrix))),
             _mean("half", "Half-distance", halves, "the farthest positions count most", "positions"),
             _mean(
                 "monotonicity",
@@ -56,13 +58,14 @@ def compute(subject: Subject[Shaped]) -> Result:
                 "no step is defined",
                 "%",
             ),
-            _mean("invariance", "Translation invariance", _invariances(scaled), "all pairs of two different positions are alike"),
-            _symmetry(form, heads),
-            Metric("constant", "Heads left out as constant", float(len(heads) - len(scaled))),
+            _mean("invariance", "Translation invariance", _invariances(kernel, scaled), "all pairs of two different positions are alike"),
+            _symmetry(form, kernel.heads),
+            Metric("constant", "Heads left out as constant", float(len(kernel.heads) - len(scaled))),
             Metric("rising", "Heads without a half-distance", float(len(scaled) - len(halves))),
+            Metric("farthest", "Farthest distance compared", float(kernel.longest - 1), "positions"),
         ),
-        arrays={"matrix": matrix, "profile": np.full(len(matrix), np.nan) if profile is None else profile},
-        findings=_findings(halves, falls, len(matrix)),
+        arrays={"matrix": matrix, "profile": np.full(kernel.longest, np.nan) if profile is None else profile},
+        findings=_findings(halves, falls, kernel),
     )
 
 
@@ -78,8 +81,12 @@ def _stored(form: Shaped) -> Floats:
             return form.weights
 
 
-def _invariances(heads: list[Floats]) -> list[float]:
-    return [share for head in heads if (share := translation_invariance(head)) is not None]
+def _profile(kernel: Kernel, head: Floats) -> Floats | None:
+    return from_one_to_zero(mean_by_distance(kernel.along(head)))
+
+
+def _invariances(kernel: Kernel, heads: list[Floats]) -> list[float]:
+    return [share for head in heads if (share := translation_invariance(head, kernel.offsets)) is not None]
 
 
 def _mean(key: str, title: str, values: list[float], reason: str, unit: str = "") -> Metric:
@@ -96,10 +103,11 @@ def _symmetry(form: Shaped, heads: Floats) -> Metric:
     return Metric(key, title, float(np.mean([symmetry(head) for head in uneven])))
 
 
-def _findings(halves: list[float], falls: list[float], n_positions: int) -> tuple[Finding, ...]:
+def _findings(halves: list[float], falls: list[float], kernel: Kernel) -> tuple[Finding, ...]:
+    counted = f"{kernel.longest} positions" if len(kernel.lines) == 1 else f"{kernel.longest} patches along rows and columns"
     if not halves:
-        return (Finding(f"Within {n_positions} positions, the farthest count most."),)
-    text = f"Over {n_positions} positions it fades by half within a distance of {np.mean(halves):.1f}"
+        return (Finding(f"Within {counted}, the farthest count most."),)
+    text = f"Over {counted} it fades by half within a distance of {np.mean(halves):.1f}"
     return (Finding(f"{text}; {100.0 * np.mean(falls):.0f} % of single steps outwards go down." if falls else f"{text}."),)
 
 
@@ -113,7 +121,8 @@ def draw_profiles(results: Results) -> "Figure":
         profile = result.arrays["profile"]
         name = label.title if not np.isnan(profile).all() else f"{label.title} (does not fall)"
         axes.plot(profile, color=label.colour, linestyle=DASHES[times % len(DASHES)], label=name)
-    axes.set(xlabel="distance (positions)", ylabel="share of its fall still to come", xlim=(0, POSITIONS - 1), ylim=VIEW)
+    last = max(result.arrays["profile"].size for result in results.values()) - 1
+    axes.set(xlabel="distance (positions)", ylabel="share of its fall still to come", xlim=(0, last), ylim=VIEW)
     figure.legend(loc="outside lower center", ncols=3)
     return figure
 
@@ -155,7 +164,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="profiles",
-            caption=f"How what an encoding says of two positions fades with their distance, over the first {POSITIONS} positions at most.",
+            caption=f"How what an encoding says of two positions fades with their distance, over the first {POSITIONS} positions at most; of patches, along rows and columns of up to {SIDE}.",
             how_to_read=(
                 "Every line is stretched so that its highest point is 1 and its last 0: only its shape counts. A line that drops at once tells "
                 "next neighbours from all others and little else; a straight line tells all distances apart equally well; one that begins low "
@@ -170,7 +179,7 @@ ANALYSIS = Analysis(
             caption="The kernels themselves: what each encoding says of every pair of positions.",
             how_to_read=(
                 "Row: the position that looks; column: the position looked at. Yellow is the highest value of that picture, dark blue its lowest, so "
-                "compare patterns and not colours. Stripes along the diagonal mean that only the offset counts; blocks and crosses mean that some "
+                "compare patterns and not colours. Patches are in reading order, so that each square on the diagonal is a row of the image. Stripes along the diagonal mean that only the offset counts; blocks and crosses mean that some "
                 "positions are special; an empty half cannot be seen by a causal model."
             ),
             alt=alt_matrices,

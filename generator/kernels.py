@@ -1,0 +1,60 @@
+"""What a form says of every pair of its positions, and the lines along which distances are counted."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from generator.encodings import Form, PositionTable, WindowBias
+from generator.numerics import Array, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """Every pair of positions, with what tells their distance.
+
+    heads: (n_heads, n, n), query by key; NaN where a causal model cannot look
+    offsets: (n, n) whole numbers, the same for pairs with the same offset
+    lines: indices of positions that follow each other: all of them, or those of each row and each column of a grid
+    """
+
+    heads: Floats
+    offsets: Array
+    lines: tuple[Array, ...]
+
+    @property
+    def longest(self) -> int:
+        """How many positions the longest line has."""
+        return max(line.size for line in self.lines)
+
+    def along(self, matrix: Floats) -> list[Floats]:
+        """The parts of ``matrix`` (n, n) that lie within a line each."""
+        return [matrix[np.ix_(line, line)] for line in self.lines]
+
+
+def kernel_of(form: Form, most: int, side: int) -> Kernel:
+    """The kernel of the first ``most`` positions, or of the patches in the middle of a grid, ``side`` by ``side`` at most."""
+    match form:
+        case WindowBias():
+            rows, columns = (min(count, side) for count in form.window)
+            down, across = (_middle(count, 2 * shown - 1) for count, shown in zip(form.values.shape[1:], (rows, columns), strict=True))
+            return _of_grid(WindowBias(form.values[:, down, across]).kernel(rows * columns), rows, columns)
+        case PositionTable(grid=(rows, columns)):
+            down, across = _middle(rows, side), _middle(columns, side)
+            block = form.vectors.reshape(rows, columns, -1)[down, across]
+            return _of_grid(PositionTable(block.reshape(-1, block.shape[2])).kernel(block.size), *block.shape[:2])
+        case _:
+            heads = form.kernel(most)
+            index = np.arange(heads.shape[1])
+            return Kernel(heads, index[None, :] - index[:, None], (index,))
+
+
+def _middle(count: int, most: int) -> slice:
+    shown = min(count, most)
+    return slice((count - shown) // 2, (count - shown) // 2 + shown)
+
+
+def _of_grid(heads: Floats, rows: int, columns: int) -> Kernel:
+    patches = np.arange(rows * columns).reshape(rows, columns)
+    down, across = np.divmod(patches.ravel(), columns)
+    offsets = (down[None, :] - down[:, None]) * 2 * columns + across[None, :] - across[:, None]
+    return Kernel(heads, offsets, (*patches, *patches.T))
