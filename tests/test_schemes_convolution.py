@@ -38,14 +38,15 @@ def convolved(form: Convolution, frames: Floats) -> Floats:
 
 
 def agrees(form: Convolution, layer: Any) -> None:
-    """The layer of transformers, before its non-linearity and without its constant."""
+    """The layer of transformers in double precision, before its non-linearity and without its constant."""
     import torch
 
     torch.manual_seed(1)
-    frames = torch.randn(1, 16, N)
+    frames = torch.randn(1, 16, N, dtype=torch.float64)
+    layer.double()
     with torch.no_grad():
         theirs = layer.padding(layer.conv(frames))[0] - layer.conv.bias[:, None]
-    np.testing.assert_allclose(convolved(form, as_numbers(frames[0])), as_numbers(theirs), rtol=0, atol=5e-6)  # sums of 48 products
+    np.testing.assert_allclose(convolved(form, as_numbers(frames[0])), as_numbers(theirs), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -61,7 +62,7 @@ def test_the_weights_of_sew_are_those_that_its_module_uses(tmp_path: Path) -> No
     model = made("SEWModel", **WAVES, squeeze_factor=1)
     (encoding,) = read(find, model, tmp_path).values()
     np.testing.assert_allclose(
-        form_of(encoding, Convolution).weights, as_numbers(model.encoder.pos_conv_embed.conv.weight), rtol=0, atol=1e-6
+        form_of(encoding, Convolution).weights, as_numbers(model.double().encoder.pos_conv_embed.conv.weight), rtol=0, atol=1e-12
     )
 
 

@@ -65,42 +65,42 @@ def test_each_pair_of_positions_has_the_vector_that_the_model_takes(name: str, o
     import torch
 
     model = made(name, **options)
-    encoder = encoder_of(model)
+    (encoding,) = read(find, model, tmp_path).values()
+    encoder = encoder_of(model.double())
     relative = encoder.get_rel_pos(torch.zeros(1, N, 16))[0]
     rows = encoder.get_rel_embedding()
     theirs = as_numbers(rows[torch.clamp(relative + len(rows) // 2, 0, len(rows) - 1)])
-    (encoding,) = read(find, model, tmp_path).values()
-    np.testing.assert_allclose(by_pair(encoding), theirs, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(by_pair(encoding), theirs, rtol=0, atol=1e-12)
 
 
 def test_the_attention_of_version_2_adds_products_with_these_vectors(tmp_path: Path) -> None:
     import torch
 
     model = made("DebertaV2Model", **{**BUCKETED, "share_att_key": False})
-    attention, encoder = model.encoder.layer[0].attention.self, model.encoder
-    query, key = torch.randn(2, N, 8), torch.randn(2, N, 8)  # heads, positions, width
-    theirs = attention.disentangled_attention_bias(query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3)
     (encoding,) = read(find, model, tmp_path).values()
-    vectors = torch.tensor(by_pair(encoding), dtype=torch.float32)
+    attention, encoder = model.double().encoder.layer[0].attention.self, model.encoder
+    query, key = torch.randn(2, 2, N, 8, dtype=torch.float64)  # heads, positions, width
+    theirs = attention.disentangled_attention_bias(query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3)
+    vectors = torch.tensor(by_pair(encoding))
     towards = attention.pos_key_proj(vectors).view(N, N, 2, 8)
     away = attention.pos_query_proj(vectors).view(N, N, 2, 8)
     ours = (torch.einsum("hqd,qkhd->hqk", query, towards) + torch.einsum("hkd,qkhd->hqk", key, away)) / (3 * 8) ** 0.5
-    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=5e-6)  # sums of 16 products in single precision
+    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)  # It takes √ in single precision.
 
 
 def test_the_attention_of_version_1_adds_products_with_these_vectors(tmp_path: Path) -> None:
     import torch
 
     model = made("DebertaModel", **SIZE)
-    attention, encoder = model.encoder.layer[0].attention.self, model.encoder
-    query, key = torch.randn(1, 2, N, 8), torch.randn(1, 2, N, 8)
-    theirs = attention.disentangled_att_bias(query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3)[0]
     (encoding,) = read(find, model, tmp_path).values()
-    vectors = torch.tensor(by_pair(encoding), dtype=torch.float32)
+    attention, encoder = model.double().encoder.layer[0].attention.self, model.encoder
+    query, key = torch.randn(2, 1, 2, N, 8, dtype=torch.float64)
+    theirs = attention.disentangled_att_bias(query, key, encoder.get_rel_pos(torch.zeros(1, N, 16)), encoder.get_rel_embedding(), 3)[0]
+    vectors = torch.tensor(by_pair(encoding))
     towards = attention.pos_proj(vectors).view(N, N, 2, 8)
     away = attention.pos_q_proj(vectors).view(N, N, 2, 8) / (3 * 8) ** 0.5
     ours = torch.einsum("hqd,qkhd->hqk", query[0], towards) + torch.einsum("hkd,qkhd->hqk", key[0], away)
-    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=5e-6)  # sums of 16 products in single precision
+    np.testing.assert_allclose(as_numbers(ours), as_numbers(theirs), rtol=0, atol=1e-6)  # It takes √ in single precision.
 
 
 def test_the_row_in_the_middle_is_for_the_querys_own_position() -> None:

@@ -79,10 +79,10 @@ def test_dinov3_turns_by_what_its_forward_pass_makes_of_neighbouring_patches(ima
     assert down is not None
     assert across is not None
     np.testing.assert_allclose(
-        turns[1:, :, 0] / turns[:-1, :, 0], np.broadcast_to(np.exp(1j * down.frequencies), turns[1:, :, 0].shape), atol=2e-6
+        turns[1:, :, 0] / turns[:-1, :, 0], np.broadcast_to(np.exp(1j * down.frequencies), turns[1:, :, 0].shape), atol=1e-6
     )
     np.testing.assert_allclose(
-        turns[:, 1:, 1] / turns[:, :-1, 1], np.broadcast_to(np.exp(1j * across.frequencies), turns[:, 1:, 1].shape), atol=2e-6
+        turns[:, 1:, 1] / turns[:, :-1, 1], np.broadcast_to(np.exp(1j * across.frequencies), turns[:, 1:, 1].shape), atol=1e-6
     )
 
 
@@ -127,8 +127,8 @@ def test_llama_4_turns_neighbouring_patches_apart_by_the_frequencies() -> None:
     config = config_of("llama4_vision_model", **SIZES, image_size=64, patch_size=8)
     turns = Llama4VisionRotaryEmbedding(config).freqs_ci[:-1, 0].to(torch.complex128).numpy().reshape(8, 8, 2, -1)
     by_one = np.exp(1j * rotations(config.to_dict())["vision"].frequencies)
-    np.testing.assert_allclose(turns[:, 1:, 0] / turns[:, :-1, 0], np.broadcast_to(by_one, (8, 7, 8)), atol=2e-6)
-    np.testing.assert_allclose(turns[1:, :, 1] / turns[:-1, :, 1], np.broadcast_to(by_one, (7, 8, 8)), atol=2e-6)
+    np.testing.assert_allclose(turns[:, 1:, 0] / turns[:, :-1, 0], np.broadcast_to(by_one, (8, 7, 8)), atol=1e-6)
+    np.testing.assert_allclose(turns[1:, :, 1] / turns[:-1, :, 1], np.broadcast_to(by_one, (7, 8, 8)), atol=1e-6)
     assert np.allclose(turns[:, 1:, 1], turns[:, :-1, 1])
 
 
@@ -151,7 +151,7 @@ def test_encoder_and_predictor_of_vjepa2_turn_by_the_series_of_their_thirds() ->
         pairs = torch.eye(2).repeat(1, form.rotary_dim // 2)[None, None]  # (1, 1, 2, rotary_dim)
         first, second = rotate_queries_or_keys(pairs, torch.ones(1, 1, 2)).double().numpy()[0, 0]
         cosines = np.stack([first[::2], second[1::2]], axis=-1).ravel()
-        np.testing.assert_allclose(cosines, np.tile(np.cos(form.frequencies), 2), atol=2e-6)
+        np.testing.assert_allclose(cosines, np.tile(np.cos(form.frequencies), 2), atol=1e-6)
 
 
 def test_efficient_loftr_turns_its_whole_width() -> None:

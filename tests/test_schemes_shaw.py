@@ -122,13 +122,13 @@ def test_the_vectors_of_inkling_are_those_that_its_module_multiplies_by_distance
     import torch
     from transformers.models.inkling.modeling_inkling import InklingRelativeLogits
 
-    module = InklingRelativeLogits(4, 9)
+    module = InklingRelativeLogits(4, 9).double()
     torch.nn.init.normal_(module.proj)
-    position, states = torch.arange(N), torch.randn(1, N, 2, 4)
+    position, states = torch.arange(N), torch.randn(1, N, 2, 4, dtype=torch.float64)
     theirs = as_numbers(module(states, position, position)[0])
     (encoding,) = find(DictFiles(arrays={"layers.0.self_attn.rel_logits_proj.proj": module.proj.detach().numpy()}))
     ours = np.einsum("qhd,qkd->hqk", as_numbers(states[0]), by_pair(encoding))
-    np.testing.assert_allclose(np.tril(ours), theirs, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(np.tril(ours), theirs, rtol=0, atol=1e-12)
     assert encoding.part == "decoder"
 
 
@@ -138,7 +138,8 @@ def test_the_vectors_of_prophetnet_meet_hidden_states_as_in_its_attention() -> N
     from transformers.models.prophetnet.modeling_prophetnet import ProphetNetNgramSelfAttention, compute_relative_buckets
 
     config = ProphetNetConfig(hidden_size=16, num_decoder_attention_heads=2, num_buckets=8, relative_max_distance=12)
-    attention, hidden, position = ProphetNetNgramSelfAttention(config), torch.randn(1, N, 16), torch.arange(N)
+    attention, position = ProphetNetNgramSelfAttention(config).double(), torch.arange(N)
+    hidden = torch.randn(1, N, 16, dtype=torch.float64)
     linear = attention.relative_pos_embeddings
     torch.nn.init.zeros_(linear.bias)
     told = compute_relative_buckets(8, 12, position[None] - position[:, None])[None].long()
@@ -147,4 +148,4 @@ def test_the_vectors_of_prophetnet_meet_hidden_states_as_in_its_attention() -> N
     (encoding,) = find(DictFiles(config.to_dict(), {name: linear.weight.detach().numpy()}))
     vectors = by_pair(encoding).reshape(N, N, 2, 16)
     ours = np.einsum("qd,qkhd->hqk", as_numbers(hidden[0]), vectors)
-    np.testing.assert_allclose(np.tril(ours), np.tril(theirs), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(np.tril(ours), np.tril(theirs), rtol=0, atol=1e-12)

@@ -161,7 +161,7 @@ def test_a_part_that_is_nested_or_of_speech_has_the_table_of_its_module(
     theirs = (module.create_weight() if made is None else made).double().numpy()
     (encoding, *_) = find(DictFiles(config))
     form = form_of(encoding, PositionTable)
-    np.testing.assert_allclose(form.vectors[: 24 - form.first_row], theirs[form.first_row : 24], rtol=0, atol=FLOAT32 * 4)
+    np.testing.assert_allclose(form.vectors[: 24 - form.first_row], theirs[form.first_row : 24], rtol=0, atol=FLOAT32)
 
 
 def test_the_first_position_of_a_model_of_speech_is_that_after_its_padding() -> None:
@@ -195,7 +195,7 @@ def test_the_sinusoid_of_fun_asr_is_that_of_its_stacked_frames_counted_from_one(
 
     theirs = FunAsrNanoPositionEmbedding(24, 12)(torch.zeros(1, 23, 12)).double().numpy()
     (encoding,) = find(DictFiles({"model_type": "fun_asr_nano", "audio_config": FUN_ASR}))
-    np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32 * 4)
+    np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
     assert (encoding.part, encoding.is_of_words) == ("audio encoder", False)
 
 

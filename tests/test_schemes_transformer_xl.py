@@ -165,12 +165,12 @@ def test_the_vectors_of_gemma_4_are_its_modules_sinusoid_through_its_map(left: i
     from transformers.models.gemma4.modeling_gemma4 import Gemma4AudioRelPositionalEncoding
 
     config = Gemma4AudioConfig(hidden_size=16, num_attention_heads=2, attention_context_left=left, attention_context_right=right)
-    sinusoid = Gemma4AudioRelPositionalEncoding(config)(torch.zeros(1)).double().numpy().reshape(-1, 16)
+    sinusoid = Gemma4AudioRelPositionalEncoding(config).double()(torch.zeros(1, dtype=torch.float64)).double().numpy().reshape(-1, 16)
     weight = np.random.default_rng(0).normal(size=(16, 16))
     (found,) = find(DictFiles(config.to_dict(), {"layers.0.self_attn.relative_k_proj.weight": weight}))
     form = form_of(found, RelativeTable)
     assert (found.part, form.offsets[0]) == ("audio encoder", 1 - left)
-    np.testing.assert_allclose(form.vectors, sinusoid @ weight.T, rtol=0, atol=1e-4)  # Theirs is in single precision.
+    np.testing.assert_allclose(form.vectors, sinusoid @ weight.T, rtol=0, atol=1e-6)
 
 
 def test_the_vectors_of_gemma_3n_meet_queries_as_in_its_module() -> None:
@@ -180,8 +180,11 @@ def test_the_vectors_of_gemma_3n_meet_queries_as_in_its_module() -> None:
 
     config = Gemma3nAudioConfig(hidden_size=16, conf_num_attention_heads=2, conf_attention_chunk_size=4, conf_attention_context_left=5,
                                 conf_attention_context_right=2)  # fmt: skip
-    module = Gemma3nAudioRelativePositionEmbedding(config)
-    queries, keys = torch.randn(1, 1, 4, 2, 8), torch.zeros(1, 1, 10, 2, 8)  # A key stands four places before the query of its number.
+    module = Gemma3nAudioRelativePositionEmbedding(config).double()
+    queries, keys = (
+        torch.randn(1, 1, 4, 2, 8).double(),
+        torch.zeros(1, 1, 10, 2, 8).double(),
+    )  # A key stands four places before the query of its number.
     theirs = module(queries, keys)[0, :, 0].detach().double().numpy()  # (n_heads, n_queries, n_keys)
     name = "audio_tower.conformer.0.attention.attn.relative_position_embedding.pos_proj.weight"
     whole = {"model_type": "gemma3n", "audio_config": config.to_dict()}
@@ -190,7 +193,7 @@ def test_the_vectors_of_gemma_3n_meet_queries_as_in_its_module() -> None:
     vectors = form.vectors.reshape(-1, 2, 8)
     for query in range(4):
         ours = np.einsum("hd,nhd->hn", queries[0, 0, query].double().numpy(), vectors)
-        np.testing.assert_allclose(theirs[:, query, query + 4 + form.offsets.astype(int)], ours, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(theirs[:, query, query + 4 + form.offsets.astype(int)], ours, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("wrong", [{"attention_context_left": "x"}, {"attention_chunk_size": -1}, {"attention_context_right": 10**9}])
