@@ -1,14 +1,16 @@
-"""A checkpoint in a local folder in the Hub's layout: config.json, safetensors (one file or shards), tokenizer files."""
+"""A checkpoint in the Hub's layout, wherever it is stored: config.json, safetensors (one file or shards), tokenizer files."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from generator.contracts import Json, TensorInfo
 from generator.errors import RowError
+from generator.folders import Folder
 from generator.numerics import Floats
 from generator.safetensors_header import BITS, Span, decode, header_size, spans
 
@@ -16,7 +18,26 @@ ONLY_PICKLED = (
     "only pytorch_model.bin, a pickle, which is not opened; expected model.safetensors "
     "(convert it with safetensors.torch.save_file, or set `pickle: true` on the row if you trust it)"
 )
-MOST_TEXT_BYTES = 64 * 2**20  # The largest tokenizer.json in use is about 35 MB.
+AT_ONCE = 8  # Requests under way together, where the storage is not on this machine.
+
+
+class Storage(Protocol):
+    """Where the files of one checkpoint lie. Errors: RowError for what cannot be read, NotReachedError where nobody answers."""
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a file."""
+
+    def size(self, name: str) -> int:
+        """Its length in bytes."""
+
+    def part(self, name: str, start: int, stop: int) -> bytes:
+        """Its bytes from ``start`` up to, not including, ``stop``."""
+
+    def whole(self, name: str) -> bytes | None:
+        """All of a small file; None when there is none."""
+
+    def path(self, name: str) -> Path:
+        """All of a large file, on this disk."""
 
 
 def parse_config(text: bytes, where: str) -> Json:
@@ -34,16 +55,17 @@ def parse_config(text: bytes, where: str) -> Json:
 
 
 class FolderFiles:
-    """Files of one folder; links that lead out of it are not followed, except into a Hub cache's own blobs.
+    """Files of one folder, or of another storage.
 
     errors: RowError when there is no such folder, or no config.json in it that holds a JSON object
     """
 
-    def __init__(self, folder: Path, where: str, revision: str | None = None) -> None:
-        self.folder, self.where, self.revision = folder, where, revision
-        if not folder.is_dir():
+    def __init__(self, folder: Path | Storage, where: str, revision: str | None = None) -> None:
+        self.where, self.revision = where, revision
+        if isinstance(folder, Path) and not folder.is_dir():
             found = "not a folder" if folder.exists() else "no such folder"
             raise RowError(f"{where}: {found}; expected a folder with config.json")
+        self.storage: Storage = Folder(folder, where) if isinstance(folder, Path) else folder
         text = self.read("config.json")
         if text is None:
             raise RowError(f"{where}: no config.json; expected one beside the weights")
@@ -55,13 +77,16 @@ class FolderFiles:
 
     def tensor(self, name: str) -> Floats:
         file, span = self._spans[name]
-        return decode(self._bytes(file, span.start, span.stop), span.dtype, span.shape, f"{self.where}: {name}")
+        return decode(self.storage.part(file, span.start, span.stop), span.dtype, span.shape, f"{self.where}: {name}")
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
         file, span = self._spans[name]
         self.check_rows(name, indices)
         width = span.shape[1] * BITS[span.dtype] // 8
-        data = b"".join(self._bytes(file, span.start + i * width, span.start + (i + 1) * width) for i in indices)
+        starts = {index: span.start + index * width for index in indices}  # Each once, however often it is asked for.
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            read = dict(zip(starts, threads.map(lambda start: self.storage.part(file, start, start + width), starts.values()), strict=True))
+        data = b"".join(read[index] for index in indices)
         return decode(data, span.dtype, (len(indices), span.shape[1]), f"{self.where}: {name}")
 
     def check_rows(self, name: str, indices: Sequence[int]) -> None:
@@ -75,25 +100,19 @@ class FolderFiles:
 
     def sha256(self, name: str) -> str:
         file, span = self._spans[name]
-        return hashlib.sha256(self._bytes(file, span.start, span.stop)).hexdigest()
+        return hashlib.sha256(self.storage.part(file, span.start, span.stop)).hexdigest()
 
     def read(self, name: str) -> bytes | None:
-        path = self.folder / name
-        if not path.exists():
-            return None
-        size = self._regular(name).stat().st_size
-        if size > MOST_TEXT_BYTES:
-            raise RowError(f"{self.where}/{name}: {size:,} bytes; expected at most {MOST_TEXT_BYTES:,}")
-        return path.read_bytes()
+        return self.storage.whole(name)
 
     @cached_property
     def _spans(self) -> Mapping[str, tuple[str, Span]]:
         index = self.read("model.safetensors.index.json")
         if index is not None:
             return self._shards(index)
-        if (self.folder / "model.safetensors").exists():
+        if self.storage.has("model.safetensors"):
             return {name: ("model.safetensors", span) for name, span in self._file_spans("model.safetensors").items()}
-        if (self.folder / "pytorch_model.bin").exists():
+        if self.storage.has("pytorch_model.bin"):
             raise RowError(f"{self.where}: {ONLY_PICKLED}")
         return {}
 
@@ -105,7 +124,9 @@ class FolderFiles:
         for file in sorted(set(weight_map.values())):
             if Path(file).name != file:
                 raise RowError(f"{where}: the shard {file!r}; expected a file name in the same folder")
-        held = {file: self._file_spans(file) for file in sorted(set(weight_map.values()))}
+        shards = sorted(set(weight_map.values()))
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            held = dict(zip(shards, threads.map(self._file_spans, shards), strict=True))
         missing = sorted(name for name, file in weight_map.items() if name not in held[file])
         if missing:
             raise RowError(f"{where}: {missing[0]!r} is not in {weight_map[missing[0]]!r}; expected it there")
@@ -113,26 +134,6 @@ class FolderFiles:
 
     def _file_spans(self, file: str) -> dict[str, Span]:
         where = f"{self.where}/{file}"
-        size = self._regular(file).stat().st_size
-        length = header_size(self._bytes(file, 0, min(8, size)), size, where)
-        return spans(self._bytes(file, 8, 8 + length), size, where)
-
-    def _bytes(self, file: str, start: int, stop: int) -> bytes:
-        with self._regular(file).open("rb") as stream:
-            stream.seek(start)
-            data = stream.read(stop - start)
-        if len(data) != stop - start:
-            raise RowError(f"{self.where}/{file}: ends at byte {start + len(data):,}; expected {stop:,}")
-        return data
-
-    def _regular(self, name: str) -> Path:
-        path = self.folder / name
-        if not path.exists():
-            raise RowError(f"{self.where}/{name}: no such file; expected it beside config.json")
-        if not path.is_file():
-            raise RowError(f"{self.where}/{name}: not a regular file; expected one")
-        target = path.resolve()
-        homes = (self.folder.resolve(), self.folder.resolve().parent.parent / "blobs")
-        if not any(target.is_relative_to(home) for home in homes):
-            raise RowError(f"{self.where}/{name}: a link that leads out of the folder; expected a file within it")
-        return path
+        size = self.storage.size(file)
+        length = header_size(self.storage.part(file, 0, min(8, size)), size, where)
+        return spans(self.storage.part(file, 8, 8 + length), size, where)

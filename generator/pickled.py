@@ -10,7 +10,8 @@ import numpy as np
 
 from generator.contracts import TensorInfo
 from generator.errors import RowError
-from generator.files import FolderFiles
+from generator.files import FolderFiles, Storage
+from generator.folders import Folder
 from generator.numerics import Floats
 
 FILE = "pytorch_model.bin"
@@ -24,9 +25,10 @@ DTYPES = {
 }
 
 
-def open_folder(folder: Path, where: str, pickle: bool, revision: str | None = None) -> FolderFiles:
+def open_folder(folder: Path | Storage, where: str, pickle: bool, revision: str | None = None) -> FolderFiles:
     """The checkpoint in ``folder``; its pickle only where the row allows it and there is nothing better."""
-    better = any((folder / name).exists() for name in ("model.safetensors", "model.safetensors.index.json"))
+    storage = Folder(folder, where) if isinstance(folder, Path) else folder
+    better = any(storage.has(name) for name in ("model.safetensors", "model.safetensors.index.json"))
     return (PickledFiles if pickle and not better else FolderFiles)(folder, where, revision)
 
 
@@ -62,7 +64,7 @@ class PickledFiles(FolderFiles):
     def _state(self) -> Mapping[str, Any]:
         import torch
 
-        path = self._regular(FILE)
+        path = self.storage.path(FILE)
         try:
             state = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:  # noqa: BLE001  # Bytes that are no pickle can make its reader stumble in any way.

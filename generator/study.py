@@ -2,6 +2,7 @@
 
 import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLongError
 from dataclasses import dataclass, replace
 
@@ -35,6 +36,7 @@ from generator.style import REFERENCE as REFERENCE_COLOUR
 from generator.style import SERIES, short
 from generator.svg import svg
 
+AT_ONCE = 8  # Questions under way together.
 SECONDS = 600.0
 THUMBNAIL = 96  # positions
 REFERENCE = Label("Sinusoid", REFERENCE_COLOUR)
@@ -62,10 +64,13 @@ def all_analyses() -> tuple[Analysis, ...]:
 
 
 def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
-    """A task for each row; every source that is needed is asked once whether it answers."""
+    """A task for each row; every source that is needed is asked once whether it answers, and then what its revisions stand for now."""
     used = {checkpoint.source for checkpoint in checkpoints}
-    silent = {source.key for source in all_sources() if source.key in used and (offline or not _reached(source))}
-    return [Task(checkpoint, SERIES[index % len(SERIES)], checkpoint.source in silent) for index, checkpoint in enumerate(checkpoints)]
+    sources = {source.key: source for source in all_sources() if source.key in used}
+    silent = {key for key, source in sources.items() if offline or not _reached(source)}
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        pinned = threads.map(lambda row: sources[row.source].pin(row, row.source in silent), checkpoints)
+        return [Task(row, SERIES[index % len(SERIES)], row.source in silent) for index, row in enumerate(pinned)]
 
 
 def keys(tasks: Sequence[Task], code: str) -> list[str | None]:

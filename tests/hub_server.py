@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -51,11 +51,12 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Asked:
-    """One request: method, path, and the token that came with it."""
+    """One request: method, path, the token and the range that came with it."""
 
     method: str
     path: str
     token: str | None
+    span: str | None = None
 
 
 class Hub(ThreadingHTTPServer):
@@ -67,6 +68,7 @@ class Hub(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.repositories, self.troubles = repositories, troubles
         self.log: list[Asked] = []
+        self.sent = 0  # bytes of bodies
         self._met = [0] * len(troubles)
         self._one_at_a_time = Lock()
 
@@ -85,7 +87,7 @@ class Hub(ThreadingHTTPServer):
                 if trouble.about in asked.path and trouble.method in ("", asked.method) and self._met[index] < trouble.times:
                     self._met[index] += 1
                     return trouble.answer
-        return _true_answer(self.repositories, asked)
+        return _of_range(_true_answer(self.repositories, asked), asked.span)
 
 
 def refusal(status: int, code: str = "", message: str = "", **headers: str) -> Answer:
@@ -146,6 +148,17 @@ def _file(body: bytes | None, commit: str) -> Answer:
     return Answer(200, body, {"X-Repo-Commit": commit, "ETag": f'"{_oid(body)}"', "X-Linked-Size": str(len(body))})
 
 
+def _of_range(answer: Answer, span: str | None) -> Answer:
+    """What a server that knows ranges sends of an answer."""
+    found = re.fullmatch(r"bytes=(\d+)-(\d+)", span or "")
+    if found is None or answer.status != 200:
+        return answer
+    start, stop, total = int(found[1]), min(int(found[2]) + 1, len(answer.body)), len(answer.body)
+    if start >= total:
+        return Answer(416, headers={"Content-Range": f"bytes */{total}"})
+    return Answer(206, answer.body[start:stop], {**answer.headers, "Content-Range": f"bytes {start}-{stop - 1}/{total}"})
+
+
 def _json(document: object) -> Answer:
     return Answer(200, json.dumps(document).encode(), {"Content-Type": "application/json"})
 
@@ -160,16 +173,19 @@ class _Handler(BaseHTTPRequestHandler):
     server: Hub
 
     def do_GET(self) -> None:
-        answer = self.server.answer(Asked(self.command, unquote(urlsplit(self.path).path), self.headers.get("Authorization")))
+        path = unquote(urlsplit(self.path).path)
+        answer = self.server.answer(Asked(self.command, path, self.headers.get("Authorization"), self.headers.get("Range")))
         self.close_connection = True
         if answer.status is None:
             return
         self.send_response(answer.status)
-        for name, value in {**answer.headers, "Content-Length": str(len(answer.body)), "Connection": "close"}.items():
+        for name, value in {"Content-Length": str(len(answer.body)), "Connection": "close", **answer.headers}.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command == "GET":
-            self.wfile.write(answer.body)
+            with suppress(ConnectionError):  # Whoever asked may have heard enough.
+                self.wfile.write(answer.body)
+                self.server.sent += len(answer.body)
 
     def do_HEAD(self) -> None:
         self.do_GET()

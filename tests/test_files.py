@@ -15,7 +15,8 @@ from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_torch_file
 
 from generator.errors import RowError
-from generator.files import MOST_TEXT_BYTES, FolderFiles, parse_config
+from generator.files import FolderFiles, parse_config
+from generator.folders import MOST_TEXT_BYTES
 from generator.numerics import Array
 from tests.support import Planted, save_folder
 

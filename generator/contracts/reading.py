@@ -89,8 +89,9 @@ class LayoutRow:
 @dataclass(frozen=True)
 class Source:
     """Where files come from. ``is_path``: places are paths, relative to the configuration; ``reach`` asks once a run
-    whether anything answers there, and raises NotReachedError when not. ``state`` changes whenever the files may have
-    changed; None where only opening them would tell."""
+    whether anything answers there, and raises NotReachedError when not. ``pin`` fixes a revision that can move, so that
+    all of a run sees the same; ``state`` changes whenever the files may have changed, and is None where only opening them
+    would tell. ``received``: bytes that this process has had over the network."""
 
     key: str
     describes: str
@@ -98,6 +99,8 @@ class Source:
     open: Callable[[Checkpoint, bool], Files]
     state: Callable[[Checkpoint], str | None]
     reach: Callable[[], None] = lambda: None
+    pin: Callable[[Checkpoint, bool], Checkpoint] = lambda checkpoint, offline: checkpoint  # noqa: ARG005 (named for its callers)
+    received: Callable[[], int] = lambda: 0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,51 @@
+"""A folder on this disk as the storage of a checkpoint; links that lead out of it are not followed."""
+
+from pathlib import Path
+
+from generator.errors import RowError
+
+MOST_TEXT_BYTES = 64 * 2**20  # The largest tokenizer.json in use is about 35 MB.
+
+
+class Folder:
+    """Files directly in ``folder``; links may lead to a Hub cache's own blobs, and to ``cache``, where all of such a cache lies.
+
+    errors: RowError when what should be a file is something else, leads elsewhere, ends early or is too long
+    """
+
+    def __init__(self, folder: Path, where: str, cache: Path | None = None) -> None:
+        self.folder, self.where = folder, where
+        blobs = folder.resolve().parent.parent / "blobs"
+        self.homes = (folder.resolve(), blobs, *(() if cache is None else (cache.resolve(),)))
+
+    def has(self, name: str) -> bool:
+        return (self.folder / name).exists()
+
+    def size(self, name: str) -> int:
+        return self.path(name).stat().st_size
+
+    def part(self, name: str, start: int, stop: int) -> bytes:
+        with self.path(name).open("rb") as stream:
+            stream.seek(start)
+            data = stream.read(stop - start)
+        if len(data) != stop - start:
+            raise RowError(f"{self.where}/{name}: ends at byte {start + len(data):,}; expected {stop:,}")
+        return data
+
+    def whole(self, name: str) -> bytes | None:
+        if not self.has(name):
+            return None
+        size = self.size(name)
+        if size > MOST_TEXT_BYTES:
+            raise RowError(f"{self.where}/{name}: {size:,} bytes; expected at most {MOST_TEXT_BYTES:,}")
+        return self.path(name).read_bytes()
+
+    def path(self, name: str) -> Path:
+        path = self.folder / name
+        if not path.exists():
+            raise RowError(f"{self.where}/{name}: no such file; expected it beside config.json")
+        if not path.is_file():
+            raise RowError(f"{self.where}/{name}: not a regular file; expected one")
+        if not any(path.resolve().is_relative_to(home) for home in self.homes):
+            raise RowError(f"{self.where}/{name}: a link that leads out of the folder; expected a file within it")
+        return path

@@ -1,0 +1,166 @@
+"""What a Hub is asked for, byte by byte, what is kept of it, and what it can do to whoever asks."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, run, serving
+from tests.synthetic import PICKLED, WORDS, binary, write_folder, write_list
+
+COMMIT, TOKEN = "a" * 40, "hf_" + "ThisTokenIsNobodys"
+N_WORDS, WIDTH, N_POSITIONS = 40_000, 64, 16
+WEIGHTS = save({"wpe.weight": binary(N_POSITIONS, WIDTH).astype("f4"), "wte.weight": np.ones((N_WORDS, WIDTH), dtype="f4")})
+FILES = {
+    "config.json": json.dumps({"model_type": "gpt2", "n_positions": N_POSITIONS, "n_embd": WIDTH, "n_layer": 1, "n_head": 2}).encode(),
+    "model.safetensors": WEIGHTS,
+    "vocab.txt": "\n".join(WORDS).encode(),
+}
+LARGE = Repository({COMMIT: FILES}, {"main": COMMIT})
+HUB = {"atlas/large": LARGE, "moved/large": LARGE, "atlas/pickled": Repository({COMMIT: PICKLED}, {"main": COMMIT})}
+ROW = {"hub": "atlas/large", "revision": COMMIT, "sentence": "one two three"}
+MOVED = f"moved/large/resolve/{COMMIT}/model.safetensors"
+
+
+def build(folder: Path, hub: Hub, *options: str) -> CompletedProcess[str]:
+    command = ["build", "--config", str(write_list(folder, [ROW])), "--output", str(folder / "out"), *options]
+    return run(*command, home=folder / "hub", endpoint=hub.endpoint)
+
+
+def inspect(home: Path, hub: Hub, *options: str, **environment: str) -> CompletedProcess[str]:
+    return run("inspect", f"atlas/large@{COMMIT}", *options, home=home, endpoint=hub.endpoint, **environment)
+
+
+def spans(hub: Hub) -> list[tuple[int, int]]:
+    """The ranges that were asked of the weights, in order."""
+    found = [str(asked.span).removeprefix("bytes=").split("-") for asked in hub.log if asked.path.endswith("model.safetensors")]
+    return sorted((int(first), int(last) + 1) for first, last in found)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Hub]:
+    """A build of one checkpoint of 10 MB, and the Hub that it was read from."""
+    folder = tmp_path_factory.mktemp("built")
+    with serving(HUB) as hub:
+        done = build(folder, hub)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder, hub
+
+
+def test_the_beginning_of_the_weights_and_the_words_of_the_sentence_are_all_that_is_asked_for(built: tuple[Path, Hub]) -> None:
+    start = len(WEIGHTS) - N_WORDS * WIDTH * 4  # of the word table, which comes last
+    rows = [start + WORDS.index(word) * WIDTH * 4 for word in WORDS]
+    assert spans(built[1]) == [(0, 2**15)]
+    assert all(row + WIDTH * 4 <= 2**15 for row in rows)
+
+
+def test_less_than_one_percent_of_a_large_checkpoint_is_read(built: tuple[Path, Hub]) -> None:
+    assert built[1].sent < len(WEIGHTS) / 100
+
+
+def test_a_commit_that_was_read_is_not_asked_for_again(built: tuple[Path, Hub]) -> None:
+    folder, _ = built
+    with serving(HUB) as hub:
+        done = build(folder, hub, "--fresh")
+    assert done.returncode == 0
+    assert [asked.method for asked in hub.log] == ["HEAD"]
+
+
+def test_what_was_read_once_can_be_built_offline(built: tuple[Path, Hub]) -> None:
+    with serving(HUB) as hub:
+        done = build(built[0], hub, "--fresh", "--offline")
+    assert (done.returncode, hub.log) == (0, [])
+
+
+def test_what_is_kept_and_was_changed_is_fetched_again(tmp_path: Path) -> None:
+    with serving(HUB) as hub:
+        first = inspect(tmp_path, hub, "--json")
+        [kept] = tmp_path.rglob("model.safetensors.opening")
+        kept.write_bytes(kept.read_bytes()[:-1] + b"\0")
+        hub.log.clear()
+        assert inspect(tmp_path, hub, "--json").stdout == first.stdout
+    assert spans(hub) == [(0, 2**15)]
+
+
+def test_each_row_beyond_the_beginning_is_one_range(tmp_path: Path) -> None:
+    ids = [39_000, 39_001, 39_000]
+    with serving(HUB) as hub:
+        command = ["build", "--config", str(write_list(tmp_path, [{**ROW, "sentence": ids}])), "--output", str(tmp_path / "out")]
+        run(*command, home=tmp_path / "hub", endpoint=hub.endpoint)
+    start = len(WEIGHTS) - N_WORDS * WIDTH * 4
+    assert spans(hub)[1:] == [(start + row * WIDTH * 4, start + (row + 1) * WIDTH * 4) for row in (39_000, 39_001)]
+
+
+def test_what_the_clients_own_cache_holds_is_read_there(tmp_path: Path) -> None:
+    repository = tmp_path / "hub/models--atlas--large"
+    write_folder(repository / "snapshots" / COMMIT, FILES)
+    write_folder(repository / "refs", {"main": COMMIT.encode()})
+    with serving(HUB) as hub:
+        done = run("inspect", "atlas/large", "--json", home=tmp_path, endpoint=hub.endpoint, HF_HUB_OFFLINE="1")
+    assert json.loads(done.stdout)["revision"] == COMMIT
+    assert hub.log == []
+
+
+def test_a_pickle_that_the_row_allows_is_downloaded_whole(tmp_path: Path) -> None:
+    with serving(HUB) as hub:
+        done = run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
+    assert "torch does not load it with weights_only" in done.stderr
+    assert hub.downloads() == ["config.json", "pytorch_model.bin"]
+
+
+SPAN = {"Content-Range": f"bytes 0-32767/{len(WEIGHTS)}"}
+# What a Hub can do to a range, and what is then said.
+BAD_ANSWERS: Mapping[str, tuple[Answer, str]] = {
+    "the whole file": (Answer(200, bytes(2**26)), "the Hub answered 200 to a range of 32,768 bytes; expected 206 and that range"),
+    "more than was asked for": (Answer(206, bytes(2**26), SPAN), "the Hub sends more than 32,768 bytes"),
+    "another range": (
+        Answer(206, b"1234", {"Content-Range": "bytes 4-7/99"}),
+        "the Hub sent 4 bytes as 'bytes 4-7/99'; expected bytes 0 to",
+    ),
+    "always cut": (Answer(None), "the download broke off (RemoteProtocolError); expected whole files"),
+    "cut in the middle": (Answer(206, b"12", {**SPAN, "Content-Length": "32768"}), "the download broke off (RemoteProtocolError)"),
+    "cut, and no ranges": (Answer(200, b"12", {"Content-Length": "32768"}), "the Hub answered 200 to a range"),
+    "an empty file": (Answer(416, headers={"Content-Range": "bytes */0"}), "the Hub answered 416"),
+    "another port of this machine": (Answer(302, headers={"Location": "http://127.0.0.1:1/x"}), "the Hub sends on to 127.0.0.1;"),
+    "this machine by name": (Answer(302, headers={"Location": "http://localhost/x"}), "the Hub sends on to localhost;"),
+    "this machine in IPv6": (Answer(302, headers={"Location": "http://[::ffff:127.0.0.1]/x"}), "the Hub sends on to ::ffff:127.0.0.1;"),
+    "its own network": (Answer(302, headers={"Location": "http://169.254.169.254/x"}), "the Hub sends on to 169.254.169.254;"),
+    "in circles": (Answer(302, headers={"Location": MOVED.replace("moved", "/atlas")}), "the download broke off (TooManyRedirects)"),
+    "another scheme": (Answer(302, headers={"Location": "file:///etc/passwd"}), "the Hub sends on to 127.0.0.1;"),
+    "patience": (refusal(429, Retry_After="3600"), "the Hub answered 429"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_ANSWERS)
+def test_a_bad_answer_to_a_range_is_said_in_one_line(case: str, tmp_path: Path) -> None:
+    answer, said = BAD_ANSWERS[case]
+    with serving(HUB, Trouble(answer, "large/resolve/" + COMMIT + "/model")) as hub:
+        done = inspect(tmp_path, hub)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert said in done.stderr
+    assert hub.sent < 2**20  # Whoever asked hung up long before the end.
+
+
+def test_a_hub_that_asks_for_too_much_patience_is_asked_once(tmp_path: Path) -> None:
+    with serving(HUB, Trouble(refusal(429, Retry_After="3600"), "/resolve/")) as hub:
+        inspect(tmp_path, hub)
+    assert sum("/resolve/" in asked.path for asked in hub.log) == 1
+
+
+def test_a_hub_that_is_busy_is_asked_again_when_it_says(tmp_path: Path) -> None:
+    limited = refusal(429, RateLimit='"api";r=0;t=1')
+    with serving(HUB, Trouble(limited, "/resolve/", times=2)) as hub:
+        assert inspect(tmp_path, hub).returncode == 0
+
+
+def test_a_token_goes_to_the_hub_and_to_no_host_that_it_sends_on_to(tmp_path: Path) -> None:
+    elsewhere = Trouble(Answer(302, headers={"Location": f"http://192.0.2.1/{MOVED}"}), "atlas/large/resolve/" + COMMIT + "/model")
+    with serving(HUB, elsewhere) as hub:  # The other host is behind a proxy, which is this same server.
+        done = inspect(tmp_path, hub, HF_TOKEN=TOKEN, http_proxy=hub.endpoint)
+    assert done.returncode == 0, done.stderr
+    assert {asked.token for asked in hub.log if "moved" in asked.path} == {None}
+    assert {asked.token for asked in hub.log if "atlas" in asked.path} == {f"Bearer {TOKEN}"}
