@@ -128,7 +128,7 @@ def _darkness_of_first_figure(page: Page) -> float:
 def test_the_site_works_from_a_file_without_javascript(browser: Browser, built: Path) -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto((built / "site/index.html").as_uri())
-    page.get_by_role("link", name="all-MiniLM-L6-v2").click()
+    page.get_by_role("link", name="all-MiniLM-L6-v2").first.click()
     assert page.get_by_role("heading", level=1).inner_text().startswith("all-MiniLM-L6-v2")
     page.close()
 
@@ -142,3 +142,35 @@ def test_search_finds_a_checkpoint(from_file: bool, browser: Browser, address: s
     page.locator(".md-search-result__link").first.wait_for()
     assert "all-MiniLM-L6-v2" in page.locator(".md-search-result__list").inner_text()
     page.close()
+
+
+def test_the_gallery_is_filtered_by_scheme_name_and_family(page: Page, address: str) -> None:
+    page.goto(f"{address}/index.html")
+    cards = page.locator(".pa-card:visible")
+    every = cards.count()
+    page.locator(".pa-filter [name=scheme]").select_option(label="Rotary")
+    assert 0 < cards.count() < every
+    page.locator(".pa-filter [name=name]").fill("llama 2")
+    assert cards.locator("strong").all_inner_texts() == ["Llama 2, 7B"]
+    page.locator(".pa-filter [name=family]").select_option("gemma3")
+    assert cards.count() == 0
+    assert page.locator(".pa-filter output").inner_text() == "0 shown"
+
+
+def test_without_javascript_the_whole_gallery_is_there_and_no_filter(browser: Browser, address: str) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"{address}/index.html")
+    assert page.locator(".pa-filter").is_hidden()
+    assert page.locator(".pa-card:visible").count() == page.locator(".pa-card").count() > 0
+    page.close()
+
+
+def test_a_keyboard_alone_opens_a_checkpoint_and_shows_where_it_is(page: Page, address: str) -> None:
+    page.goto(f"{address}/index.html")
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('.pa-card a')"):
+            break
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/checkpoints/*.html")
