@@ -205,6 +205,16 @@ def test_each_finding_is_a_sentence_of_defined_numbers(analysis: Analysis, name:
 
 
 @asked
+def test_each_finding_rests_on_metrics_of_its_own_result(analysis: Analysis, name: str) -> None:
+    result = result_of(analysis, name)
+    keys = {metric.key for metric in result.metrics}
+    for finding in result.findings:
+        assert set(finding.rests_on) <= keys, finding.text
+        assert 0.0 <= finding.weight <= 1.0, finding.text
+        assert finding.rests_on or finding.weight == 0.0, finding.text
+
+
+@asked
 def test_asking_twice_gives_the_same(analysis: Analysis, name: str) -> None:
     first, second = result_of(analysis, name), ask(analysis, FORMS[name])
     assert (first.metrics, first.findings, first.reason) == (second.metrics, second.findings, second.reason)

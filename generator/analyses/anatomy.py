@@ -104,7 +104,7 @@ def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float |
     if difference is None or difference > 1e-6:
         return notes
     text = f"The sum made here equals what transformers' own {layer.module_name} returns (largest difference {difference:.1e})."
-    return (Finding(text), *notes)
+    return (Finding(text, ("module_difference",), 0.2), *notes)
 
 
 def draw(results: Results) -> "Figure":

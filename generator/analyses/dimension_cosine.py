@@ -39,7 +39,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
 def _findings(strong: float) -> tuple[Finding, ...]:
     if strong < 1.0:
         return ()
-    return (Finding(f"{strong:.1f} % of all pairs of dimensions run together or opposite (cosine beyond ±{STRONG})."),)
+    return (Finding(f"{strong:.1f} % of all pairs of dimensions run together or opposite (cosine beyond ±{STRONG}).", ("strong",), 0.4),)
 
 
 def draw(results: Results) -> "Figure":

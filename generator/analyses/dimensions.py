@@ -37,8 +37,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
 def _findings(share: float) -> tuple[Finding, ...]:
     changes = f"from one position to the next a value changes by {share:.2f} of the table's root mean square"
     if share < 0.3:
-        return (Finding(f"The table is smooth: {changes}."),)
-    return (Finding(f"The table is rough: {changes} (pure noise: 1.41)."),) if share > 1.0 else ()
+        return (Finding(f"The table is smooth: {changes}.", ("roughness",), 0.3),)
+    return (Finding(f"The table is rough: {changes} (pure noise: 1.41).", ("roughness",), 0.4),) if share > 1.0 else ()
 
 
 def roughness(vectors: Floats) -> float:

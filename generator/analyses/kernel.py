@@ -106,9 +106,12 @@ def _symmetry(form: Shaped, heads: Floats) -> Metric:
 def _findings(halves: list[float], falls: list[float], kernel: Kernel) -> tuple[Finding, ...]:
     counted = f"{kernel.longest} positions" if len(kernel.lines) == 1 else f"{kernel.longest} patches along rows and columns"
     if not halves:
-        return (Finding(f"Within {counted}, the farthest count most."),)
+        return (Finding(f"Within {counted}, the farthest count most.", ("positions", "rising"), 0.8),)
     text = f"Over {counted} it fades by half within a distance of {np.mean(halves):.1f}"
-    return (Finding(f"{text}; {100.0 * np.mean(falls):.0f} % of single steps outwards go down." if falls else f"{text}."),)
+    if not falls:
+        return (Finding(f"{text}.", ("positions", "half"), 0.3),)
+    outwards = f"{100.0 * np.mean(falls):.0f} % of single steps outwards go down"
+    return (Finding(f"{text}; {outwards}.", ("positions", "half", "monotonicity"), 0.3),)
 
 
 def draw_profiles(results: Results) -> "Figure":

@@ -37,7 +37,9 @@ def compute(subject: Subject[Convolution]) -> Result:
         findings=(
             Finding(
                 f"Of the {strength.size} positions that it spans, those within {half} of the position itself hold half of its energy; "
-                f"within ±{FAR} lie {100.0 * far:.0f} %."
+                f"within ±{FAR} lie {100.0 * far:.0f} %.",
+                ("width", "half", "far"),
+                0.4,
             ),
         ),
     )

@@ -74,10 +74,16 @@ def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple
     said = []
     if adjacent is not None:
         how = "are alike" if adjacent - mean > ALIKE else "are hardly more alike than others"
-        said.append(Finding(f"Neighbouring offsets {how}: their mean cosine is {adjacent:.2f}, against {mean:.2f} for any two."))
+        said.append(
+            Finding(
+                f"Neighbouring offsets {how}: their mean cosine is {adjacent:.2f}, against {mean:.2f} for any two.",
+                ("adjacent", "mean"),
+                0.4,
+            )
+        )
     if sides is not None:
         how = "hardly tells before from after" if sides > 1.0 - ALIKE else "tells before from after"
-        said.append(Finding(f"The table {how}: the mean cosine of an offset and its opposite is {sides:.2f}."))
+        said.append(Finding(f"The table {how}: the mean cosine of an offset and its opposite is {sides:.2f}.", ("sides",), 0.5))
     return tuple(said)
 
 

@@ -35,11 +35,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 def _findings(rms: float, largest: float, position: int, dimension: int) -> tuple[Finding, ...]:
     if rms == 0.0:
-        return (Finding("Every value is zero: the table tells no position from another."),)
+        return (Finding("Every value is zero: the table tells no position from another.", ("rms",), 1.0),)
     if largest < 10.0 * rms:
         return ()
     text = f"One value stands out: {largest:.2f} at position {position}, dimension {dimension}, {largest / rms:.0f} times the root mean square."
-    return (Finding(text),)
+    return (Finding(text, ("largest", "rms"), 0.7),)
 
 
 def draw(results: Results) -> "Figure":

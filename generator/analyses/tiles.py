@@ -97,10 +97,15 @@ def _findings(across: float | None, down: float | None, mean: float, uneven: flo
     if across is None or down is None or uneven is None:
         return ()
     text = f"Patches side by side have a mean cosine of {across:.2f}, patches above each other {down:.2f}, any two {mean:.2f}."
+    rests_on = ("across", "down", "mean")
     if abs(uneven) < UNEVEN:
-        return (Finding(text), Finding("Along rows and along columns, likeness falls off nearly alike."))
+        return (
+            Finding(text, rests_on, 0.4),
+            Finding("Along rows and along columns, likeness falls off nearly alike.", ("anisotropy",), 0.2),
+        )
     more, less = ("columns", "rows") if uneven > 0 else ("rows", "columns")
-    return (Finding(text), Finding(f"At equal distances, patches are more alike along {more} than along {less}, by {abs(uneven):.2f}."))
+    uneven_text = f"At equal distances, patches are more alike along {more} than along {less}, by {abs(uneven):.2f}."
+    return (Finding(text, rests_on, 0.4), Finding(uneven_text, ("anisotropy",), 0.6))
 
 
 def draw(results: Results) -> "Figure":

@@ -30,7 +30,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     index = sentence.reserved.index(False) if False in sentence.reserved else 0
     words = sentence.words * subject.input.word_scale
     ratio = rms / root_mean_square(words)
-    finding = Finding(f"A typical position vector is {ratio:.2g} times as long as a typical word vector of the sentence.")
+    finding = Finding(
+        f"A typical position vector is {ratio:.2g} times as long as a typical word vector of the sentence.", ("word_ratio",), 0.3
+    )
     return Result(
         metrics=(Metric("word_ratio", RATIO, ratio),),
         arrays={**arrays, "word": words[index], "token": np.array(sentence.tokens[index])},
