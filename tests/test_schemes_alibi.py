@@ -33,15 +33,6 @@ def bloom_bias(n_heads: int, n_positions: int) -> Floats:
     return np.asarray(by_key[:, None, :] - by_key[:, :, None])
 
 
-def test_slopes_of_eight_heads_are_those_in_print() -> None:
-    """Press et al. 2022, section 3: 1/2, 1/4 … 1/256."""
-    np.testing.assert_array_equal(slopes(8), [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256])
-
-
-def test_the_last_of_twelve_slopes_is_the_one_in_print() -> None:
-    assert slopes(12)[-1] == pytest.approx(0.088388, abs=5e-7)
-
-
 @pytest.mark.parametrize("n_heads", HEADS)
 def test_the_bias_equals_that_of_transformers_bloom(n_heads: int) -> None:
     form = find(DictFiles({"model_type": "bloom", "n_head": n_heads}))[0].form

@@ -4,16 +4,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import Rotation
 from generator.numerics import Floats, finite
 from generator.plotting import logarithmic, panels
+from generator.published import linear_by_4, llama_2, llama_3, llama_3_1, metrics, yarn_by_16
 from generator.style import MUTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_OFFSETS = 4096
+OTHERS = "computed from the configuration by other code; "
 SLOWED = 1.001  # A ratio of frequencies beyond this is a change, not rounding.
 
 
@@ -45,9 +47,15 @@ def compute(subject: Subject[Rotation]) -> Result:
 
 def _findings(turns: int, n_pairs: int, n_positions: int) -> tuple[Finding, ...]:
     if turns == n_pairs:
-        return (Finding(f"All {n_pairs} pairs turn fully at least once within {n_positions:,} positions."),)
+        return (
+            Finding(
+                f"All {n_pairs} pairs turn fully at least once within {n_positions:,} positions.", ("full_turns", "pairs", "context"), 0.4
+            ),
+        )
     text = f"{turns} of {n_pairs} pairs turn fully at least once within {n_positions:,} positions"
-    return (Finding(f"{text}; the other {n_pairs - turns} never come round and tell far from near."),)
+    return (
+        Finding(f"{text}; the other {n_pairs - turns} never come round and tell far from near.", ("full_turns", "pairs", "context"), 0.6),
+    )
 
 
 def draw_wavelengths(results: Results) -> "Figure":
@@ -132,4 +140,53 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=6,
+    published=(
+        Published(
+            "Llama 2: longest wavelength, pairs with a full turn, all pairs",
+            ("54,410", "46", "64"),
+            OTHERS + "Touvron et al. 2023 (arXiv 2307.09288)",
+            metrics(compute, "longest", "full_turns", "pairs"),
+            llama_2,
+        ),
+        Published(
+            "Llama 3: the same",
+            ("2,559,196", "35", "64"),
+            OTHERS + "Llama team 2024 (arXiv 2407.21783)",
+            metrics(compute, "longest", "full_turns", "pairs"),
+            llama_3,
+        ),
+        Published(
+            "Llama 3.1: longest wavelength",
+            ("20,473,566",),
+            OTHERS + "Llama team 2024; angles in float32, so to 1 in 10⁷",
+            metrics(compute, "longest"),
+            llama_3_1,
+            unit="positions",
+            margin=2.0,
+        ),
+        Published("Llama 3.1: pairs with a full turn", ("39",), OTHERS + "Llama team 2024", metrics(compute, "full_turns"), llama_3_1),
+        Published(
+            "Llama 2 slowed evenly, fourfold: longest wavelength",
+            ("217,641",),
+            OTHERS + "Chen et al. 2023 (arXiv 2306.15595)",
+            metrics(compute, "longest"),
+            linear_by_4,
+            unit="positions",
+        ),
+        Published(
+            "Llama 2 stretched sixteenfold by YaRN: longest wavelength",
+            ("870,562",),
+            OTHERS + "Peng et al. 2023 (arXiv 2309.00071)",
+            metrics(compute, "longest"),
+            yarn_by_16,
+            unit="positions",
+        ),
+        Published(
+            "The same: attention factor",
+            ("1.277259",),
+            OTHERS + "Peng et al. 2023",
+            metrics(compute, "attention_factor"),
+            yarn_by_16,
+        ),
+    ),
 )

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import Rotation
 from generator.errors import NotApplicableError
 from generator.numerics import Floats, finite
 from generator.plotting import logarithmic, panels
+from generator.published import array, llama_3_1, metrics, yarn_by_16
 from generator.style import MUTED
 
 if TYPE_CHECKING:
@@ -49,12 +50,18 @@ def _kinds(ratios: Floats) -> tuple[np.ndarray, np.ndarray]:
 def _findings(form: Rotation, ratios: Floats, same: np.ndarray, full: np.ndarray) -> tuple[Finding, ...]:
     opening = f"Scaling of the kind “{form.rope_type}”"
     if same.all():
-        return (Finding(f"{opening} leaves all {same.size} pairs as they are, as long as the input is no longer than planned."),)
+        return (
+            Finding(
+                f"{opening} leaves all {same.size} pairs as they are, as long as the input is no longer than planned.", ("unchanged",), 0.5
+            ),
+        )
     n_same, n_full = int(np.count_nonzero(same)), int(np.count_nonzero(full))
     return (
         Finding(
             f"{opening} leaves {n_same} of {same.size} pairs as they are and makes the wavelength of {n_full} longer by a factor "
-            f"of {ratios.max():.3g}; {same.size - n_same - n_full} lie in between."
+            f"of {ratios.max():.3g}; {same.size - n_same - n_full} lie in between.",
+            ("unchanged", "full", "between", "largest"),
+            0.6,
         ),
     )
 
@@ -123,6 +130,29 @@ ANALYSIS = Analysis(
             ),
             alt=partial(alt, opening="Ratio of wavelengths over the wavelength before scaling."),
             draw=draw_wavelengths,
+        ),
+    ),
+    published=(
+        Published(
+            "Llama 3.1: pairs unchanged, slowed eightfold, between",
+            ("29", "29", "6"),
+            "computed from the configuration by other code; Llama team 2024 (arXiv 2407.21783)",
+            metrics(compute, "unchanged", "full", "between"),
+            llama_3_1,
+        ),
+        Published(
+            "Llama 3.1: ratio of wavelengths of the six between",
+            ("1.2075", "1.5534", "2.0263", "2.6945", "3.6843", "5.2573"),
+            "computed from the configuration by other code; Llama team 2024",
+            array(compute, "ratios", *range(29, 35)),
+            llama_3_1,
+        ),
+        Published(
+            "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between",
+            ("21", "18", "25"),
+            "computed from the configuration by other code; Peng et al. 2023 (arXiv 2309.00071)",
+            metrics(compute, "unchanged", "full", "between"),
+            yarn_by_16,
         ),
     ),
 )

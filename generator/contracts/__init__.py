@@ -1,6 +1,7 @@
 """The records that travel between the rooms, and nothing else."""
 
 from generator.contracts.outcomes import Atlas, Fact, Figure, Outcome, Page, PageKind, Reading, Status, Tree
+from generator.contracts.published import Published
 from generator.contracts.reading import (
     SENTENCE,
     Checkpoint,
@@ -41,6 +42,7 @@ __all__ = [
     "PageKind",
     "Picture",
     "Provenance",
+    "Published",
     "Reading",
     "Result",
     "Results",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from generator.contracts.published import Published
 from generator.encodings import Form
 from generator.numerics import Array, Floats
 
@@ -154,7 +155,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Scheme:
-    """One way of telling position. ``looked_for`` completes the sentence “none found; looked for …”."""
+    """One way of telling position. ``looked_for`` completes the sentence “none found; looked for …”; ``published`` is what it must give again."""
 
     key: str
     title: str
@@ -163,3 +164,4 @@ class Scheme:
     order: int
     find: Callable[[Files], list[Encoding[Form]]]
     picture: Picture
+    published: tuple[Published, ...] = ()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from generator.contracts.published import Published
 from generator.contracts.subjects import Subject
 from generator.numerics import Array
 
@@ -74,7 +75,8 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One question. ``forms`` are those that it understands; ``per_figure`` is how many a comparison holds legibly."""
+    """One question. ``forms`` are those that it understands; ``per_figure`` is how many a comparison holds legibly; ``published`` is what
+    it must give again."""
 
     key: str
     title: str
@@ -85,3 +87,4 @@ class Analysis:
     compute: Callable[[Subject[Any]], Result]
     figures: tuple[FigureSpec, ...]
     per_figure: int = 8
+    published: tuple[Published, ...] = ()

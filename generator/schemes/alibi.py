@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Published, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.model_config import family, needed, positive
@@ -119,4 +119,21 @@ SCHEME = Scheme(
     order=50,
     find=find,
     picture=PICTURE,
+    published=(
+        Published(
+            "Slopes of 8 heads",
+            ("0.5", "0.25", "0.125", "0.0625", "0.03125", "0.015625", "0.0078125", "0.00390625"),
+            "Press et al. 2022 (arXiv 2108.12409), section 3",
+            list,
+            lambda: slopes(8),
+            margin=0.0,
+        ),
+        Published(
+            "Last of the slopes of 12 heads",
+            ("0.088388",),
+            "the code of the authors, for numbers of heads that are no power of two",
+            lambda found: [found[-1]],
+            lambda: slopes(12),
+        ),
+    ),
 )

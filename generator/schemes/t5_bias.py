@@ -9,7 +9,7 @@ import numpy as np
 
 from generator.bias_kinds import KINDS, BiasKind
 from generator.buckets import buckets
-from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Published, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.model_config import family, needed, said, whole
@@ -28,6 +28,7 @@ SUMMED_USUALLY = ({"type": "1d"}, {"type": "horizontal"}, {"type": "vertical"})
 ON_PAGE = {"horizontal": ("across the page", "width"), "vertical": ("down the page", "height")}
 SCALED = frozenset({"layoutlmv3"})  # Adds the bias before it divides by √d.
 MOST_DISTANCE = 100_000
+MOST_SHOWN = 200  # distances, beyond the last bucket's first
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,11 @@ PICTURE = Picture(
 )
 
 
+def _firsts(bucket: Array) -> list[float]:
+    """The first distance of each bucket, from the bucket of each distance (n_distances,)."""
+    return [float(np.argmax(bucket == index)) for index in range(int(bucket.max()) + 1)]
+
+
 SCHEME = Scheme(
     key="t5_bias",
     title="T5's relative bias",
@@ -177,4 +183,20 @@ SCHEME = Scheme(
     order=30,
     find=find,
     picture=PICTURE,
+    published=(
+        Published(
+            "First distance of each bucket in an encoder, 32 buckets up to 128",
+            (*map(str, range(9)), "12", "16", "23", "32", "46", "64", "91"),
+            "Raffel et al. 2020 (arXiv 1910.10683), section 2.1, and the code published with it",
+            _firsts,
+            lambda: buckets(-np.arange(MOST_SHOWN), 32, 128, causal=False),
+        ),
+        Published(
+            "The same in a decoder",
+            (*map(str, range(17)), "19", "21", "24", "27", "31", "35", "40", "46", "52", "59", "67", "77", "87", "99", "113"),
+            "Raffel et al. 2020, section 2.1, and the code published with it",
+            _firsts,
+            lambda: buckets(-np.arange(MOST_SHOWN), 32, 128, causal=True),
+        ),
+    ),
 )
