@@ -13,6 +13,7 @@ from generator.style import GRID, LEVELS, PIXELS, SEQUENTIAL, SERIES, WIDTH
 
 if TYPE_CHECKING:  # matplotlib takes most of a second to import, and only drawing needs it.
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
@@ -68,7 +69,7 @@ def image_panels(shown: Sequence[Panel], limits: tuple[float, float], colours: s
     return figure
 
 
-def colour_bar(figure: "Figure", shown: "AxesImage", axes: "Sequence[Axes]", label: str) -> None:
+def colour_bar(figure: "Figure", shown: "ScalarMappable", axes: "Sequence[Axes]", label: str) -> None:
     """One scale for all ``axes``, at their right."""
     bar = figure.colorbar(shown, ax=list(axes), shrink=0.85, aspect=28, pad=0.015)
     bar.outline.set_visible(False)

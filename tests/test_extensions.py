@@ -26,6 +26,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # Words that are spelt like a key and do not mean that extension, each with what it means there.
 ORDINARY = {
+    ("generator.analyses.relative", "norms"): "an array of its own result",
     ("generator.analyses.table", "vectors"): "an array of its own result",
     ("generator.cli", "scheme"): "the heading of a column",
     ("generator.config", "checkpoint"): "the slug of a row whose name has no letters",

@@ -1,14 +1,17 @@
 """One vector for each position, and the sinusoid, which needs no training."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from generator.numerics import Floats, cosine_matrix, frozen
+from generator.errors import NotApplicableError
+from generator.numerics import FLAT, Floats, cosine_matrix, frozen
 
 SinusoidLayout = Literal["interleaved", "halves", "tensor2tensor"]
 BASE = 10_000.0  # Vaswani et al. 2017, section 3.5
+MOST_VALUES = 2**25  # 16,384 × 2,048; a larger table would be decomposed for minutes.
 WHOLE_TURN_EPSILON = 1e-6  # DETR adds it to the number of places.
 
 
@@ -64,6 +67,18 @@ def whole_turn_sinusoid(grid: tuple[int, int], d_model: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
+class Components:
+    """The singular value decomposition of a table less its mean row: table − mean = scores · diag(values) · directions.
+
+    scores: (n_positions, k), values: (k,) from the largest, directions: (k, d_model); k = min(n_positions, d_model)
+    """
+
+    scores: Floats
+    values: Floats
+    directions: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class PositionTable:
     """One vector for each position. Stored rows before the first position and after the last are not part of it.
 
@@ -75,12 +90,40 @@ class PositionTable:
     grid: tuple[int, int] | None = None
     noun = "a table of vectors"
 
-    @property
+    @cached_property
     def reference(self) -> "PositionTable | None":
         """The sinusoid of the same shape, over the same grid, which every other table is shown beside."""
         n_positions, d_model = self.vectors.shape
         table = sinusoid(n_positions, d_model) if self.grid is None else grid_sinusoid(self.grid, d_model)
         return None if np.array_equal(table, self.vectors) else PositionTable(table, grid=self.grid)
+
+    @cached_property
+    def singular_values(self) -> Floats:
+        """Of the table as it is, from the largest, in units of its largest value: (min(n_positions, d_model),).
+
+        errors: NotApplicableError where every value is zero, or there are too many
+        """
+        return frozen(np.linalg.svd(self._in_own_units, compute_uv=False))
+
+    @cached_property
+    def components(self) -> Components:
+        """The decomposition of the table less its mean row, in units of its largest value.
+
+        errors: NotApplicableError where every value is zero, all rows are the same, or there are too many
+        """
+        centred = self._in_own_units - self._in_own_units.mean(axis=0)
+        if np.max(np.abs(centred)) <= FLAT:
+            raise NotApplicableError("all positions have the same vector")
+        return Components(*map(frozen, np.linalg.svd(centred, full_matrices=False)))
+
+    @cached_property
+    def _in_own_units(self) -> Floats:
+        largest = float(np.max(np.abs(self.vectors), initial=0.0))
+        if largest == 0.0:
+            raise NotApplicableError("every value of the table is zero")
+        if self.vectors.size > MOST_VALUES:
+            raise NotApplicableError(f"the table has {self.vectors.size:,} values, and is decomposed up to {MOST_VALUES:,}")
+        return np.asarray(self.vectors / largest)
 
     def kernel(self, n_positions: int) -> Floats:
         """Cosine similarity of the first ``n_positions`` vectors: (1, n, n), n limited to what the table holds."""

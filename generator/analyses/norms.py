@@ -1,0 +1,200 @@
+"""How long the vector of each position is, and which positions and dimensions are exceptions."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.errors import NotApplicableError
+from generator.numerics import Array, Floats, finite, row_norms
+from generator.plotting import panels
+from generator.published import GPT2, OTHER_CODE, array, metrics, paper_sinusoid
+from generator.style import MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CUTOFF = 3.5  # Iglewicz and Hoaglin 1993: a modified z-score beyond this is a potential outlier.
+NORMAL = 0.6745  # The median absolute deviation of a normal distribution, in standard deviations.
+LEAST = 0.2  # of the median; where nearly all are alike, the rule alone would call rounding an exception.
+MOST = 0.1  # of all; where more are beyond the limits, they are no exceptions.
+TOP = 3.0  # median norms; the figure ends here on every page
+FEW = 0.1  # of the dimensions; where so few hold half of the energy, it is worth telling
+
+
+def outliers(sizes: Floats) -> Array | None:
+    """Indices whose modified z-score 0.6745 |x − median| / MAD is above 3.5, if they also differ from the median by a fifth of it.
+
+    sizes: (n,); None where more than a tenth of all would be outliers
+    """
+    apart = np.abs(sizes - np.median(sizes))
+    limit = max(CUTOFF * float(np.median(apart)) / NORMAL, LEAST * float(np.median(sizes)))
+    found = np.flatnonzero(apart > limit)
+    return found if found.size <= MOST * sizes.size else None
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    vectors = finite(subject.encoding.form.vectors, "the table")
+    largest = float(np.abs(vectors).max())
+    if largest == 0.0:
+        raise NotApplicableError("every value of the table is zero")
+    norms, columns = row_norms(vectors), row_norms(vectors.T / largest)
+    rows_out, columns_out = outliers(norms), outliers(columns)
+    share = np.sort(columns**2)[::-1] / np.sum(columns**2)  # (d_model,), the largest first
+    half = int(np.searchsorted(np.cumsum(share), 0.5)) + 1
+    kept = np.delete(norms, [] if rows_out is None else rows_out)
+    return Result(
+        metrics=(
+            Metric("median", "Median norm of a position's vector", float(np.median(norms))),
+            Metric("longest", "Longest norm", float(norms.max())),
+            Metric("shortest", "Shortest norm", float(norms.min())),
+            Metric("spread", "Standard deviation of the norms ÷ their mean", spread(norms)),
+            Metric("spread_within", "The same without positions out of line", spread(kept)),
+            _count("positions_out", "Positions whose norm is out of line", rows_out),
+            _count("dimensions_out", "Dimensions whose norm is out of line", columns_out),
+            Metric("top_share", "Energy in the strongest dimension", 100.0 * float(share[0]), "%"),
+            Metric("half", "Dimensions that hold half of the energy", float(half)),
+        ),
+        arrays={
+            "norms": norms,
+            "dimension_norms": columns * largest,
+            "positions_out": np.array([], dtype=np.int64) if rows_out is None else rows_out,
+            "dimensions_out": np.array([], dtype=np.int64) if columns_out is None else columns_out,
+        },
+        findings=(*_of_positions(norms, rows_out), *_of_dimensions(half, share)),
+    )
+
+
+def spread(norms: Floats) -> float:
+    """Standard deviation of ``norms`` (n,) by their mean; 0 where all are alike, or all zero."""
+    scaled = norms / (float(norms.max()) or 1.0)
+    return float(scaled.std() / (scaled.mean() or 1.0))
+
+
+def _count(key: str, title: str, found: Array | None) -> Metric:
+    if found is not None:
+        return Metric(key, title, float(found.size))
+    return Metric(key, title, None, reason="more than a tenth would be, so that they are no exceptions")
+
+
+def ranges(indices: Array) -> str:
+    """Whole numbers in ascending order as text, neighbours drawn together: “0–9, 1023”; at most four stretches are named."""
+    stretches = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
+    named = [f"{one[0]}" if one.size == 1 else f"{one[0]}–{one[-1]}" for one in stretches[:4]]
+    return ", ".join(named) + (f" and {len(stretches) - 4} more stretches" if len(stretches) > 4 else "")
+
+
+def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
+    median = float(np.median(norms))
+    if norms.size > 1 and np.ptp(norms) <= 1e-6 * median:
+        return (Finding(f"All positions have vectors of one length, {median:.3g}.", ("median", "longest", "shortest"), 0.3),)
+    if out is None or not out.size or not median:
+        return ()
+    farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
+    times = norms[farthest] / median
+    text = f"Position {farthest} has a vector {times:.2g} times as long as the median."
+    if out.size > 1:
+        text = f"{out.size} positions have vectors of unusual length ({ranges(out)}); that of {farthest} is {times:.2g} times as long as the median."
+    return (Finding(text, ("positions_out", "median"), 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4),)
+
+
+def _of_dimensions(half: int, share: Floats) -> tuple[Finding, ...]:
+    if share.size < 16 or half > FEW * share.size:
+        return ()
+    return (Finding(f"{half} of {share.size} dimensions hold half of the table's energy.", ("half",), 0.7),)
+
+
+def draw(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.2)
+    axes.axhline(1.0, color=MUTED, linewidth=0.6)
+    for label, result in results.items():
+        norms = result.arrays["norms"]
+        relative = norms / (float(np.median(norms)) or float(norms.max()))
+        axes.plot(np.minimum(relative, TOP), color=label.colour, label=label.title, linewidth=1.0)
+        beyond = np.flatnonzero(relative > TOP)
+        axes.plot(beyond, np.full(beyond.size, TOP), "^", color=label.colour, markersize=4, clip_on=False)
+    axes.set(xlabel="position", ylabel="norm ÷ median norm", ylim=(0.0, TOP))
+    axes.grid(axis="y")
+    axes.legend(loc="upper right")
+    return figure
+
+
+def draw_dimensions(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.2)
+    axes.plot([0.0, 100.0], [0.0, 100.0], color=MUTED, linewidth=0.6)
+    for label, result in results.items():
+        norms = np.sort(result.arrays["dimension_norms"])[::-1]
+        energy = np.cumsum((norms / norms[0]) ** 2)
+        share = np.arange(norms.size + 1) / norms.size
+        axes.plot(100.0 * share, 100.0 * np.append(0.0, energy / energy[-1]), color=label.colour, label=label.title)
+    axes.set(xlabel="dimensions, strongest first (%)", ylabel="energy that they hold (%)", xlim=(0.0, 100.0), ylim=(0.0, 101.0))
+    axes.grid()
+    axes.legend(loc="lower right")
+    return figure
+
+
+def alt(results: Results) -> str:
+    said = (
+        f"{label.title}: median {result.metrics[0].value:.3g}, from {result.metrics[2].value:.3g} to {result.metrics[1].value:.3g}, "
+        f"{result.arrays['positions_out'].size} out of line"
+        for label, result in results.items()
+    )
+    return f"Norm of each position's vector by its median, as lines cut at {TOP:g}. " + "; ".join(said) + "."
+
+
+def alt_dimensions(results: Results) -> str:
+    said = (
+        f"{label.title}: {result.metrics[8].value:.0f} of {result.arrays['dimension_norms'].size} dimensions hold half"
+        for label, result in results.items()
+    )
+    return "Energy held by the strongest dimensions, as rising lines. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="norms",
+    title="Length of positions",
+    question="How long is the vector of each position, and which ones are out of line?",
+    source="The rule for what is out of line: Iglewicz and Hoaglin 1993, How to Detect and Handle Outliers, the modified z-score.",
+    order=35,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="lines",
+            caption="The norm (Euclidean length) of each position's vector, divided by the median of the table.",
+            how_to_read=(
+                "A flat line at 1: all positions weigh the same when they are added to words. A position far above it was made to stand out, as the first ones often are; "
+                "one far below was hardly trained, or not at all. The axis ends at 3 on every page; a triangle stands for what goes further."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+        FigureSpec(
+            key="energy",
+            caption="How much of the table's energy (the sum of squares) its strongest dimensions hold.",
+            how_to_read=(
+                "Read upwards from a share of the dimensions to the share of the energy that the strongest of them hold. On the straight line all dimensions are equally strong; "
+                "a line that leaps up at the left means that a few dimensions hold nearly everything."
+            ),
+            alt=alt_dimensions,
+            draw=draw_dimensions,
+        ),
+    ),
+    published=(
+        Published(
+            "Norm of every position of the sinusoid, 512 × 768: shortest and longest",
+            ("19.5959",) * 2,
+            OTHER_CODE,
+            metrics(compute, "shortest", "longest"),
+            paper_sinusoid,
+        ),
+        Published(
+            "Norm of positions 0, 1, 2, 10, 63 and 1023 of GPT-2",
+            ("9.876", "5.192", "4.585", "3.773", "3.354", "0.118"),
+            "computed from the stored table by other code",
+            array(compute, "norms", 0, 1, 2, 10, 63, 1023),
+            sha256=GPT2,
+        ),
+    ),
+)

@@ -1,0 +1,188 @@
+"""How many directions the vectors of a table spread over."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, finite, frozen
+from generator.plotting import logarithmic, panels
+from generator.published import GPT2, OTHER_CODE, metrics, paper_sinusoid, said
+from generator.style import MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHARES = (90, 95, 99)  # per cent
+FEW, MANY = 0.05, 0.5  # of the rank that the shape allows: below the one it is low, above the other nearly full
+NARROWEST = 16  # Of smaller tables a low rank would say little.
+FLAT_REASON = "all positions have the same vector"
+
+
+def stable_rank(values: Floats) -> float:
+    """‖P‖_F² / ‖P‖₂², from the singular values (k,), largest first: 1 to k."""
+    return float(np.sum((values / values[0]) ** 2))
+
+
+def effective_rank(values: Floats) -> float:
+    """exp H(p), p = σ / Σσ (Roy and Vetterli 2007, definition 1), from the singular values (k,): 1 to k."""
+    shares = values[values > 0.0] / values.sum()
+    return float(np.exp(-np.sum(shares * np.log(shares))))
+
+
+def cumulative(values: Floats) -> Floats:
+    """Share of the energy in the first 1, 2, … components, from the singular values (k,): (k,), rising to 1."""
+    energy = np.cumsum((values / values[0]) ** 2)
+    return np.asarray(energy / energy[-1])
+
+
+def components_for(values: Floats, share: float) -> int:
+    """How many components hold at least ``share`` of the energy."""
+    return int(np.searchsorted(cumulative(values), share)) + 1
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    form = subject.encoding.form
+    finite(form.vectors, "the table")
+    values = form.singular_values
+    try:
+        centred = form.components.values
+    except NotApplicableError:
+        centred = frozen([])
+    mean = np.mean(form.vectors / np.max(np.abs(form.vectors)), axis=0)
+    in_mean = float(len(form.vectors) * np.sum(mean**2) / np.sum(values**2))
+    return Result(
+        metrics=(
+            Metric("most", "Highest rank that the shape allows", float(values.size)),
+            *_measures("", "", values),
+            Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
+            *_measures("centred_", ", mean taken off", centred),
+        ),
+        arrays={"energy": cumulative(values), "energy_centred": cumulative(centred) if centred.size else centred},
+        findings=(*_of_rank(centred), *_of_mean(in_mean)),
+    )
+
+
+def _measures(prefix: str, suffix: str, values: Floats) -> tuple[Metric, ...]:
+    titles = {
+        "stable": "Stable rank",
+        "effective": "Effective rank",
+        **{f"for_{share}": f"Components that hold {share} % of the energy" for share in SHARES},
+    }
+    if not values.size:
+        return tuple(Metric(prefix + key, title + suffix, None, reason=FLAT_REASON) for key, title in titles.items())
+    found = (stable_rank(values), effective_rank(values), *(float(components_for(values, share / 100)) for share in SHARES))
+    return tuple(Metric(prefix + key, title + suffix, value) for (key, title), value in zip(titles.items(), found, strict=True))
+
+
+def _of_rank(centred: Floats) -> tuple[Finding, ...]:
+    if centred.size < NARROWEST:
+        return ()
+    needed, most = components_for(centred, 0.9), centred.size
+    rests_on = ("centred_for_90", "most")
+    if needed <= FEW * most:
+        components = "component holds" if needed == 1 else "components hold"
+        text = f"{needed} of {most} possible {components} 90 % of the energy once the mean vector is taken off: the rank is far below the width."
+        return (Finding(text, rests_on, 0.85),)
+    if needed >= MANY * most:
+        text = f"It takes {needed} of {most} possible components to hold 90 % of the energy: the vectors spread over most directions."
+        return (Finding(text, rests_on, 0.5),)
+    return (Finding(f"{needed} of {most} possible components hold 90 % of the energy once the mean vector is taken off.", rests_on, 0.2),)
+
+
+def _of_mean(in_mean: float) -> tuple[Finding, ...]:
+    if in_mean <= 0.5:
+        return ()
+    return (
+        Finding(f"{100.0 * in_mean:.0f} % of the energy lies in the mean vector, which tells no position from another.", ("in_mean",), 0.5),
+    )
+
+
+def draw(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.4)
+    for share in SHARES:
+        axes.axhline(share, color=MUTED, linewidth=0.6, linestyle=(0, (2, 3)))
+    for label, result in results.items():
+        for name, style in (("energy_centred", "solid"), ("energy", (0, (1, 1.5)))):
+            energy = result.arrays[name]
+            named = label.title if name == "energy_centred" else None
+            axes.plot(np.arange(1, energy.size + 1), 100.0 * energy, color=label.colour, linestyle=style, label=named)
+    logarithmic(axes, "x")
+    axes.set(xlabel="components, strongest first", ylabel="energy that they hold (%)", ylim=(0.0, 101.0))
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+def alt(results: Results) -> str:
+    parts = (f"{label.title}: stable rank {_said(result, 'stable')}, mean taken off {_said(result, 'centred_stable')}, components for 90 %, 95 % and 99 %: "
+             f"{', '.join(_said(result, f'for_{share}') for share in SHARES)}" for label, result in results.items())  # fmt: skip
+    return "Share of the energy held by the first components, as rising lines. " + "; ".join(parts) + "."
+
+
+def _said(result: Result, key: str) -> str:
+    value = next(metric.value for metric in result.metrics if metric.key == key)
+    return "not defined" if value is None else f"{value:.4g}"
+
+
+def part(form: PositionTable, first: int, beyond: int) -> PositionTable:
+    """Positions ``first`` to ``beyond`` − 1 as a table of their own."""
+    return PositionTable(frozen(form.vectors[first:beyond]))
+
+
+def _centred_stable(form: PositionTable, first: int, beyond: int) -> list[float]:
+    found = {metric.key: metric.value for metric in said(compute, part(form, first, beyond)).metrics}
+    return [found["centred_stable"] or np.nan]
+
+
+OF_90_95_99 = ("for_90", "for_95", "for_99")
+STORED = "computed from the stored table by other code"
+ANALYSIS = Analysis(
+    key="rank",
+    title="Rank",
+    question="Over how many directions do the vectors spread?",
+    source="Rudelson and Vershynin 2007 (arXiv math/0503442) for the stable rank; Roy and Vetterli 2007 (EUSIPCO) for the effective rank.",
+    order=62,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="energy",
+            caption="How much of the table's energy its strongest components hold, as it is (dotted) and with the mean vector taken off (solid).",
+            how_to_read=(
+                "A component is a direction; the strongest is the one along which the vectors are largest. Read upwards from a number of components to the share of the energy (the sum of "
+                "squares) that they hold. A line that reaches 90 % at the far left belongs to a table that uses few of its directions; noise needs nearly all. "
+                "Where the dotted line starts far above the solid one, a vector that all positions share takes up the difference."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+    published=(
+        Published("Stable rank of the sinusoid, 512 × 768", ("2.366",), OTHER_CODE, metrics(compute, "stable"), paper_sinusoid),
+        Published("Effective rank of the same", ("108.98",), OTHER_CODE, metrics(compute, "effective"), paper_sinusoid),
+        Published(
+            "Components for 90, 95 and 99 % of its energy", ("65", "96", "129"), OTHER_CODE, metrics(compute, *OF_90_95_99), paper_sinusoid
+        ),
+        Published("Its stable rank with the mean taken off", ("6.805",), OTHER_CODE, metrics(compute, "centred_stable"), paper_sinusoid),
+        Published(
+            "Its components for 90, 95 and 99 % with the mean taken off",
+            ("90", "111", "133"),
+            OTHER_CODE,
+            metrics(compute, *(f"centred_{key}" for key in OF_90_95_99)),
+            paper_sinusoid,
+        ),
+        Published("Stable rank of GPT-2's table", ("3.085",), STORED, metrics(compute, "stable"), sha256=GPT2),
+        Published("The same with the mean taken off", ("2.993",), STORED, metrics(compute, "centred_stable"), sha256=GPT2),
+        Published(
+            "The same of positions 1 to 511",
+            ("2.05",),
+            "Song and Zhong 2023 (arXiv 2310.04861)",
+            partial(_centred_stable, first=1, beyond=512),
+            sha256=GPT2,
+        ),
+        Published("The same, to one more digit", ("2.054",), STORED, partial(_centred_stable, first=1, beyond=512), sha256=GPT2),
+    ),
+)

@@ -1,0 +1,205 @@
+"""Lengths, ranks and components of tables, against theorems, other code and small cases by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.decomposition import PCA
+
+from generator.analyses import norms, pca, rank
+from generator.contracts import Finding, Result
+from generator.encodings import PositionTable
+from generator.encodings.tables import MOST_VALUES
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, frozen
+from tests.support import subject
+
+draws = np.random.default_rng(0)
+NOISE = draws.normal(size=(60, 20))
+ANGLES = np.arange(200) * 2.0 * np.pi / 40.0  # five turns
+HELIX = np.stack([np.cos(ANGLES), np.sin(ANGLES), np.linspace(-1.0, 1.0, 200), *np.zeros((5, 200))], axis=1)
+
+
+def asked(module: Any, values: Any, grid: tuple[int, int] | None = None) -> Result:
+    result: Result = module.compute(subject(PositionTable(frozen(values), grid=grid)))
+    return result
+
+
+def measured(result: Result) -> dict[str, float | None]:
+    return {metric.key: metric.value for metric in result.metrics}
+
+
+def told(module: Any, values: Any, grid: tuple[int, int] | None = None) -> list[Finding]:
+    return list(asked(module, values, grid).findings)
+
+
+def with_norms(*sizes: float, width: int = 4) -> Floats:
+    """Rows of random directions with these lengths."""
+    rows = np.random.default_rng(1).normal(size=(len(sizes), width))
+    return np.asarray(np.array(sizes)[:, None] * rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def test_norms_are_those_of_numpy() -> None:
+    result = asked(norms, NOISE)
+    np.testing.assert_allclose(result.arrays["norms"], np.linalg.norm(NOISE, axis=1))
+    np.testing.assert_allclose(result.arrays["dimension_norms"], np.linalg.norm(NOISE, axis=0))
+
+
+def test_an_outlier_has_a_modified_z_score_above_three_and_a_half_by_hand() -> None:
+    """Median 10, MAD 1: 0.6745 · 5.1 = 3.44, 0.6745 · 5.3 = 3.57."""
+    usual = [9.0] * 12 + [11.0] * 11 + [10.0]
+    assert [np.asarray(norms.outliers(np.array([*usual, last]))).tolist() for last in (15.1, 15.3)] == [[], [24]]
+
+
+@pytest.mark.parametrize(("sizes", "found"), [([1.0] * 20 + [1.19], []), ([1.0] * 20 + [1.21], [20]), ([1.0] * 18 + [5.0] * 2, [18, 19])])
+def test_among_norms_that_are_all_alike_a_fifth_is_what_counts(sizes: list[float], found: list[int]) -> None:
+    assert np.asarray(norms.outliers(np.array(sizes))).tolist() == found
+
+
+def test_where_more_than_a_tenth_are_out_of_line_none_is() -> None:
+    assert norms.outliers(np.array([1.0] * 17 + [5.0] * 3)) is None
+
+
+def test_the_spread_without_outliers_is_that_of_the_others() -> None:
+    found = measured(asked(norms, with_norms(*[1.0, 1.1] * 10, 9.0)))
+    assert found["spread_within"] == pytest.approx(np.std([1.0, 1.1]) / 1.05)
+    assert found["spread"] == pytest.approx(np.std([1.0, 1.1] * 10 + [9.0]) / np.mean([1.0, 1.1] * 10 + [9.0]))
+
+
+def test_outliers_are_named_and_the_farthest_is_told() -> None:
+    (finding,) = told(norms, with_norms(3.0, 3.0, *[1.0] * 40, 0.1))
+    assert "3 positions have vectors of unusual length (0–1, 42); that of 42 is 0.1 times" in finding.text
+    assert finding.weight > 0.5
+
+
+def test_one_outlier_is_told_by_its_position() -> None:
+    assert "Position 0 has a vector 3 times as long as the median." in [
+        finding.text for finding in told(norms, with_norms(3.0, *[1.0] * 40))
+    ]
+
+
+def test_without_outliers_nothing_is_told_of_them() -> None:
+    assert told(norms, draws.normal(size=(200, 40))) == []
+
+
+def test_vectors_of_one_length_are_said_to_be() -> None:
+    assert [finding.text for finding in told(norms, with_norms(*[2.0] * 9))] == ["All positions have vectors of one length, 2."]
+
+
+def test_few_strong_dimensions_are_told_and_even_ones_are_not() -> None:
+    uneven = draws.normal(size=(200, 40)) * np.where(np.arange(40) < 2, 20.0, 1.0)
+    assert any("2 of 40 dimensions hold half" in finding.text for finding in told(norms, uneven))
+    assert measured(asked(norms, np.eye(8)))["half"] == 4
+
+
+def test_stretches_of_numbers_are_drawn_together() -> None:
+    assert norms.ranges(np.array([0, 1, 2, 7, 9, 10])) == "0–2, 7, 9–10"
+    assert norms.ranges(np.arange(0, 12, 2)) == "0, 2, 4, 6 and 2 more stretches"
+
+
+def test_ranks_of_equal_singular_values_are_their_number() -> None:
+    """σ = (1, 1, 1): stable rank Σσ²/σ₁² = 3, effective rank e^(ln 3) = 3 (Roy and Vetterli 2007, property 1)."""
+    found = measured(asked(rank, np.eye(3)))
+    assert [found["stable"], found["effective"]] == pytest.approx([3.0, 3.0])
+
+
+def test_ranks_by_hand() -> None:
+    """σ = (2, 1): stable rank 5/4; p = (2/3, 1/3), H = ln 3 − (2/3) ln 2; the first component holds 4/5."""
+    found = measured(asked(rank, np.diag([2.0, 1.0])))
+    assert [found["stable"], found["effective"]] == pytest.approx([1.25, 3.0 / 2.0 ** (2.0 / 3.0)])
+    assert [found["for_90"], found["most"]] == [2, 2]
+
+
+@given(st.integers(1, 6), st.integers(0, 9))
+def test_a_table_of_some_rank_has_no_measure_above_it(true_rank: int, seed: int) -> None:
+    """1 ≤ stable rank ≤ rank, 1 ≤ effective rank ≤ rank."""
+    drawn = np.random.default_rng(seed)
+    found = measured(asked(rank, drawn.normal(size=(30, true_rank)) @ drawn.normal(size=(true_rank, 12))))
+    assert all(1.0 - 1e-9 <= (found[key] or 0.0) <= true_rank + 1e-6 for key in ("stable", "effective", "for_99"))
+
+
+def test_components_for_a_share_are_those_of_scikit_learn() -> None:
+    table = NOISE * 0.7 ** np.arange(20) + 3.0
+    theirs = [PCA(n_components=share).fit(table).n_components_ for share in (0.90, 0.95, 0.99)]
+    found = measured(asked(rank, table))
+    assert [found[f"centred_for_{share}"] for share in (90, 95, 99)] == theirs
+
+
+def test_the_mean_vector_holds_what_is_lost_with_it() -> None:
+    """‖P‖² = ‖P − mean‖² + n |mean|²."""
+    table = NOISE + 2.0
+    held = 1.0 - np.sum((table - table.mean(axis=0)) ** 2) / np.sum(table**2)
+    assert measured(asked(rank, table))["in_mean"] == pytest.approx(100.0 * held)
+
+
+def test_a_low_rank_and_a_high_one_are_told_apart() -> None:
+    low = np.outer(np.arange(40.0), NOISE[0]) + 1e-3 * draws.normal(size=(40, 20))
+    finding = told(rank, low)[0]
+    assert finding.text.startswith("1 of 20 possible component holds 90 %")
+    assert "spread over most directions" in told(rank, NOISE)[0].text
+    assert finding.weight > told(rank, NOISE)[0].weight
+
+
+def test_a_mean_that_holds_most_is_told() -> None:
+    assert any("lies in the mean vector" in finding.text for finding in told(rank, NOISE + 3.0))
+    assert not any("lies in the mean vector" in finding.text for finding in told(rank, NOISE))
+
+
+def test_equal_rows_have_a_rank_but_none_with_the_mean_taken_off() -> None:
+    found = measured(asked(rank, np.ones((20, 8))))
+    assert found["stable"] == pytest.approx(1.0)
+    assert found["centred_stable"] is None
+
+
+@pytest.mark.parametrize("module", [rank, pca])
+def test_a_table_beyond_the_limit_is_not_decomposed(module: Any) -> None:
+    with pytest.raises(NotApplicableError, match="values, and is decomposed up to"):
+        asked(module, np.ones((MOST_VALUES // 4 + 1, 4), dtype=np.float32))
+
+
+def test_components_are_those_of_scikit_learn() -> None:
+    table = NOISE * 0.7 ** np.arange(20)
+    theirs = PCA(svd_solver="full").fit(table)
+    result = asked(pca, table)
+    np.testing.assert_allclose(result.arrays["shares"], theirs.explained_variance_ratio_, rtol=0, atol=1e-12)
+    scale = np.sqrt(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1)))
+    np.testing.assert_allclose(np.abs(result.arrays["coordinates"]), np.abs(theirs.transform(table)[:, :3]) / scale, rtol=0, atol=1e-9)
+    assert measured(result)["first_2"] == pytest.approx(100.0 * theirs.explained_variance_ratio_[:2].sum())
+
+
+def test_the_sign_of_a_component_does_not_depend_on_the_sign_of_the_table() -> None:
+    once, mirrored = (asked(pca, values).arrays["coordinates"] for values in (NOISE, -NOISE))
+    np.testing.assert_allclose(once, mirrored, rtol=0, atol=1e-9)
+
+
+def test_a_symmetric_component_has_its_sign_from_its_first_large_value_by_hand() -> None:
+    column = np.array([[0.1], [-1.0], [0.0], [1.0], [-0.1]])
+    np.testing.assert_array_equal(pca.oriented(column), -column)
+
+
+def test_a_helix_is_told_with_its_turns() -> None:
+    (finding,) = told(pca, HELIX)
+    assert "The table is a helix: three directions hold 100 %" in finding.text
+    assert measured(asked(pca, HELIX))["turns"] == pytest.approx(5.0, abs=0.15)  # Its axis is a little askew: five whole turns lean on it.
+    assert (finding.weight, "Yedidia" in finding.context) == (1.0, True)
+
+
+def test_a_circle_that_stays_where_it_is_is_no_helix() -> None:
+    (finding,) = told(pca, np.hstack([HELIX[:, :2], 0.3 * draws.normal(size=(200, 4))]))
+    assert finding.text == "Positions run round a circle: in the two strongest directions they make 5.0 turns, all the same way."
+
+
+@pytest.mark.parametrize("values", [HELIX[np.random.default_rng(2).permutation(200)], NOISE])
+def test_shuffled_positions_and_noise_make_no_circle(values: Floats) -> None:
+    assert not any("circle" in finding.text or "helix" in finding.text for finding in told(pca, values))
+
+
+def test_of_patches_in_reading_order_no_helix_is_told() -> None:
+    assert not any("helix" in finding.text for finding in told(pca, HELIX, grid=(10, 20)))
+
+
+def test_fewer_than_four_positions_or_dimensions_have_no_three_components() -> None:
+    with pytest.raises(NotApplicableError, match="no three components"):
+        asked(pca, draws.normal(size=(20, 3)))
