@@ -15,7 +15,6 @@ from generator.numerics import Floats, frozen
 from generator.schemes.alibi import slopes
 from tests.support import subject
 
-LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
 TABLE = np.random.default_rng(0).normal(0.0, 0.02, (50, 12))
 
 
@@ -59,13 +58,6 @@ def test_the_cosines_are_those_of_scikit_learn() -> None:
     assert value(result, "adjacent") == pytest.approx(np.diagonal(theirs, 1).mean())
     assert value(result, "mean") == pytest.approx(theirs[~np.eye(50, dtype=bool)].mean())
     assert value(result, "lowest") == pytest.approx(theirs.min())
-
-
-def test_the_cosines_of_the_printed_sinusoid() -> None:
-    result = cosine.compute(of_table(sinusoid(512, 768)))
-    assert value(result, "adjacent") == pytest.approx(0.97336, abs=5e-6)
-    assert value(result, "mean") == pytest.approx(0.4205, abs=5e-5)
-    assert result.arrays["profile"][10] == pytest.approx(0.680, abs=5e-4)
 
 
 def test_without_two_neighbours_that_have_a_direction_there_is_no_adjacent_cosine() -> None:
@@ -149,18 +141,6 @@ def test_the_share_of_heads_that_look_beside_them_by_hand() -> None:
     result = bias.compute(subject(OffsetBias(frozen(values), frozen(np.arange(-2, 3)), causal=False, beyond="constant")))
     assert value(result, "near_heads") == 50.0
     assert result.arrays["peaks"].tolist() == [-2, -1, 0, 2]
-
-
-def test_the_rotation_of_llama_2_has_the_printed_numbers() -> None:
-    result = rotation.compute(subject(Rotation(1e4, 128, 128, 4096)))
-    assert value(result, "longest") == pytest.approx(54_410, abs=0.5)
-    assert [value(result, key) for key in ("pairs", "full_turns", "slowed", "attention_factor")] == [64, 46, 0, 1]
-
-
-def test_the_rotation_of_llama_3_1_slows_the_printed_35_pairs() -> None:
-    """29 by eight and 6 between."""
-    result = rotation.compute(subject(Rotation(5e5, 128, 128, 131072, LLAMA3)))
-    assert [value(result, key) for key in ("full_turns", "slowed")] == [39, 35]
 
 
 def test_the_profile_of_a_rotation_is_the_mean_of_its_cosines() -> None:

@@ -1,0 +1,177 @@
+"""How alike two positions are by how far apart they are."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.errors import NotApplicableError
+from generator.numerics import (
+    FLAT,
+    Floats,
+    cosine_matrix,
+    finite,
+    half_distance,
+    local_monotonicity,
+    mean_by_offset,
+    off_diagonal,
+    translation_invariance,
+)
+from generator.plotting import panels
+from generator.published import OTHER_CODE, array, metrics, paper_sinusoid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
+FEWEST = 3
+STEPS = 20  # Local monotonicity looks this far on either side.
+INVARIANT, VARYING = 0.99, 0.5
+ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
+VIEW = (-1.0, 1.02)
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    form = subject.encoding.form
+    if form.grid is not None:
+        raise NotApplicableError("its positions lie on a grid, where an offset has two parts, rows and columns")
+    vectors = finite(form.vectors, "the table")[:MOST_POSITIONS]
+    if len(vectors) < FEWEST:
+        raise NotApplicableError(f"{len(vectors)} positions make no profile; it takes at least {FEWEST}")
+    cosines = cosine_matrix(vectors)
+    away = off_diagonal(cosines)
+    if not away.size:
+        raise NotApplicableError("fewer than two positions have a vector that is not all zeros")
+    if np.ptp(away) <= FLAT and away[0] >= 1.0 - FLAT:
+        raise NotApplicableError("all positions have the same direction, so there is no profile to measure")
+    profile, mean = mean_by_offset(cosines), float(away.mean())
+    invariance, falls = translation_invariance(cosines), local_monotonicity(cosines, STEPS)
+    rise = first_rise(profile)
+    found = (
+        Metric("positions", "Positions compared", float(len(vectors))),
+        _or_reason("half", "Distance at which the mean cosine falls below ½", half_of(profile), "positions", "it never falls below ½"),
+        Metric("half_fall", "Distance at which half of the fall to the mean is done", half_of_fall(profile, mean), "positions"),
+        _or_reason("rise", "First offset at which the mean cosine rises", rise, "positions", "it never rises"),
+        _or_reason(
+            "invariance", "Translation invariance", invariance, "", "the cosines of all pairs of two different positions are the same"
+        ),
+        _or_reason(
+            "monotonicity",
+            f"Steps outwards at which the cosine falls (w = {STEPS})",
+            None if falls is None else 100.0 * falls,
+            "%",
+            "no two neighbours have a direction",
+        ),
+    )
+    spread = spread_by_offset(cosines)
+    return Result(
+        found, {"profile": profile, "spread": spread}, (*_of_fall(found[2], found[3], float(profile[1]), mean), *_of_invariance(invariance))
+    )
+
+
+def spread_by_offset(matrix: Floats) -> Floats:
+    """Standard deviation of ``matrix`` (n, n) along each diagonal from the main one outwards: (n,); NaN where nothing is defined."""
+    spreads = np.full(len(matrix), np.nan)
+    for offset in range(len(matrix)):
+        diagonal = np.diagonal(matrix, offset)
+        defined = diagonal[~np.isnan(diagonal)]
+        if defined.size:
+            spreads[offset] = defined.std()
+    return spreads
+
+
+def half_of(profile: Floats) -> float | None:
+    """The offset, between two whole ones by a straight line, at which ``profile`` (n,) first falls below ½; None where it does not."""
+    return half_distance(profile) if np.any(profile < 0.5) else None
+
+
+def half_of_fall(profile: Floats, mean: float) -> float:
+    """The same for (1 + mean)/2, where ``mean`` < 1 is that of all pairs of two: some offset lies below it, since one is at or below the mean."""
+    return half_distance((profile - mean) / (1.0 - mean))
+
+
+def first_rise(profile: Floats) -> float | None:
+    """The first offset whose mean cosine is above that of the offset before by more than rounding; None where there is none."""
+    rises = np.flatnonzero(np.diff(profile) > FLAT)
+    return float(rises[0]) + 1.0 if rises.size else None
+
+
+def _or_reason(key: str, title: str, value: float | None, unit: str, reason: str) -> Metric:
+    return Metric(key, title, value, unit, reason if value is None else None)
+
+
+def _of_fall(half: Metric, rise: Metric, beside: float, mean: float) -> tuple[Finding, ...]:
+    if half.value is None or not beside - mean > ALIKE:
+        return ()
+    text = f"Likeness fades with distance: half of the fall from 1 to {mean:.2f} is done at {half.value:.1f} positions"
+    if rise.value is None:
+        return (Finding(f"{text}, and the line never turns.", ("half_fall", "rise"), 0.4),)
+    return (Finding(f"{text}; the line rises first at {rise.value:.0f}.", ("half_fall", "rise"), 0.3),)
+
+
+def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:
+    if invariance is not None and invariance >= INVARIANT:
+        text = f"Only the distance matters: {100.0 * invariance:.1f} % of what sets cosines apart follows from the offset alone."
+        return (Finding(text, ("invariance",), 0.6),)
+    if invariance is not None and invariance < VARYING:
+        text = f"Place matters beside distance: the offset alone explains {100.0 * invariance:.0f} % of what sets cosines apart."
+        return (Finding(text, ("invariance",), 0.3),)
+    return ()
+
+
+def draw(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.2)
+    for label, result in results.items():
+        profile, spread = result.arrays["profile"], result.arrays["spread"]
+        offsets = np.arange(profile.size)
+        axes.fill_between(offsets, profile - spread, profile + spread, color=label.colour, alpha=0.16, linewidth=0)
+        axes.plot(profile, color=label.colour, label=label.title)
+    axes.set(xlabel="offset (positions)", ylabel="mean cosine similarity", ylim=VIEW)
+    axes.grid(axis="y")
+    axes.legend(loc="upper right")
+    return figure
+
+
+def alt(results: Results) -> str:
+    parts = (
+        f"{label.title}: neighbours {_at(result.arrays['profile'], 1)}, ten apart {_at(result.arrays['profile'], 10)}, spread there {_at(result.arrays['spread'], 10)}"
+        for label, result in results.items()
+    )
+    return "Mean cosine by offset as lines, with a band of one standard deviation. " + "; ".join(parts) + "."
+
+
+def _at(values: Floats, offset: int) -> str:
+    return f"{values[offset]:.2f}" if offset < len(values) and not np.isnan(values[offset]) else "not defined"
+
+
+ANALYSIS = Analysis(
+    key="cosine_profile",
+    title="Similarity by distance",
+    question="How alike are two positions by how far apart they are, and does anything but the distance matter?",
+    source="Translation invariance and local monotonicity after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the formulas are ours.",
+    order=52,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="lines",
+            caption="Mean cosine similarity of two positions by how far apart they are; the band is one standard deviation to either side.",
+            how_to_read=(
+                "Each point is the mean along one diagonal of the cosine matrix. A line that falls steadily tells distance; where it is flat, all distances look alike; where it "
+                "rises again, far positions look nearer than they are. A narrow band means that only the distance counts; a wide one, that it also matters where in the text the two stand. "
+                "The far end rests on few pairs."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+    published=(
+        Published(
+            "Cosine of neighbours of the sinusoid, 512 × 768", ("0.97336",), OTHER_CODE, array(compute, "profile", 1), paper_sinusoid
+        ),
+        Published("Its mean cosine at offset 10", ("0.680",), OTHER_CODE, array(compute, "profile", 10), paper_sinusoid),
+        Published("First offset at which its mean cosine rises", ("44",), OTHER_CODE, metrics(compute, "rise"), paper_sinusoid),
+        Published("Its translation invariance", ("1.00000",), OTHER_CODE, metrics(compute, "invariance"), paper_sinusoid),
+    ),
+)
