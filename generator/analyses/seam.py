@@ -1,0 +1,170 @@
+"""Where from one position to the next the table breaks."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.breaks import WINDOW, adjacent, breaks, norm_steps, seams, stand_out, variation, windows
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, finite, row_norms
+from generator.plotting import panels
+from generator.published import DISTILBERT, said
+from generator.style import PAPER
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FEWEST = 2 * WINDOW + 3  # positions: both windows, full, around at least two pairs
+LEAST = 0.1  # Smaller breaks are not worth a sentence.
+APART = 0.4  # So far below the usual cosine, an end is worth one.
+CUTOFF = 6.0  # times the typical variation around; noise stays below, in each of 60 tables of 1,024 × 64 drawn by lot
+MOST_NAMED = 2  # tables beside each other whose seams have their numbers in the figure
+STEP = 1.5  # A ratio of norms from here on is worth a sentence.
+VIEW = (-0.5, 1.02)
+LENGTH_128 = (
+    "BERT was trained on sequences of 128 tokens for 90 % of the steps (Devlin et al. 2019, appendix A.2). "
+    "A model trained like it, or made from it, saw positions from 128 on far less often."
+)
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    form = subject.encoding.form
+    if form.grid is not None:
+        raise NotApplicableError("its positions lie on a grid, and reading order jumps from the end of each row to the next")
+    vectors = finite(form.vectors, "the table")
+    if len(vectors) < FEWEST:
+        raise NotApplicableError(f"{len(vectors)} positions are too few; it takes at least {FEWEST}")
+    cosines = adjacent(vectors)
+    depth = breaks(cosines)
+    if np.isnan(depth).all():
+        raise NotApplicableError("vectors of zeros leave no stretch of neighbours that have a direction")
+    found = seams(depth, stand_out(depth, LEAST, CUTOFF))
+    deepest = found[0] if found else int(np.nanargmax(depth))
+    steps = norm_steps(row_norms(vectors / np.abs(vectors).max()))
+    at = int(np.nanargmax(np.abs(steps)))
+    measured = (
+        Metric("typical", "Median cosine of neighbours", float(np.median(cosines[~np.isnan(cosines)]))),
+        Metric("seams", "Seams", float(len(found))),
+        Metric("at", "Last position before the strongest break", float(deepest)),
+        Metric("depth", "Depth of the strongest break (cosine)", float(depth[deepest])),
+        Metric("contrast", "The same in units of the typical variation", float(depth[deepest] / variation(depth)[deepest])),
+        *(_end(key, title, float(cosines[place])) for key, title, place in (("first", "Cosine of the first two positions", 0), ("last", "Cosine of the last two", -1))),
+        Metric("norm_at", "Last position before the largest step of the norm", float(at)),
+        Metric("norm_step", "Ratio of the norms there, after by before", float(np.exp(steps[at]))),
+    )  # fmt: skip
+    arrays = {"adjacent": cosines, "depth": depth, "norm_steps": steps, "seams": np.array(found, dtype=np.int64)}
+    return Result(
+        measured, arrays, (*_of_seams(found, cosines), *_of_ends(measured, len(vectors)), *_of_norm(at, float(np.exp(steps[at]))))
+    )
+
+
+def _end(key: str, title: str, value: float) -> Metric:
+    return Metric(key, title, None, reason="one of the two is all zeros") if np.isnan(value) else Metric(key, title, value)
+
+
+def _of_seams(found: list[int], cosines: Floats) -> tuple[Finding, ...]:
+    before, after = windows(cosines)
+    said = []
+    for rank, place in enumerate(found):
+        one, two = before[place], after[place]
+        here = f"the cosine of {place} and {place + 1} is {_cosine(cosines[place])}"
+        if min(one, two) > (max(one, two) + cosines[place]) / 2.0:
+            text = f"A seam lies between positions {place} and {place + 1}: {here}, against {_cosine(one)} before and {_cosine(two)} after."
+        elif two < one:
+            text = f"Neighbouring positions stop being alike at {place + 1}: {here}, against {_cosine(one)} before; after it the median is {_cosine(two)}."
+        else:
+            text = f"Neighbouring positions begin to be alike after {place + 1}: {here}, against {_cosine(two)} after; before it the median is {_cosine(one)}."
+        power_of_two = (place + 1) & place == 0
+        weight = 1.0 if power_of_two else 0.9 if rank == 0 else 0.6
+        said.append(Finding(text, ("seams",) if rank else ("seams", "at", "depth"), weight, LENGTH_128 if place == 127 else ""))
+    return tuple(said)
+
+
+def _cosine(value: float) -> str:
+    return f"{value:z.2f}".replace("-", "−")
+
+
+def _of_ends(measured: tuple[Metric, ...], n_positions: int) -> tuple[Finding, ...]:
+    values = {metric.key: metric.value for metric in measured}
+    typical, said = values["typical"] or 0.0, []
+    for key, name, other in (("first", "The first position", "second"), ("last", f"The last position, {n_positions - 1},", "one before")):
+        value = values[key]
+        if value is not None and typical - value > APART:
+            text = (
+                f"{name} stands apart: its cosine with the {other} is {_cosine(value)}, where neighbours usually have {_cosine(typical)}."
+            )
+            said.append(Finding(text, (key, "typical"), 0.7 if typical - value > 2.0 * APART else 0.4))
+    return tuple(said)
+
+
+def _of_norm(at: int, ratio: float) -> tuple[Finding, ...]:
+    if 1.0 / STEP < ratio < STEP:
+        return ()
+    how = f"grow {ratio:.2g}-fold" if ratio > 1.0 else f"shrink to {100.0 * ratio:.0f} %"
+    return (Finding(f"Vectors {how} around position {at + 1}, by the medians of the {WINDOW} before it and from it on.", ("norm_at", "norm_step"), 0.6),)  # fmt: skip
+
+
+def draw(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.4)
+    for label, result in results.items():
+        cosines, found = result.arrays["adjacent"], result.arrays["seams"]
+        axes.plot(np.arange(cosines.size) + 0.5, cosines, color=label.colour, label=label.title, linewidth=0.9)
+        axes.plot(found + 0.5, cosines[found], "o", color=label.colour, markersize=4.5, markerfacecolor=PAPER)
+        for place in found if len(results) <= MOST_NAMED else ():
+            axes.annotate(
+                f"{place}|{place + 1}", (place + 0.5, cosines[place]), (4, -9), textcoords="offset points", fontsize=8, color=label.colour
+            )
+    axes.set(xlabel="position", ylabel="cosine with the next position", ylim=VIEW)
+    axes.grid(axis="y")
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+def alt(results: Results) -> str:
+    parts = (
+        f"{label.title}: median {_cosine(float(np.nanmedian(result.arrays['adjacent'])))}, "
+        + (", ".join(f"seam at {place}|{place + 1}" for place in result.arrays["seams"]) or "no seam")
+        for label, result in results.items()
+    )
+    return "Cosine of each position with the next, as lines with seams marked. " + "; ".join(parts) + "."
+
+
+def _to_123_and_from_130(form: PositionTable) -> list[float]:
+    cosines = said(compute, form).arrays["adjacent"]
+    return [float(cosines[1:123].mean()), float(cosines[130:].mean())]
+
+
+ANALYSIS = Analysis(
+    key="seam",
+    title="Seams",
+    question="Does the table break somewhere between one position and the next?",
+    source="Ours. For the length at which BERT was trained: Devlin et al. 2019 (arXiv 1810.04805), appendix A.2.",
+    order=53,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="neighbours",
+            caption="Cosine similarity of each position with the next; circles mark seams.",
+            how_to_read=(
+                "A line that stays level means that one step is like another all along the table. A sudden dip or fall is a seam: the two positions beside it are less alike than the neighbours around them. "
+                "Seams often lie where the length of the training input ended. Dips at the very ends are common, and are told apart from seams."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+    per_figure=6,
+    published=(
+        Published(
+            "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from 130 on",
+            ("0.72", "0.41"),
+            "computed from the stored table, of 8 bits, by other code, to about ±0.02",
+            _to_123_and_from_130,
+            sha256=DISTILBERT,
+            margin=0.02,
+        ),
+    ),
+)

@@ -1,0 +1,161 @@
+"""How fast the dimensions swing from position to position."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.errors import NotApplicableError
+from generator.numerics import FLAT, Array, Floats, finite
+from generator.plotting import logarithmic, panels
+from generator.style import MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FEWEST = 16
+SEED = 0
+SLOW = 10  # A tenth of the frequencies, the lowest; of a shuffled table they hold about a tenth of the energy.
+ABOVE = 2.0  # times the median of the neighbours
+NEIGHBOURS = range(2, 7)  # frequencies to either side that a peak is held against; the next one may share it
+MOST_NAMED = 4
+MOSTLY, HARDLY = 80.0, 20.0  # per cent
+
+
+def power(vectors: Floats) -> Floats:
+    """|DFT|² of each column over positions less its mean, both signs of a frequency together, no window.
+
+    vectors: (n_positions, d_model)
+    returns: (n_positions // 2 + 1, d_model); by Parseval, columns sum to n_positions times that of the squares
+    """
+    squares = np.abs(np.fft.rfft(vectors - vectors.mean(axis=0), axis=0)) ** 2
+    squares[1 : (len(vectors) + 1) // 2] *= 2.0
+    return np.asarray(squares)
+
+
+def amplitudes(vectors: Floats) -> Floats:
+    """Of the sine of each frequency in each column, by the root mean square of the table less its mean row: (n_frequencies, d_model)."""
+    squares = power(vectors)
+    both = np.full(len(squares), 2.0)
+    both[1 : (len(vectors) + 1) // 2] = 1.0  # A sine's power n²a²/4 is there twice; that of n/2 once, as n²a².
+    whole = squares.sum() / len(vectors) / vectors.size
+    return np.asarray(np.sqrt(2.0 * squares / both[:, None] / whole) / len(vectors))
+
+
+def peaks(mean: Floats, highest: float) -> Array:
+    """Frequencies, from 2, that stand out of ``mean`` (n_frequencies,): above both neighbours, above ``highest``, and above twice the
+    median of those around; the strongest first."""
+    found = []
+    for place in range(2, mean.size - 1):
+        around = [place + side * step for step in NEIGHBOURS for side in (-1, 1) if 1 <= place + side * step < mean.size]
+        usual = float(np.median(mean[around])) if around else np.inf
+        if mean[place] > max(mean[place - 1], highest, ABOVE * usual) and mean[place] >= mean[place + 1]:
+            found.append(place)
+    return np.array(sorted(found, key=lambda place: -mean[place]), dtype=np.int64)
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    form = subject.encoding.form
+    if form.grid is not None:
+        raise NotApplicableError("its positions lie on a grid, and reading order jumps from the end of each row to the next")
+    vectors = finite(form.vectors, "the table")
+    n_positions = len(vectors)
+    if n_positions < FEWEST:
+        raise NotApplicableError(f"{n_positions} positions are too few for a spectrum; it takes at least {FEWEST}")
+    scaled = vectors / (float(np.abs(vectors).max()) or 1.0)
+    if np.ptp(scaled, axis=0).max() <= FLAT:
+        raise NotApplicableError("all positions have the same vector, so nothing swings")
+    found = amplitudes(scaled)[1:]  # (n_frequencies, d_model), frequency 1 first
+    control = amplitudes(np.random.default_rng(SEED).permutation(scaled))[1:].mean(axis=1)
+    energy = power(scaled)[1:].sum(axis=1)
+    slow, strongest = max(n_positions // (2 * SLOW), 1), int(energy.argmax()) + 1
+    share = 100.0 * float(energy[:slow].sum() / energy.sum())
+    periods = n_positions / np.arange(1, n_positions // 2 + 1)
+    stand_out = peaks(np.append(0.0, found.mean(axis=1)), float(control.max()))
+    measured = (
+        Metric("strongest", "Period with the most energy", n_positions / strongest, "positions"),
+        Metric("slow", f"Energy in periods of {n_positions / slow:.3g} positions and more", share, "%"),
+        Metric("slow_control", "The same with positions shuffled", _shuffled_share(scaled, slow), "%"),
+        Metric("peaks", "Periods that stand out", float(stand_out.size)),
+    )
+    arrays = {
+        "periods": periods,
+        "mean": found.mean(axis=1),
+        "quartiles": np.quantile(found, (0.25, 0.75), axis=1),
+        "control": control,
+        "peaks": n_positions / np.maximum(stand_out, 1),
+    }
+    return Result(measured, arrays, _findings(arrays["peaks"], measured[1], measured[2], n_positions / slow))
+
+
+def _shuffled_share(scaled: Floats, slow: int) -> float:
+    energy = power(np.random.default_rng(SEED).permutation(scaled))[1:].sum(axis=1)
+    return 100.0 * float(energy[:slow].sum() / energy.sum())
+
+
+def _findings(stand_out: Floats, slow: Metric, control: Metric, period: float) -> tuple[Finding, ...]:
+    said = []
+    if stand_out.size:
+        named = ", ".join(f"{one:.3g}" for one in stand_out[:MOST_NAMED])
+        more = f" and {stand_out.size - MOST_NAMED} more" if stand_out.size > MOST_NAMED else ""
+        opening = "Periods in which many dimensions swing" if stand_out.size > 1 else "A period in which many dimensions swing"
+        said.append(Finding(f"{opening} stand{'' if stand_out.size > 1 else 's'} out: {named}{more} positions.", ("peaks",), 0.6))
+    shares = f"{slow.value:.0f} % of their energy lies in periods of {period:.3g} positions and more ({control.value:.0f} % if positions are shuffled)"
+    rests_on = (slow.key, control.key)
+    if slow.value is not None and slow.value >= MOSTLY:
+        said.append(Finding(f"Dimensions change slowly: {shares}.", rests_on, 0.4))
+    elif slow.value is not None and slow.value <= HARDLY:
+        said.append(Finding(f"Dimensions follow no rhythm: {shares}.", rests_on, 0.5))
+    return tuple(said)
+
+
+def draw(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.6)
+    for label, result in results.items():
+        arrays = result.arrays
+        low, high = arrays["quartiles"]
+        axes.fill_between(arrays["periods"], low, high, color=label.colour, alpha=0.16, linewidth=0)
+        axes.plot(arrays["periods"], arrays["mean"], color=label.colour, label=label.title, linewidth=1.0)
+        axes.plot(arrays["periods"], arrays["control"], color=label.colour, linewidth=0.5, alpha=0.6)
+        stand_out = np.isin(arrays["periods"], arrays["peaks"])
+        axes.plot(arrays["periods"][stand_out], arrays["mean"][stand_out], "o", color=label.colour, markersize=3.5)
+    logarithmic(axes, "x")
+    axes.axvline(2.0, color=MUTED, linewidth=0.6)
+    axes.set(xlabel="period (positions)", ylabel="amplitude ÷ root mean square of the table", ylim=(0.0, 1.0))
+    axes.grid(axis="y")
+    axes.legend(loc="upper left")
+    return figure
+
+
+def alt(results: Results) -> str:
+    said = (
+        f"{label.title}: most energy at a period of {result.metrics[0].value:.3g} positions, {result.metrics[1].value:.0f} % in the slowest tenth of the frequencies, "
+        f"{result.metrics[3].value:.0f} periods stand out"
+        for label, result in results.items()
+    )
+    return "Mean amplitude of the dimensions by period, with quartiles, over the same with shuffled positions. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="spectrum",
+    title="Spectrum",
+    question="How fast do the dimensions swing from position to position?",
+    source="Discrete Fourier transform; shuffled positions as the control are ours.",
+    order=45,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="periods",
+            caption="Amplitude of the sine of each period in the dimensions of the table: the mean, the middle half (band), and the same table with its positions shuffled (thin line).",
+            how_to_read=(
+                "A dimension that rises and falls once every 100 positions adds to the line at 100. Height far above the thin line is order: a shuffled table, like a list of words, has the same "
+                "height everywhere. A hill at the right means slow waves; a dot marks a period that stands out from those around it, where many dimensions swing together."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+    per_figure=6,
+)
