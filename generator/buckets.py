@@ -21,3 +21,8 @@ def buckets(offsets: Array, n_buckets: int, max_distance: int, causal: bool) -> 
     ratio = np.log(np.maximum(distance, exact).astype(np.float32) / np.float32(exact)) / np.float32(np.log(max_distance / exact))
     wide = exact + (ratio * np.float32(side - exact)).astype(np.int64)
     return np.asarray(first + np.where(distance < exact, distance, np.minimum(wide, side - 1)), dtype=np.int64)
+
+
+def first_distances(bucket: Array) -> list[float]:
+    """The first distance that falls into each bucket, from the bucket of every distance (n_distances,)."""
+    return [float(np.argmax(bucket == index)) for index in range(int(bucket.max()) + 1)]

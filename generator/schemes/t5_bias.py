@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.bias_kinds import KINDS, BiasKind
-from generator.buckets import buckets
+from generator.buckets import buckets, first_distances
 from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Published, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
@@ -170,11 +170,6 @@ PICTURE = Picture(
 )
 
 
-def _firsts(bucket: Array) -> list[float]:
-    """The first distance of each bucket, from the bucket of each distance (n_distances,)."""
-    return [float(np.argmax(bucket == index)) for index in range(int(bucket.max()) + 1)]
-
-
 SCHEME = Scheme(
     key="t5_bias",
     title="T5's relative bias",
@@ -188,14 +183,14 @@ SCHEME = Scheme(
             "First distance of each bucket in an encoder, 32 buckets up to 128",
             (*map(str, range(9)), "12", "16", "23", "32", "46", "64", "91"),
             "Raffel et al. 2020 (arXiv 1910.10683), section 2.1, and the code published with it",
-            _firsts,
+            first_distances,
             lambda: buckets(-np.arange(MOST_SHOWN), 32, 128, causal=False),
         ),
         Published(
             "The same in a decoder",
             (*map(str, range(17)), "19", "21", "24", "27", "31", "35", "40", "46", "52", "59", "67", "77", "87", "99", "113"),
             "Raffel et al. 2020, section 2.1, and the code published with it",
-            _firsts,
+            first_distances,
             lambda: buckets(-np.arange(MOST_SHOWN), 32, 128, causal=True),
         ),
     ),
