@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from generator.contracts import Encoding, Files, Provenance
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
@@ -15,6 +17,7 @@ SUM = "A patch gets the sum of two vectors, one for its row and one for its colu
 AXIS = re.compile(r"(^|\.)(row|column)_embedder\.weight$")  # Pix2Struct, Kosmos 2.5
 BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
 SIDES = ("columns", "rows")  # In the order in which Gemma 4 stores them.
+WINDOW = re.compile(r"(^|\.)pos_embed_window$")  # SAM 2
 GATED = re.compile(r"(^|\.)gated_positional_embedding\.embedding$")  # Mllama
 
 
@@ -39,6 +42,8 @@ def patch_tables(files: Files) -> Iterator[PatchTable]:
         elif BOTH_AXES.search(name) and len(shape) == 3 and shape[0] == 2 and shape[1] != 2:
             stored = files.tensor(name)
             yield from (_side(name, side, frozen(rows)) for side, rows in zip(SIDES, stored, strict=True))
+        elif WINDOW.search(name) and len(shape) == 4 and shape[0] == 1:
+            yield _window(name, files.tensor(name)[0])
         elif GATED.search(name) and len(shape) == 2:
             yield _gated(files, name)
 
@@ -52,6 +57,14 @@ def as_encoding(files: Files, table: PatchTable, scheme: str) -> Encoding[Form]:
 
 def _side(name: str, side: str, vectors: Floats) -> PatchTable:
     return PatchTable(name, f"vision {side}", PositionTable(vectors), (SUM, f"This is the table of the {side}."))
+
+
+def _window(name: str, stored: Floats) -> PatchTable:
+    """stored: (width, rows, columns)"""
+    width, rows, columns = stored.shape
+    laid = f"This table of {rows} rows by {columns} columns is laid over the grid of patches again and again, and added to the other one."
+    vectors = frozen(np.moveaxis(stored, 0, -1).reshape(-1, width))
+    return PatchTable(name, "vision within a window", PositionTable(vectors, grid=(rows, columns)), (laid,))
 
 
 def _gated(files: Files, name: str) -> PatchTable:

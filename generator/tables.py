@@ -181,6 +181,6 @@ def _patches_note(files: Files, table: StoredTable) -> tuple[str, ...]:
     notes.append(f"The {n_rows - before - after:,} positions are patches, numbered row by row: {laid}.")
     if f"{table.name}_window" in files.tensors:
         notes.append(
-            "The model resizes this table to the grid of its input and adds a second, smaller one again and again; neither is done here."
+            "The model resizes this table to the grid of its input and adds a second, smaller one again and again; the two are shown apart."
         )
     return tuple(notes)

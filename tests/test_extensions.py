@@ -31,6 +31,7 @@ ORDINARY = {
     ("generator.cli", "scheme"): "the heading of a column",
     ("generator.config", "checkpoint"): "the slug of a row whose name has no letters",
     ("generator.schemes.deberta", "bias"): "the end of a tensor's name",
+    ("generator.schemes.learned", "alibi"): "a key of config.json",
     ("generator.schemes.rotary", "alibi"): "a key of config.json",
     ("generator.schemes.rotary", "axial"): "a value in config.json",
     ("generator.schemes.rotary", "sinusoidal"): "a value in config.json",

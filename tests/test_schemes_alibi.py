@@ -111,3 +111,9 @@ def test_the_slopes_of_falcon_are_those_that_it_rounds(n_heads: int) -> None:
     config = {"model_type": "falcon", "alibi": True, "num_attention_heads": n_heads, "hidden_size": 64 * n_heads}
     ours = form_of(find(DictFiles(config))[0], OffsetBias).kernel(2)[:, 1, 0]
     np.testing.assert_allclose(-8.0 * ours, one_on, rtol=FLOAT32)
+
+
+@pytest.mark.parametrize(("steepest", "said"), [(8, False), (4, True)])
+def test_an_exponent_that_transformers_leaves_out_is_told(steepest: int, said: bool) -> None:
+    (encoding,) = find(DictFiles({"model_type": "mpt", "n_heads": 8, "attn_config": {"alibi": True, "alibi_bias_max": steepest}}))
+    assert any("does not pass it on" in note for note in encoding.notes) is said

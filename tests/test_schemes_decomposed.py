@@ -103,3 +103,11 @@ def test_what_does_not_fit_is_a_row_error(shape: tuple[int, ...]) -> None:
 
 def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
     assert find(DictFiles(arrays={"rel_pos_bias.weight": np.ones((3, 2)), "rel_pos_x_bias": np.ones((3, 2))})) == []
+
+
+def test_a_third_table_is_for_frames() -> None:
+    """As published with MViT: row query − key + frames − 1 of rel_pos_t; three frames have five offsets."""
+    table = np.arange(5.0)[:, None] * np.ones(4)
+    (encoding,) = find(DictFiles({}, {"blocks.0.attn.rel_pos_t": table}))
+    form = form_of(encoding, RelativeTable)
+    assert (encoding.part, form.vectors[:, 0].tolist()) == ("vision layer 0 frames", [4.0, 3.0, 2.0, 1.0, 0.0])

@@ -48,6 +48,21 @@ def test_layoutlmv3_joins_what_the_tables_hold(tmp_path: Path) -> None:
     assert "joined" in found["x"].notes[1]
 
 
+def test_the_order_of_boxes_in_lilt_is_what_its_module_adds(tmp_path: Path) -> None:
+    import torch
+
+    model = made("LiltModel", **SIZE, **PAGE, channel_shrink_ratio=2, pad_token_id=1)
+    layout, first = model.layout_embeddings, torch.tensor([[2, 3, 31]])
+    layout.LayerNorm = torch.nn.Identity()
+    of_boxes = layout.box_linear_embeddings(torch.zeros(24))
+    for table in "xyhw":
+        torch.nn.init.zeros_(getattr(layout, f"{table}_position_embeddings").weight)
+    theirs = as_numbers(layout(bbox=torch.zeros(1, 3, 4, dtype=torch.long), position_ids=first) - of_boxes)[0]
+    form = form_of(read(find, model, tmp_path)["order"], PositionTable)
+    np.testing.assert_allclose(form.vectors[[0, 1, 29]], theirs, rtol=0, atol=1e-6)
+    assert form.first_row == 2
+
+
 def test_lilt_joins_what_the_tables_hold_before_it_maps_them(tmp_path: Path) -> None:
     import torch
 

@@ -172,3 +172,30 @@ def test_several_tables_of_one_part_have_parts_of_their_own(prefixes: list[str])
 def test_the_key_of_an_encoding_is_fit_for_a_path(prefix: str) -> None:
     for encoding in find(DictFiles(arrays={f"{prefix}.wpe.weight": TABLE, "wpe.weight": TABLE})):
         assert set(encoding.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
+
+
+def test_mpt_without_alibi_says_that_transformers_adds_it_all_the_same() -> None:
+    asked = {"model_type": "mpt", "attn_config": {"alibi": False}}
+    (encoding,) = find(DictFiles(asked, {"transformer.wpe.weight": np.eye(4)}))
+    assert "adds ALiBi all the same" in encoding.notes[-1]
+    (other,) = find(DictFiles({**asked, "attn_config": {"alibi": True}}, {"transformer.wpe.weight": np.eye(4)}))
+    assert not any("ALiBi" in note for note in other.notes)
+
+
+def test_transformers_adds_alibi_to_mpt_whatever_its_config_says() -> None:
+    import torch
+    from transformers import MptConfig, MptModel
+
+    outputs = []
+    for attention in ({"alibi": True}, {"alibi": False}, {"alibi": True, "alibi_bias_max": 2}):
+        torch.manual_seed(0)
+        model = MptModel(MptConfig(d_model=16, n_heads=2, n_layers=1, max_seq_len=8, vocab_size=40, attn_config=attention)).eval()
+        assert not any("wpe" in name for name in model.state_dict())
+        with torch.no_grad():
+            outputs.append(model(torch.arange(5)[None]).last_hidden_state)
+    assert all(torch.equal(outputs[0], output) for output in outputs[1:])
+
+
+def test_what_bros_has_beside_its_table_is_told() -> None:
+    (encoding,) = find(DictFiles({"model_type": "bros"}, {"bros.embeddings.position_embeddings.weight": np.eye(4)}))
+    assert "two words' boxes" in encoding.notes[-1]

@@ -222,3 +222,44 @@ def test_a_stored_table_of_another_part_does_not_hide_what_is_made_at_run_time()
 def test_a_size_that_is_none_is_a_row_error(size: dict[str, object]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
         find(DictFiles({"position_embedding_type": "sinusoidal", **SIZE, **size}))
+
+
+def speaking() -> Any:
+    """SpeechT5 that reads text and speaks, its two trained numbers away from 1."""
+    import torch
+    from transformers import SpeechT5Config, SpeechT5ForTextToSpeech
+
+    sizes = {
+        f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in (("layers", 1), ("attention_heads", 2), ("ffn_dim", 8))
+    }
+    config = SpeechT5Config(
+        vocab_size=40, hidden_size=8, max_speech_positions=20, max_text_positions=24, speech_decoder_prenet_units=8, **sizes
+    )
+    model = SpeechT5ForTextToSpeech(config).eval()
+    for name, side in (("encoder", 1.5), ("decoder", -0.25)):
+        torch.nn.init.constant_(getattr(model.speecht5, name).prenet.encode_positions.alpha, side)
+    return model
+
+
+def test_the_sinusoids_of_speecht5_are_multiplied_as_its_modules_multiply_them() -> None:
+    import torch
+
+    model = speaking()
+    found = {encoding.part: form_of(encoding, PositionTable) for encoding in find(DictFiles(model.config.to_dict(), tiny.arrays(model)))}
+    assert {part: len(form.vectors) for part, form in found.items()} == {"text encoder": 24, "speech decoder": 20}
+    for part, side in (("text encoder", model.speecht5.encoder), ("speech decoder", model.speecht5.decoder)):
+        theirs = side.prenet.encode_positions(torch.zeros(1, 12, 8)).detach().double().numpy()[0]
+        np.testing.assert_allclose(found[part].vectors[:12], theirs, rtol=0, atol=FLOAT32)
+
+
+def test_a_side_of_speecht5_without_such_a_number_keeps_its_other_sinusoid() -> None:
+    files = DictFiles(
+        {"model_type": "speecht5", "hidden_size": 8, "max_speech_positions": 20, "max_text_positions": 24},
+        {"speecht5.decoder.prenet.encode_positions.alpha": np.array(2.0)},
+    )
+    assert [encoding.part for encoding in find(files)] == ["speech encoder", "speech decoder"]
+
+
+def test_a_factor_that_is_no_number_is_a_row_error() -> None:
+    with pytest.raises(RowError, match=r"expected one number"):
+        find(DictFiles({"hidden_size": 8}, {"encoder.prenet.encode_positions.alpha": np.zeros(3)}))

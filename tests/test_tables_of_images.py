@@ -230,9 +230,24 @@ def noise(*shape: int) -> Floats:
 
 def test_channels_before_rows_and_columns_are_read_as_sam_2_stores_them() -> None:
     table = noise(1, 6, 3, 3)
-    (encoding,) = learned.find(DictFiles({}, {"backbone.pos_embed": table, "backbone.pos_embed_window": noise(1, 6, 2, 2)}))
+    encoding, _ = learned.find(DictFiles({}, {"backbone.pos_embed": table, "backbone.pos_embed_window": noise(1, 6, 2, 2)}))
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors[5], table[0, :, 1, 2])
     assert "a second, smaller one" in encoding.notes[-1]
+
+
+def test_the_second_table_of_sam_2_is_what_its_module_lays_over_the_grid() -> None:
+    import torch
+    from transformers.models.sam2.modeling_sam2 import Sam2HieraDetConfig, Sam2HieraDetModel
+
+    model = Sam2HieraDetModel(
+        Sam2HieraDetConfig(hidden_size=8, num_attention_heads=1, blocks_per_stage=[1, 1, 1, 1], window_size_per_stage=[3] * 4)
+    )
+    torch.nn.init.normal_(model.pos_embed_window)  # The other table is all zeros in a new model.
+    theirs = model._get_pos_embed((9, 6))[0].detach().double().numpy()
+    _, encoding = learned.find(DictFiles({}, {name: getattr(model, name).detach().numpy() for name in ("pos_embed", "pos_embed_window")}))
+    form = form_of(encoding, PositionTable)
+    assert (encoding.part, form.grid) == ("vision within a window", (3, 3))
+    np.testing.assert_allclose(np.tile(form.vectors.reshape(3, 3, 8), (3, 2, 1)), theirs, rtol=0, atol=FLOAT32)
 
 
 def test_a_grid_without_a_leading_one_is_read_row_by_row() -> None:

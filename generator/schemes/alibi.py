@@ -22,6 +22,7 @@ MOST_HEADS = 4096
 SHOWN = 128  # The line goes on beyond; this many offsets show its slope.
 STEEPEST = 8.0  # Press et al. 2022, section 3: the slopes end at 2^−8.
 ROUNDED = frozenset({"falcon"})  # Makes the bias in bfloat16, and adds it before it divides by √d.
+LEFT_OUT = "Shown is what config.json asks for under alibi_bias_max; the code of transformers does not pass it on, and takes 8."
 NOTE = "No tensor holds it; the slopes follow from the number of heads."
 
 
@@ -63,7 +64,7 @@ def _encoding(files: Files, tower: Tower) -> Encoding[Form]:
     attention = config.get("attn_config")
     steepest = attention.get("alibi_bias_max", STEEPEST) if isinstance(attention, Mapping) else STEEPEST
     slope = slopes(n_heads, positive(steepest, f"{files.where}: alibi_bias_max"))
-    rounded: tuple[str, ...] = ()
+    rounded: tuple[str, ...] = (LEFT_OUT,) if steepest != STEEPEST else ()
     if family(config) in ROUNDED:
         head_dim = max(needed(config, "d_model", files.where) // n_heads, 1)
         slope, rounded = bfloat16(slope) / math.sqrt(head_dim), _rounded(head_dim)

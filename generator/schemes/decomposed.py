@@ -16,9 +16,9 @@ from generator.style import ACCENT, DIVERGING, INK
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAME = re.compile(r"(^|\.)rel_pos_([hw])$")
+NAME = re.compile(r"(^|\.)rel_pos_([hwt])$")
 NUMBER = re.compile(r"(?:^|\.)(\d+)(?=\.)")
-ALONG = {"h": "rows", "w": "columns"}
+ALONG = {"h": "rows", "w": "columns", "t": "frames"}  # Frames where the model sees clips (MViT).
 TURNED = "It is stored by query minus key; it is turned round here, to key minus query."
 STRETCHED = "For another number of patches than these the model stretches it in a straight line between its rows."
 

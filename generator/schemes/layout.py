@@ -17,13 +17,14 @@ from generator.style import ACCENT, DIVERGING, INK, MUTED
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAME = re.compile(r"(^|\.)(x|y|h|w|row|col)_position_embeddings\.weight$")
-PARTS = {"x": "x", "y": "y", "h": "height", "w": "width", "row": "y", "col": "x"}
+NAME = re.compile(r"(^|\.)(x|y|h|w|row|col|box)_position_embeddings\.weight$")
+PARTS = {"x": "x", "y": "y", "h": "height", "w": "width", "row": "y", "col": "x", "box": "order"}
 EDGES = {
     "x": "Looked up for the left edge of a word's box and for its right edge.",
     "y": "Looked up for the upper edge of a word's box and for its lower edge.",
     "height": "Looked up for the height of a word's box.",
     "width": "Looked up for the width of a word's box.",
+    "order": "Looked up for the place of a word in the text, and added to what its box looks up.",
 }
 PATCHES = "Looked up for the patches of an image."
 JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})  # These join the vectors; the others add them up.
@@ -39,12 +40,27 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
     if len(tensor.shape) != 2 or min(tensor.shape) < 1:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected (coordinates, width)")
     provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
-    used = PATCHES if kind in ("row", "col") else EDGES[part]
+    first_row = _first_row(files, tensor.shape[0]) if kind == ORDER else 0
+    form = PositionTable(frozen(files.tensor(name)[first_row:]), first_row)
+    return Encoding(part, SCHEME.key, form, provenance, _notes(files, kind, first_row))
+
+
+def _first_row(files: Files, n_rows: int) -> int:
+    """Positions are counted from the row after that of the padding token."""
+    padding = files.config.get("pad_token_id", 1)
+    first_row = padding + 1 if isinstance(padding, int) and not isinstance(padding, bool) else 2
+    return first_row if 0 <= first_row < n_rows else 0
+
+
+def _notes(files: Files, kind: str, first_row: int) -> tuple[str, ...]:
+    if kind == ORDER:
+        return (EDGES[PARTS[kind]], f"The first {first_row} rows are not positions and are left out.")
+    used = PATCHES if kind in ("row", "col") else EDGES[PARTS[kind]]
     put = "joined to one vector" if family(files.config) in JOINED else "added up"
-    notes = (f"{used} Rows are counted in steps of the page, not in words.", f"The vectors of all coordinates are {put}.")
-    return Encoding(part, SCHEME.key, PositionTable(frozen(files.tensor(name))), provenance, notes)
+    return f"{used} Rows are counted in steps of the page, not in words.", f"The vectors of all coordinates are {put}."
 
 
+ORDER = "box"  # LiLT's table for the order of the boxes.
 BOX = {"left": 120, "top": 210, "right": 420, "bottom": 330}  # Of one word, in thousandths of the page.
 
 

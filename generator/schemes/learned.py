@@ -1,11 +1,13 @@
 """Learned absolute position embeddings: a table whose rows are trained like word vectors."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Numbers, Picture, Scheme
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Scheme
 from generator.encodings import Form
+from generator.model_config import family
 from generator.patch_tables import as_encoding as of_patches
 from generator.patch_tables import patch_tables
 from generator.plotting import Panel, image_panels
@@ -18,10 +20,27 @@ if TYPE_CHECKING:
 
 def find(files: Files) -> list[Encoding[Form]]:
     tables = [(table, vectors(files, table)) for table in stored_tables(files)]
-    found = [as_encoding(files, table, rows, SCHEME.key) for table, rows in tables if layout_of(table, rows) is None]
+    beside = _beside(files.config)
+    found = [as_encoding(files, table, rows, SCHEME.key, beside) for table, rows in tables if layout_of(table, rows) is None]
     return found + [of_patches(files, table, SCHEME.key) for table in patch_tables(files)]
 
 
+def _beside(config: Json) -> tuple[str, ...]:
+    """What else tells position in this family, where it is not shown or is in doubt."""
+    attention = config.get("attn_config")
+    if family(config) == MPT and isinstance(attention, Mapping) and attention.get("alibi") is False:
+        return (IGNORED,)
+    return (BESIDE[family(config)],) if family(config) in BESIDE else ()
+
+
+MPT = "mpt"
+IGNORED = (
+    "config.json asks for no ALiBi, so the model was trained with this table. The code of transformers for this family has no place for the "
+    "table and adds ALiBi all the same; loaded there, the model is not the one that was trained."
+)
+BESIDE = {
+    "bros": "Besides, sinusoids of the differences between two words' boxes, through a learned map, are multiplied with the query; these are not shown.",
+}
 TOKENS = ("the", "cat", "and", "the", "dog")
 
 

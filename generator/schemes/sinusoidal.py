@@ -1,6 +1,7 @@
 """The fixed sinusoid: stored as a tensor, in one of several layouts, or made when the model runs."""
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
+FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$")
+SIDES = {"encoder": ("text encoder", "max_text_positions", 450), "decoder": ("speech decoder", "max_speech_positions", 4000)}
 CLIPS = frozenset({"videomae"})
 MOST_VALUES = 2**27  # 1 GB in float64; the longest in use holds a tenth of it.
 COSINES_FIRST = "all cosines in the first half of the vector, all sines in the second, with the exponent k/(d/2 − 1)"
@@ -43,8 +46,11 @@ def find(files: Files) -> list[Encoding[Form]]:
         if (layout := layout_of(table, rows))
     ]
     parts = {table.part for table, _ in tables}
+    scaled = _scaled(files)
     made = [encoding for tower in towers(files.config) for encoding in _made(files, tower.config, parts)]
-    return stored + made + _of_map(files) + (_of_clips(files) if family(files.config) in CLIPS else [])
+    sides = {encoding.part.split()[-1] for encoding in scaled}  # A side has one or the other.
+    made = [encoding for encoding in made if encoding.part.split()[-1] not in sides]
+    return stored + made + scaled + _of_map(files) + (_of_clips(files) if family(files.config) in CLIPS else [])
 
 
 def _made(files: Files, config: Json, stored: set[str]) -> list[Encoding[Form]]:
@@ -55,6 +61,23 @@ def _made(files: Files, config: Json, stored: set[str]) -> list[Encoding[Form]]:
         return []
     counted = {part: _n_positions(files, config, keys) for part, keys in how.lengths}
     return [_encoding(files, config, how, part, length) for part, length in counted.items() if length]
+
+
+def _scaled(files: Files) -> list[Encoding[Form]]:
+    """The sinusoids that SpeechT5 multiplies by a trained number each (Li et al. 2019, arXiv 1809.08895, section 3.2)."""
+    return [_times(files, name, *SIDES[match[2]]) for name in files.tensors if (match := FACTOR.search(name))]
+
+
+def _times(files: Files, name: str, part: str, key: str, usual: int) -> Encoding[Form]:
+    tensor = files.tensors[name]
+    n_positions = whole(files.config.get(key, usual), f"{files.where}: {key}")
+    d_model = needed(files.config, "d_model", files.where)
+    if math.prod(tensor.shape) != 1 or not 0 < n_positions * d_model <= MOST_VALUES:
+        raise RowError(f"{files.where}: {name} has shape {tensor.shape}, for {n_positions:,} × {d_model:,} values; expected one number")
+    factor = float(files.tensor(name).reshape(-1)[0])
+    form = PositionTable(frozen(factor * sinusoid(n_positions, d_model)))
+    note = f"It is made when the model runs: {SAID['interleaved']}, and multiplied by a trained number, {factor:.4g}, as it is shown."
+    return Encoding(part, SCHEME.key, form, Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name)), (note,))
 
 
 def _of_map(files: Files) -> list[Encoding[Form]]:
