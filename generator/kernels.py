@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.encodings import Form, PositionTable, WindowBias
+from generator.contracts import Encoding
+from generator.encodings import Form, PositionTable, RelativeTable, Rotation, WindowBias
 from generator.numerics import Array, Floats
 
 
@@ -31,8 +32,13 @@ class Kernel:
         return [matrix[np.ix_(line, line)] for line in self.lines]
 
 
-def kernel_of(form: Form, most: int, side: int) -> Kernel:
-    """The kernel of the first ``most`` positions, or of the patches in the middle of a grid, ``side`` by ``side`` at most."""
+def kernel_of(encoding: Encoding[Form], most: int, side: int) -> Kernel:
+    """The kernel of the first ``most`` positions, or of the patches in the middle of a grid, ``side`` by ``side`` at most.
+
+    Along one side of an image there are as many as the encoding has room for, and ``side`` at most.
+    """
+    form = encoding.form
+    most = min(side, _extent(form, most)) if encoding.part.startswith("vision") else most
     match form:
         case WindowBias():
             rows, columns = (min(count, side) for count in form.window)
@@ -46,6 +52,17 @@ def kernel_of(form: Form, most: int, side: int) -> Kernel:
             heads = form.kernel(most)
             index = np.arange(heads.shape[1])
             return Kernel(heads, index[None, :] - index[:, None], (index,))
+
+
+def _extent(form: Form, unknown: int) -> int:
+    """How many patches a line has."""
+    match form:
+        case Rotation():
+            return form.n_positions
+        case RelativeTable():
+            return int(np.max(np.abs(form.offsets))) + 1
+        case _:
+            return unknown
 
 
 def _middle(count: int, most: int) -> slice:

@@ -59,7 +59,10 @@ def image_panels(shown: Sequence[Panel], limits: tuple[float, float], colours: s
     One or two fill the width; more become small multiples.
     """
     columns, height = (2, 3.8) if len(shown) < 3 else (4, 2.1) if square else (3, 2.6)
-    figure, axes = panels(len(shown), columns, height, box_aspect=1 if square else None)
+    alone = square and len(shown) == 1
+    figure, axes = panels(len(shown) + alone, columns, height, box_aspect=1 if square else None)
+    if alone:
+        axes.pop().set_axis_off()  # Beside nothing, it keeps the left half.
     for each, panel in zip(axes, shown, strict=True):
         picture = image(each, panel.matrix, limits, colours, share=len(shown))
         small = len(shown) > 2

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from generator.analyses.kernel import STEPS, Shaped, compute
-from generator.contracts import Result
+from generator.contracts import Encoding, Provenance, Result, Subject
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics import frozen
@@ -212,3 +212,21 @@ def test_random_vectors_fall_at_half_of_the_steps() -> None:
     form = PositionTable(frozen(np.random.default_rng(5).normal(size=(128, 768))))
     expected = 100.0 * (1 + (STEPS - 1) / 2) / STEPS
     assert value(form, "monotonicity") == pytest.approx(expected, abs=3.0)
+
+
+def seen(form: Shaped) -> Result:
+    return compute(Subject(Encoding("vision rows", "made for a test", form, Provenance("")), no_input="no sentence was given"))
+
+
+@pytest.mark.parametrize(
+    ("form", "of_image", "of_text"),
+    [
+        (Rotation(100.0, 32, 64, 14), 14, 128),
+        (Rotation(10_000.0, 32, 64, 64), 16, 128),
+        (RelativeTable(frozen(np.random.default_rng(9).normal(size=(13, 4))), frozen(np.arange(-6, 7))), 7, 128),
+    ],
+)
+def test_along_a_side_of_an_image_there_are_as_many_patches_as_it_has_and_16_at_most(form: Shaped, of_image: int, of_text: int) -> None:
+    assert len(seen(form).arrays["profile"]) == of_image
+    assert len(asked(form).arrays["profile"]) == of_text
+    assert f"Over {of_image} patches along" in seen(form).findings[0].text or "the farthest" in seen(form).findings[0].text

@@ -254,6 +254,20 @@ def test_a_scaling_that_transformers_cannot_make_is_a_row_error(scaling: dict[st
         _ = form_of(encoding, Rotation).frequencies
 
 
+@pytest.mark.parametrize("kind", ["spiral", ["a"]])
+def test_a_scaling_of_an_unknown_kind_names_those_that_are_known(kind: object) -> None:
+    (encoding,) = find(DictFiles({**LLAMA, "rope_parameters": {"rope_type": kind}}))
+    with pytest.raises(RowError, match=r"of the kind .*; expected one of .*linear, llama3, longrope"):
+        _ = form_of(encoding, Rotation).frequencies
+
+
+def test_a_scaling_is_made_without_a_word_from_transformers(caplog: pytest.LogCaptureFixture) -> None:
+    longrope = {"rope_type": "longrope", "short_factor": [1.0] * 16, "long_factor": [2.0] * 16, "original_max_position_embeddings": 64}
+    (encoding,) = find(DictFiles({**LLAMA, "rope_parameters": longrope}))
+    assert form_of(encoding, Rotation).frequencies.size == 16
+    assert caplog.text == ""
+
+
 # Families of several parts, and where transformers keeps the text model's config.
 NESTED = ["gemma3", "llava", "qwen2_5_vl", "qwen3_vl", "mistral3", "idefics3", "paligemma", "llama4", "gemma4", "internvl"]
 

@@ -37,7 +37,7 @@ VIEW = (-0.6, 1.05)
 def compute(subject: Subject[Shaped]) -> Result:
     form = subject.encoding.form
     finite(_stored(form), "the encoding")
-    kernel = kernel_of(form, POSITIONS, SIDE)
+    kernel = kernel_of(subject.encoding, POSITIONS, SIDE)
     if kernel.longest < FEWEST:
         raise NotApplicableError(f"it speaks of {kernel.longest} positions in a line, and a profile takes at least {FEWEST}")
     scaled = [own for head in kernel.heads if (own := to_own_range(head)) is not None]
@@ -65,7 +65,7 @@ def compute(subject: Subject[Shaped]) -> Result:
             Metric("farthest", "Farthest distance compared", float(kernel.longest - 1), "positions"),
         ),
         arrays={"matrix": matrix, "profile": np.full(kernel.longest, np.nan) if profile is None else profile},
-        findings=_findings(halves, falls, kernel),
+        findings=_findings(halves, falls, _counted(kernel, subject.encoding.part)),
     )
 
 
@@ -103,8 +103,13 @@ def _symmetry(form: Shaped, heads: Floats) -> Metric:
     return Metric(key, title, float(np.mean([symmetry(head) for head in uneven])))
 
 
-def _findings(halves: list[float], falls: list[float], kernel: Kernel) -> tuple[Finding, ...]:
-    counted = f"{kernel.longest} positions" if len(kernel.lines) == 1 else f"{kernel.longest} patches along rows and columns"
+def _counted(kernel: Kernel, part: str) -> str:
+    if len(kernel.lines) > 1:
+        return f"{kernel.longest} patches along rows and columns"
+    return f"{kernel.longest} patches along a side" if part.startswith("vision") else f"{kernel.longest} positions"
+
+
+def _findings(halves: list[float], falls: list[float], counted: str) -> tuple[Finding, ...]:
     if not halves:
         return (Finding(f"Within {counted}, the farthest count most.", ("positions", "rising"), 0.8),)
     text = f"Over {counted} it fades by half within a distance of {np.mean(halves):.1f}"

@@ -104,7 +104,9 @@ def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float 
         offsets = result.arrays["offsets"]
         marker = "o" if offsets.size <= 64 else None
         axes.plot(offsets, result.arrays[array], color=label.colour, label=label.title, marker=marker, markersize=2.5)
-    axes.set(xlabel="offset: key minus query (positions)", ylabel=quantity, ylim=limits)
+    longest = max(float(result.arrays["norms"].max()) for result in results.values())
+    highest = limits[1] if limits[1] is not None else 1.08 * longest or 1.0
+    axes.set(xlabel="offset: key minus query (positions)", ylabel=quantity, ylim=(limits[0], highest))
     axes.grid(axis="y")
     axes.legend(loc="best")
     return figure

@@ -1,5 +1,6 @@
 """Queries and keys turned by angles that grow with position."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -50,6 +51,12 @@ class Rotation:
     @cached_property
     def _rescaled(self) -> tuple[Floats, float]:
         """errors: RowError when the scaling is not one that transformers knows, or makes no frequencies"""
+        from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+        if self.rope_type not in ROPE_INIT_FUNCTIONS:
+            raise RowError(
+                f"rotary scaling is of the kind {self.rope_type!r:.60}; expected one of {', '.join(sorted(ROPE_INIT_FUNCTIONS))}"
+            )
         try:
             return self._by_transformers()
         except Exception as error:  # noqa: BLE001  # It raises whatever its validators and its arithmetic run into.
@@ -60,6 +67,7 @@ class Rotation:
         from transformers import PreTrainedConfig
         from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
+        logging.getLogger("transformers.modeling_rope_utils").setLevel(logging.ERROR)  # It warns of keys that change nothing here.
         rope = {
             **self.scaling,
             "rope_type": self.rope_type,
