@@ -6,7 +6,7 @@ import numpy as np
 
 from generator.contracts import Encoding
 from generator.encodings import Form, PositionTable, RelativeTable, Rotation, WindowBias
-from generator.numerics import Array, Floats
+from generator.numerics import Array, Floats, offsets_between
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,7 @@ def kernel_of(encoding: Encoding[Form], most: int, side: int) -> Kernel:
             return _of_grid(PositionTable(block.reshape(-1, block.shape[2])).kernel(block.size), *block.shape[:2])
         case _:
             heads = form.kernel(most)
-            index = np.arange(heads.shape[1])
-            return Kernel(heads, index[None, :] - index[:, None], (index,))
+            return Kernel(heads, offsets_between(heads.shape[1]), (np.arange(heads.shape[1]),))
 
 
 def _extent(form: Form, unknown: int) -> int:

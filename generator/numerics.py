@@ -142,6 +142,12 @@ def half_distance(profile: Floats) -> float:
     return float(before + share * (after - before))
 
 
+def offsets_between(n_positions: int) -> Array:
+    """Column minus row, for every pair of positions: (n_positions, n_positions)."""
+    index = np.arange(n_positions)
+    return np.asarray(index[None, :] - index[:, None])
+
+
 def local_monotonicity(lines: Sequence[Floats], width: int) -> float | None:
     """Share of steps away from the main diagonal of each matrix, the first ``width`` on either side, at which the value falls.
 

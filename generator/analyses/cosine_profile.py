@@ -16,6 +16,7 @@ from generator.numerics import (
     local_monotonicity,
     mean_by_offset,
     off_diagonal,
+    offsets_between,
     translation_invariance,
 )
 from generator.plotting import panels
@@ -46,7 +47,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if np.ptp(away) <= FLAT and away[0] >= 1.0 - FLAT:
         raise NotApplicableError("all positions have the same direction, so there is no profile to measure")
     profile, mean = mean_by_offset(cosines), float(away.mean())
-    invariance, falls = translation_invariance(cosines), local_monotonicity(cosines, STEPS)
+    invariance, falls = translation_invariance(cosines, offsets_between(len(cosines))), local_monotonicity([cosines], STEPS)
     rise = first_rise(profile)
     found = (
         Metric("positions", "Positions compared", float(len(vectors))),
