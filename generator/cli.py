@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from generator import builds, config, rows, study
+from generator import builds, config, crews, progress, rows, study, versions
 from generator.contracts import Checkpoint, Encoding, Outcome
 from generator.errors import AtlasError, RefusedError
 from generator.site import data, write
@@ -53,17 +54,19 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     offline: Annotated[bool, typer.Option("--offline", help="Ask no server; use what is cached.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for checkpoints that were not reached.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Build all anew, even what has not changed.")] = False,
+    log: Annotated[Path | None, typer.Option("--log", help="Write every event to this file, one JSON object a line.")] = None,
+    cluster: Annotated[str | None, typer.Option("--cluster", help="Work on the dask.distributed scheduler at tcp://host:port.")] = None,
 ) -> None:
     """Measure and draw every checkpoint of the list and build the site.
 
     Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused, nothing was changed.
     """
     with _told():
+        workers = partial(crews.cluster, cluster, versions.code()) if cluster else partial(crews.processes, jobs)
         tasks = study.plan(config.load(config_file, study.all_sources()), offline)
-        with write.owned(output) as folder:
-            counts = builds.build(tasks, folder, jobs, fresh, _tell)
-    line = ", ".join(f"{count} {'built' if status == 'ok' else status}" for status, count in counts.items())
-    out.print(f"{line}: {output / 'site' / 'index.html'}", markup=False)
+        with write.owned(output) as folder, progress.telling(out, len(tasks), log) as teller:
+            counts = builds.build(tasks, folder, workers, teller.tell, fresh)
+        out.print(teller.summary(counts, output / "site" / "index.html"), markup=False)
     raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
 
 
@@ -124,11 +127,6 @@ def serve(
 def schema() -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
     SCHEMA.write_text(rows.schema(study.all_sources()), encoding="utf-8")
-
-
-def _tell(outcome: Outcome) -> None:
-    said = {"ok": f"{len(outcome.readings)} encodings" if len(outcome.readings) != 1 else "1 encoding"}
-    out.print(f"{outcome.status:>11}  {outcome.checkpoint.slug}: {said.get(outcome.status) or outcome.reason}", markup=False)
 
 
 def _named(source: str, pickle: bool) -> Checkpoint:

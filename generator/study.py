@@ -1,12 +1,9 @@
-"""Every checkpoint is opened, read, measured and drawn, each in a process of its own with a time limit."""
+"""One checkpoint, from opening its files to the last figure."""
 
-import multiprocessing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TooLongError
 from dataclasses import dataclass, replace
 
-from pebble import ProcessExpired, ProcessFuture, ProcessPool
 from threadpoolctl import threadpool_limits
 
 from generator import analyses, discovery, inputs, schemes, sources
@@ -27,17 +24,14 @@ from generator.contracts import (
 )
 from generator.encodings import Form
 from generator.errors import NotApplicableError, NotReachedError, RowError
-from generator.fingerprint import of_parts
 from generator.layout import layout
 from generator.model_config import facts
 from generator.plotting import thumbnail
-from generator.store import Store
 from generator.style import REFERENCE as REFERENCE_COLOUR
 from generator.style import SERIES, short
 from generator.svg import svg
 
 AT_ONCE = 8  # Questions under way together.
-SECONDS = 600.0
 THUMBNAIL = 96  # positions
 REFERENCE = Label("Sinusoid", REFERENCE_COLOUR)
 
@@ -73,51 +67,19 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
         return [Task(row, SERIES[index % len(SERIES)], row.source in silent) for index, row in enumerate(pinned)]
 
 
-def keys(tasks: Sequence[Task], code: str) -> list[str | None]:
-    """For each task the digest of all that its outcome depends on; None where only opening the files would tell."""
-    source_of = {source.key: source for source in all_sources()}
-    states = [source_of[task.checkpoint.source].state(task.checkpoint) for task in tasks]
-    return [None if known is None else of_parts((task, known, code)) for task, known in zip(tasks, states, strict=True)]
-
-
-def run(tasks: Mapping[Task, str | None], jobs: int, kept: Store, tell: Callable[[Outcome], None]) -> tuple[Outcome, ...]:
-    """The outcome of every task, in their order: what is ``kept`` under its key is not done again. ``tell`` hears of each."""
-    found = {task: kept.get(key) if key else None for task, key in tasks.items()}
-    with ProcessPool(max_workers=jobs, context=multiprocessing.get_context("spawn")) as pool:
-        started = {task: pool.schedule(study, args=(task,), timeout=SECONDS) for task, outcome in found.items() if outcome is None}
-        return tuple(_told(outcome or _awaited(task, started[task], tasks[task], kept), tell) for task, outcome in found.items())
-
-
-def _awaited(task: Task, future: ProcessFuture, key: str | None, kept: Store) -> Outcome:
-    try:
-        outcome: Outcome = future.result()
-    except TooLongError:
-        return _failed(task, f"took longer than {SECONDS:.0f} seconds")
-    except ProcessExpired as error:
-        return _failed(task, f"its process ended with code {error.exitcode}")
-    if key and outcome.status == "ok":
-        kept.put(key, outcome)
-    return outcome
-
-
-def _told(outcome: Outcome, tell: Callable[[Outcome], None]) -> Outcome:
-    tell(outcome)
-    return outcome
-
-
 def study(task: Task) -> Outcome:
     """What the atlas has to say of one checkpoint; whatever goes wrong is part of the answer."""
     try:
         with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
             return _study(task)
     except RowError as error:
-        return _failed(task, str(error))
+        return failed(task, str(error))
     except NotReachedError as error:
-        return replace(_failed(task, str(error)), status="not reached")
+        return replace(failed(task, str(error)), status="not reached")
     except MemoryError:
-        return _failed(task, "ran out of memory")
+        raise  # Whoever set the limit can name it.
     except Exception as error:  # noqa: BLE001  # A bug of ours must not take the other checkpoints' pages with it.
-        return _failed(task, f"unexpected {type(error).__name__}: {error}")
+        return failed(task, f"unexpected {type(error).__name__}: {error}")
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
@@ -143,7 +105,8 @@ def _reached(source: Source) -> bool:
     return True
 
 
-def _failed(task: Task, reason: str) -> Outcome:
+def failed(task: Task, reason: str) -> Outcome:
+    """What is said of a row of which nothing comes."""
     return Outcome(task.checkpoint, "failed", reason)
 
 

@@ -9,16 +9,20 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 import typer
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from generator import study
 from generator.cli import app
+from generator.progress import telling
+from generator.runs import Event
 from tests.built import contents
 from tests.hub_server import ROOT, run
 from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, TABLE, Contents, write_folder, write_list
@@ -53,9 +57,9 @@ class World:
         return {row["slug"]: row for row in document["checkpoints"]}
 
 
-def build(folder: Path, **options: Any) -> CompletedProcess[str]:
+def build(folder: Path, log: Path | None = None, **options: Any) -> CompletedProcess[str]:
     command = ["build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), "--jobs", "2"]
-    return run(*command, home=folder / "hub", **options)
+    return run(*command, *(["--log", str(log)] if log else []), home=folder / "hub", **options)
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +98,35 @@ def test_every_option_says_what_it_does(name: str) -> None:
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_command_is_in_the_readme(name: str) -> None:
     assert f"python -m generator {name}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_option_of_a_build_that_changes_what_is_done_is_in_the_readme() -> None:
+    options = {option.opts[0] for option in COMMANDS["build"].params} - {"--config", "--output", "--help"}
+    assert [option for option in sorted(options) if f"{option}" not in (ROOT / "README.md").read_text(encoding="utf-8")] == []
+
+
+def test_a_log_has_one_json_object_for_each_event(world: World, tmp_path: Path) -> None:
+    log = tmp_path / "events.jsonl"
+    build(world.folder, log=log)
+    events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    finished = {event["slug"]: event["status"] for event in events if event["name"] == "finished"}
+    assert finished == {slug: row["status"] for slug, row in world.rows.items()}
+    assert {event["slug"] for event in events if event["stored"]} == {"nothing", "rotation", "table"}
+
+
+def test_a_log_that_cannot_be_written_ends_with_2(here: Path) -> None:
+    done = invoke("build", "--offline", "--output", "out", "--log", "none/events.jsonl")
+    assert (done.exit_code, done.stderr) == (2, "none/events.jsonl: No such file or directory; expected a file that can be written\n")
+
+
+def test_on_a_terminal_there_is_a_bar_and_the_lines_stay(tmp_path: Path) -> None:
+    console = Console(file=StringIO(), force_terminal=True, width=100, highlight=False)
+    with telling(console, 2, None) as teller:
+        teller.tell(Event("started", "first"))
+        assert teller.under_way == ["first"]
+        teller.tell(Event("finished", "first", "ok", encodings=1, stored=True, received=2_000_000))
+    assert "ok  first: 1 encoding, from the store" in console.file.getvalue()  # type: ignore[attr-defined]  # It is a StringIO.
+    assert "(1 from the store, 2.0 MB read over the network" in teller.summary({"ok": 1}, tmp_path)
 
 
 def test_the_readme_names_no_command_that_does_not_exist() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from generator.contracts import Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import NoEncoding, PositionTable
+from generator.lazily import Lazily
 from generator.numerics import Array, frozen
 from generator.site import data
 from tests.support import checkpoint
@@ -49,7 +50,7 @@ def outcome(*readings: Reading, **options: Any) -> Outcome:
 
 
 def files(*outcomes: Outcome) -> Mapping[str, bytes]:
-    return data.files(Atlas(outcomes, (), ()))
+    return Lazily(data.makers(Atlas(outcomes, (), ())))
 
 
 def atlas_json(*outcomes: Outcome) -> Any:

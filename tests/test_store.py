@@ -1,6 +1,7 @@
 """Finished work on disk: what comes back is what was put in, or nothing."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from generator import study
 from generator.contracts import Encoding, Outcome, Provenance
-from generator.encodings import Rotation
+from generator.encodings import PositionTable, Rotation
 from generator.store import Store, pack, unpack
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
@@ -45,7 +46,7 @@ def store(tmp_path: Path) -> Store:
 def test_the_outcome_of_any_form_comes_back_as_it_was(name: str, tmp_path: Path, store: Store) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
     outcome = study.study(study.Task(row, "#3d7fd6", offline=True))
-    store.put(KEY, outcome)
+    store.put(KEY, pack(outcome))
     found = store.get(KEY)
     assert found is not None
     assert pack(found) == pack(outcome)
@@ -80,7 +81,7 @@ def test_a_key_under_which_nothing_was_put_has_nothing(store: Store) -> None:
 
 @pytest.mark.parametrize("cut", [0, 1, 100, -100, -1])
 def test_a_file_that_is_cut_counts_as_not_there(cut: int, store: Store) -> None:
-    store.put(KEY, Outcome(checkpoint(), "ok"))
+    store.put(KEY, pack(Outcome(checkpoint(), "ok")))
     [file] = store.folder.iterdir()
     file.write_bytes(file.read_bytes()[:cut])
     assert store.get(KEY) is None
@@ -88,7 +89,7 @@ def test_a_file_that_is_cut_counts_as_not_there(cut: int, store: Store) -> None:
 
 @pytest.mark.parametrize("place", range(0, 1000, 50))
 def test_a_flipped_bit_is_found_or_does_no_harm(place: int, store: Store) -> None:
-    store.put(KEY, Outcome(checkpoint(), "ok", "a reason"))
+    store.put(KEY, pack(Outcome(checkpoint(), "ok", "a reason")))
     [file] = store.folder.iterdir()
     data = bytearray(file.read_bytes())
     data[place % len(data)] ^= 1
@@ -106,12 +107,47 @@ FOREIGN = {
 @pytest.mark.parametrize("data", FOREIGN.values(), ids=FOREIGN)
 def test_a_foreign_file_counts_as_not_there(data: bytes, store: Store) -> None:
     store.folder.mkdir()
-    (store.folder / f"{KEY}.npz").write_bytes(data)
+    (store.folder / f"{KEY}.outcome").write_bytes(data)
     assert store.get(KEY) is None
 
 
-def test_only_what_is_still_wanted_is_kept(store: Store) -> None:
-    store.put(KEY, Outcome(checkpoint(), "ok"))
-    store.put("1" * 64, Outcome(checkpoint(), "ok"))
-    store.keep({KEY})
-    assert [file.name for file in store.folder.iterdir()] == [f"{KEY}.npz"]
+def age(path: Path, seconds: int) -> None:
+    os.utime(path, (seconds, seconds))
+
+
+def test_beyond_its_limit_the_store_loses_what_was_longest_not_asked_for(store: Store) -> None:
+    packed = pack(Outcome(checkpoint(), "ok"))
+    for second, key in enumerate("abcd"):
+        store.put(key, packed)
+        age(store.folder / f"{key}.outcome", second)
+    store.get("a")
+    store.limit(set(), set(), most=2 * len(packed))
+    assert {file.stem for file in store.folder.iterdir()} == {"a", "d"}
+
+
+def test_what_the_present_list_needs_is_kept_beyond_the_limit(store: Store) -> None:
+    store.put("old", pack(Outcome(checkpoint(), "ok")))
+    store.put("new", pack(Outcome(checkpoint(), "ok")))
+    store.drawings.put("used", b"<svg/>")
+    store.drawings.put("former", b"<svg/>")
+    store.limit({"old"}, {"used"}, most=0)
+    assert {path.name for path in store.folder.rglob("*") if path.is_file()} == {"old.outcome", "used"}
+
+
+def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(store: Store) -> None:
+    store.put(KEY, pack(Outcome(checkpoint(), "ok")))
+    (store.folder / "x.unfinished").write_bytes(b"half")
+    store.limit(set(), set())
+    assert [file.name for file in store.folder.iterdir()] == [f"{KEY}.outcome"]
+
+
+def test_arrays_are_read_when_they_are_asked_for(tmp_path: Path, store: Store) -> None:
+    row = checkpoint(place=str(write_folder(tmp_path / "files", TABLE)))
+    store.put(KEY, pack(study.study(study.Task(row, "#3d7fd6", offline=True))))
+    found = store.get(KEY)
+    assert found is not None
+    form, arrays = found.readings[0].encoding.form, found.readings[0].results["table"].arrays
+    assert isinstance(form, PositionTable)
+    assert "vectors" not in vars(form)
+    assert arrays["vectors"] is not arrays["vectors"]
+    np.testing.assert_array_equal(arrays["vectors"], form.vectors)

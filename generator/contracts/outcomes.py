@@ -36,7 +36,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of one row. ``looked_for`` is filled where no encoding was found."""
+    """What became of one row. ``looked_for`` is filled where no encoding was found; ``key`` is the digest under which it is kept."""
 
     checkpoint: Checkpoint
     status: Status
@@ -46,6 +46,7 @@ class Outcome:
     layout: tuple[LayoutRow, ...] = ()
     readings: tuple[Reading, ...] = ()
     looked_for: tuple[str, ...] = ()
+    key: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +62,15 @@ class Atlas:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure on a page. ``path`` and ``data`` are relative to the docs folder; ``results`` are what it is drawn from."""
+    """A figure on a page. ``path`` and ``data`` are relative to the docs folder; ``results`` are what it is drawn from, and
+    ``made_of`` tells them apart from others; without it the figure is drawn anew in every build."""
 
     path: str
     spec: FigureSpec
     alt: str
     data: str
     results: Results = field(default_factory=dict)
+    made_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,33 +5,34 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from generator.contracts import Atlas, Encoding, Metric, Numbers, Outcome, Reading, Tree
+from generator.contracts import Atlas, Encoding, Metric, Numbers, Outcome, Reading, Scheme
 from generator.encodings import Form
 from generator.numerics import Array
 
 SCHEMA = 1
 LONE = "backslashreplace"  # A tensor's name may hold half a surrogate pair; JSON writes it as an escape of the same form.
 COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason")
-METRIC = COLUMNS.index("metric")
 Row = list[Any]
 
 
-def files(atlas: Atlas) -> Tree:
-    """Paths below the docs folder, with their bytes."""
-    document = {"schema": SCHEMA, "checkpoints": [checkpoint(outcome) for outcome in atlas.outcomes]}
+def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
+    """Paths below the docs folder, with what makes their bytes."""
     arrays = {
-        f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz": npz(reading)
+        f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz": partial(npz, reading)
         for outcome in atlas.outcomes
         for reading in outcome.readings
     }
-    pictures = {f"data/schemes/{scheme.key}.npz": archive(scheme.picture.numbers()) for scheme in atlas.schemes}
-    rows = [row for outcome in atlas.outcomes for row in _rows(outcome)]
-    tables = {"data/atlas.json": _json(document), "data/metrics.csv": _csv(rows), **_by_analysis(atlas, rows)}
+    pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture, scheme) for scheme in atlas.schemes}
+    tables = {"data/atlas.json": partial(_document, atlas), "data/metrics.csv": partial(_csv, atlas)}
+    for analysis in atlas.analyses:
+        tables[f"data/analyses/{analysis.key}.csv"] = partial(_csv, atlas, analysis.key)
+        tables[f"data/analyses/{analysis.key}.json"] = partial(_rows_as_json, atlas, analysis.key)
     return {**tables, **arrays, **pictures}
 
 
@@ -62,6 +63,10 @@ def encoding(found: Encoding[Form]) -> dict[str, Any]:
         "dtype": provenance.dtype,
         "sha256": provenance.sha256,
     }
+
+
+def _picture(scheme: Scheme) -> bytes:
+    return archive(scheme.picture.numbers())
 
 
 def npz(reading: Reading) -> bytes:
@@ -98,35 +103,36 @@ def _finite(metric: Metric) -> float | None:
     return metric.value if metric.value is not None and math.isfinite(metric.value) else None
 
 
+def _document(atlas: Atlas) -> bytes:
+    return _json({"schema": SCHEMA, "checkpoints": [checkpoint(outcome) for outcome in atlas.outcomes]})
+
+
 def _json(document: object) -> bytes:
     return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(errors=LONE)
 
 
-def _rows(outcome: Outcome) -> Iterator[Row]:
-    """One for each metric, in the order of COLUMNS."""
-    row = checkpoint(outcome)
-    names = [row[key] for key in ("slug", "title", "source", "id", "revision")]
-    for found in row["encodings"]:
-        kinds = [found[key] for key in ("part", "scheme", "form")]
-        for name, metric in found["metrics"].items():
-            yield [*names, *kinds, name, metric["value"], metric["unit"], metric["reason"]]
+def _rows(atlas: Atlas, only: str | None = None) -> Iterator[Row]:
+    """One for each metric, or each of one analysis, in the order of COLUMNS."""
+    for outcome in atlas.outcomes:
+        row = outcome.checkpoint
+        names = [row.slug, row.title, row.source, row.id, outcome.revision or row.revision]
+        for reading in outcome.readings:
+            found = encoding(reading.encoding)
+            kinds = [found[key] for key in ("part", "scheme", "form")]
+            for analysis in reading.results if only is None else [only]:
+                for metric in reading.results[analysis].metrics:
+                    yield [*names, *kinds, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason]
 
 
-def _by_analysis(atlas: Atlas, rows: list[Row]) -> Tree:
-    """The rows of each analysis, as CSV and as JSON."""
-    by_key: dict[str, list[Row]] = {analysis.key: [] for analysis in atlas.analyses}
-    for row in rows:
-        by_key.setdefault(row[METRIC].partition(".")[0], []).append(row)
-    tables = {f"data/analyses/{key}.csv": _csv(some) for key, some in by_key.items()}
-    documents = {f"data/analyses/{key}.json": _json([dict(zip(COLUMNS, row, strict=True)) for row in some]) for key, some in by_key.items()}
-    return {**tables, **documents}
+def _rows_as_json(atlas: Atlas, analysis: str) -> bytes:
+    return _json([dict(zip(COLUMNS, row, strict=True)) for row in _rows(atlas, analysis)])
 
 
-def _csv(rows: list[Row]) -> bytes:
+def _csv(atlas: Atlas, only: str | None = None) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([_neutral(cell) if cell is None or isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerows([_neutral(cell) if cell is None or isinstance(cell, str) else cell for cell in row] for row in _rows(atlas, only))
     return buffer.getvalue().encode(errors=LONE)
 
 

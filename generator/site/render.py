@@ -1,7 +1,8 @@
-"""All pages, figures and data of one run as a single tree in memory; nothing is written here."""
+"""All pages, figures and data of one run as a single tree; nothing is written here, and nothing large is held."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from posixpath import relpath
 from typing import Any
@@ -9,23 +10,37 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from generator.contracts import Atlas, Page, Tree
+from generator.contracts import Atlas, Figure, Page
+from generator.lazily import Lazily
 from generator.site import data
 from generator.site.formulas import formula
 from generator.site.text import finalize, number
 from generator.svg import svg
 
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+RECENT = 64  # drawings that are held, since a page asks for their size before they are written
+Maker = Callable[[], bytes]
 
 
-def render(atlas: Atlas, pages: Sequence[Page], templates: Path, site_src: Path) -> Tree:
-    """The docs folder: hand-written pages and assets, generated pages, figures, data."""
+def drawing(figure: Figure) -> bytes:
+    """A figure as it is drawn from its results."""
+    return svg(figure.spec.draw, figure.results)
+
+
+def render(
+    atlas: Atlas, pages: Sequence[Page], templates: Path, site_src: Path, draw: Callable[[Figure], bytes] = drawing
+) -> Lazily[bytes]:
+    """The docs folder: hand-written pages and assets, generated pages, figures, data. Each is made when it is asked for."""
     environment = environment_of(templates)
     drawn = dict(_drawings(atlas))
-    fresh = {figure.path: svg(figure.spec.draw, figure.results) for page in pages for figure in page.figures if figure.path not in drawn}
-    drawings = {**drawn, **fresh}
-    written = {page.path: _markdown(environment, page, drawings) for page in pages}
-    return {**_hand_written(site_src), **drawings, **data.files(atlas), **written}
+    figures = {figure.path: figure for page in pages for figure in page.figures if figure.path not in drawn}
+    recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
+    drawings = Lazily({**drawn, **{path: partial(recent, path) for path in figures}})
+    written: dict[str, Maker] = {}
+    for page in pages:
+        written[page.path] = partial(_markdown, environment, page, drawings)
+        written |= {figure.path: partial(recent, figure.path) for figure in page.figures if figure.path in figures}
+    return Lazily({**_hand_written(site_src), **drawn, **data.makers(atlas), **written})
 
 
 def environment_of(templates: Path) -> Environment:
@@ -44,7 +59,7 @@ def environment_of(templates: Path) -> Environment:
     return environment
 
 
-def _markdown(environment: Environment, page: Page, drawings: Tree) -> bytes:
+def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes]) -> bytes:
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:
@@ -62,14 +77,14 @@ def _markdown(environment: Environment, page: Page, drawings: Tree) -> bytes:
     return template.render({**page.context, "link": link, "prose": prose, "size": size}).encode()
 
 
-def _drawings(atlas: Atlas) -> Iterator[tuple[str, bytes]]:
+def _drawings(atlas: Atlas) -> Iterator[tuple[str, Maker]]:
     for outcome in atlas.outcomes:
         for reading in outcome.readings:
             folder = f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}"
-            yield f"{folder}/thumbnail.svg", reading.thumbnail
-            yield from ((f"{folder}/{name}.svg", drawing) for name, drawing in reading.drawings.items())
+            yield f"{folder}/thumbnail.svg", partial(getattr, reading, "thumbnail")
+            yield from ((f"{folder}/{name}.svg", partial(reading.drawings.__getitem__, name)) for name in reading.drawings)
 
 
-def _hand_written(site_src: Path) -> Tree:
+def _hand_written(site_src: Path) -> dict[str, Maker]:
     files = sorted(path for path in site_src.rglob("*") if path.is_file())
-    return {path.relative_to(site_src).as_posix(): path.read_bytes() for path in files}
+    return {path.relative_to(site_src).as_posix(): path.read_bytes for path in files}

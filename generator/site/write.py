@@ -38,15 +38,19 @@ def owned(output: Path) -> Iterator[Path]:
         raise RefusedError(f"{output}: another run is building there; expected to be alone") from None
 
 
+class _Same(Exception):  # noqa: N818 (nothing is wrong)
+    """What would be written stands there already."""
+
+
 def write(tree: Tree, folder: Path) -> bool:
     """Put ``tree`` in the place of ``folder``, all at once; False where the same tree stands there already."""
-    if _same(tree, folder):
+    try:
+        with fresh(folder) as new:
+            same = [_put(content, new / path, folder / path) for path, content in tree.items()]
+            if all(same) and len(same) == sum(path.is_file() for path in folder.rglob("*")):
+                raise _Same
+    except _Same:
         return False
-    with fresh(folder) as new:
-        for path, content in tree.items():
-            target = new / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
     return True
 
 
@@ -79,9 +83,11 @@ def _recover(output: Path) -> None:
         shutil.rmtree(unfinished)
 
 
-def _same(tree: Tree, folder: Path) -> bool:
-    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    return present == set(tree) and all((folder / path).read_bytes() == content for path, content in tree.items())
+def _put(content: bytes, target: Path, former: Path) -> bool:
+    """Write ``content``; whether ``former`` holds the same."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    return former.is_file() and former.read_bytes() == content
 
 
 def _unsuitable(output: Path) -> str | None:

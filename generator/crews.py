@@ -1,0 +1,114 @@
+"""Who does the work of a run: processes on this machine, each within limits, or a cluster of machines."""
+
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooLongError
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from generator.errors import RefusedError, RowError
+from generator.runs import Done, Workers, attempt
+from generator.study import Task
+
+REACH_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one checkpoint may take: seconds, and bytes of a process's own memory."""
+
+    seconds: float = 600.0
+    memory: int = 4 * 2**30
+
+
+@dataclass(frozen=True)
+class _Processes:
+    pool: Any
+    limits: Limits
+
+    def submit(self, task: Task) -> "Future[Done]":
+        future: Future[Done] = self.pool.schedule(attempt, args=(task,), timeout=self.limits.seconds)
+        return future
+
+    def reason(self, error: BaseException) -> str:
+        if isinstance(error, TooLongError):
+            return f"took longer than {self.limits.seconds:g} seconds"
+        if isinstance(error, MemoryError):
+            return f"needed more than {self.limits.memory / 2**30:g} GiB of memory"
+        ended = f"its process ended with code {getattr(error, 'exitcode', None) or type(error).__name__}"
+        return f"{ended}; it had {self.limits.memory / 2**30:g} GiB of memory and {self.limits.seconds:g} seconds"
+
+
+@contextmanager
+def processes(jobs: int, limits: Limits | None = None) -> Iterator[Workers]:
+    """``jobs`` processes on this machine. One that crashes, takes too much or never ends costs its own row alone."""
+    from pebble import ProcessPool
+
+    within = limits or Limits()
+    context = multiprocessing.get_context("spawn")
+    with ProcessPool(max_workers=jobs, context=context, initializer=_limit_memory, initargs=(within.memory,)) as pool:
+        try:
+            yield _Processes(pool, within)
+        except BaseException:
+            pool.stop()  # Nobody waits any longer for what is under way.
+            raise
+
+
+@dataclass(frozen=True)
+class _Cluster:
+    executor: Any
+    code: str
+
+    def submit(self, task: Task) -> "Future[Done]":
+        future: Future[Done] = self.executor.submit(attempt_elsewhere, task, self.code)
+        return future
+
+    def reason(self, error: BaseException) -> str:
+        return (
+            str(error)
+            if isinstance(error, RowError)
+            else f"its worker was lost ({type(error).__name__}: {' '.join(str(error).split())[:160]})"
+        )
+
+
+@contextmanager
+def cluster(address: str, code: str) -> Iterator[Workers]:
+    """The workers of a dask.distributed scheduler; a task of one that is lost goes to another.
+
+    errors: RefusedError when the extra is not installed or nobody answers there
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise RefusedError("--cluster: dask.distributed is not installed; expected `pip install .[cluster]`") from None
+    try:
+        client = Client(address, timeout=REACH_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise RefusedError(f"--cluster {address}: no scheduler ({type(error).__name__}); expected one, as tcp://host:port") from None
+    with client, client.get_executor(pure=False) as executor:
+        yield _Cluster(executor, code)
+
+
+def attempt_elsewhere(task: Task, code: str) -> Done:
+    """``attempt`` on another machine, if that has the same code and the same libraries.
+
+    errors: RowError
+    """
+    from generator import versions
+
+    if versions.code() != code:
+        raise RowError("its worker has other code or other libraries; expected the same checkout and the same versions everywhere")
+    return attempt(task)
+
+
+def _limit_memory(most: int) -> None:
+    """Bound what this process may take for its own data; libraries mapped from files do not count."""
+    try:
+        import resource
+    except ImportError:  # There is no such thing on Windows.
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    bounded = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (bounded, hard))

@@ -1,0 +1,39 @@
+"""Values that are made or read when they are asked for, and forgotten again: what is large need not be held all at once."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TypeVar
+
+T = TypeVar("T")
+Record = TypeVar("Record")
+
+
+class Lazily(Mapping[str, T]):
+    """A mapping whose values are made anew each time that they are asked for."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], T]]) -> None:
+        self._makers = makers
+
+    def __getitem__(self, key: str) -> T:
+        return self._makers[key]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+def record(kind: type[Record], present: Mapping[str, object], makers: Mapping[str, Callable[[], object]]) -> Record:
+    """A ``kind`` of dataclass, ``present`` fields as they are, the others made anew each time that they are asked for."""
+    if not makers:
+        return kind(**present)
+    later = {name: property(partial(_made, make)) for name, make in makers.items()}
+    made: Record = object.__new__(type(kind.__name__, (kind,), later))
+    for name, value in present.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def _made(make: Callable[[], object], _: object) -> object:
+    return make()

@@ -1,0 +1,140 @@
+"""A run over all checkpoints: which work is new, who does it, what came of it. Arrays stay on disk."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Literal, Protocol
+
+from generator.contracts import Outcome, Status
+from generator.errors import RowError
+from generator.fingerprint import of_parts
+from generator.store import Store, pack, unpack
+from generator.study import Task, all_sources, failed, study
+
+POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to one row; what is below ``slug`` is known when it has finished.
+
+    stored: whether finished work was found; received: bytes over the network
+    """
+
+    name: Literal["started", "finished"]
+    slug: str
+    status: Status | None = None
+    reason: str | None = None
+    encodings: int = 0
+    stored: bool = False
+    seconds: float = 0.0
+    received: int = 0
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a worker sends back: a packed outcome, and what it took."""
+
+    packed: bytes
+    seconds: float
+    received: int
+
+
+class Workers(Protocol):
+    """Whoever does the work: processes on this machine or on others."""
+
+    def submit(self, task: Task) -> "Future[Done]":
+        """Do ``attempt`` of a task sometime."""
+
+    def reason(self, error: BaseException) -> str:
+        """What an error says of the worker that it comes from."""
+
+
+def attempt(task: Task) -> Done:
+    """The study of one task, by whichever process this is.
+
+    errors: MemoryError
+    """
+    begun, before = monotonic(), _received()
+    packed = pack(study(task))
+    return Done(packed, monotonic() - begun, _received() - before)
+
+
+def keys(tasks: Sequence[Task], code: str) -> list[str | None]:
+    """For each task the digest of all that its outcome depends on; None where only opening the files would tell."""
+    source_of = {source.key: source for source in all_sources()}
+    states = [source_of[task.checkpoint.source].state(task.checkpoint) for task in tasks]
+    return [None if known is None else of_parts((task, known, code)) for task, known in zip(tasks, states, strict=True)]
+
+
+def run(
+    tasks: Mapping[Task, str | None],
+    kept: Store,
+    workers: Callable[[], AbstractContextManager[Workers]],
+    tell: Callable[[Event], None],
+    fresh: bool = False,
+) -> tuple[Outcome, ...]:
+    """The outcome of every task, in their order: what is ``kept`` under its key is not done again. ``tell`` hears of each.
+
+    fresh: do all again
+    """
+    known = {task: kept.get(key) if key and not fresh else None for task, key in tasks.items()}
+    found = {task: replace(outcome, key=tasks[task] or "") for task, outcome in known.items() if outcome is not None}
+    for outcome in found.values():
+        tell(_finished(outcome, Done(b"", 0.0, 0), stored=True))
+    new = [task for task in tasks if task not in found]
+    if new:
+        with workers() as crew:
+            found |= _done(new, tasks, crew, kept, tell)
+    return tuple(found[task] for task in tasks)
+
+
+def _done(
+    new: Sequence[Task], tasks: Mapping[Task, str | None], crew: Workers, kept: Store, tell: Callable[[Event], None]
+) -> dict[Task, Outcome]:
+    futures = {crew.submit(task): task for task in new}
+    outcomes: dict[Task, Outcome] = {}
+    started: set[Task] = set()
+    while futures:
+        finished, waiting = wait(futures, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+        for task in [futures[future] for future in waiting if future.running() and futures[future] not in started]:
+            started.add(task)
+            tell(Event("started", task.checkpoint.slug))
+        for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
+            task = futures.pop(future)
+            done, outcome = _result(task, future, crew)
+            outcomes[task] = _keep(outcome, tasks[task], done, kept)
+            tell(_finished(outcome, done, stored=False))
+    return outcomes
+
+
+def _result(task: Task, future: "Future[Done]", crew: Workers) -> tuple[Done, Outcome]:
+    try:
+        done = future.result()
+    except Exception as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
+        return Done(b"", 0.0, 0), failed(task, crew.reason(error))
+    outcome: Outcome = unpack(done.packed)
+    return done, outcome
+
+
+def _keep(outcome: Outcome, key: str | None, done: Done, kept: Store) -> Outcome:
+    """The outcome as read from disk, where its arrays take no memory; without a key it is kept for this run alone."""
+    if outcome.status != "ok":
+        return outcome
+    name = key or f"{outcome.checkpoint.slug}.once"
+    kept.put(name, done.packed)
+    again = kept.get(name)
+    if again is None:
+        raise RowError(f"{kept.folder}: what was just written cannot be read; expected a disk that keeps it")
+    return replace(again, key=key or "")
+
+
+def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:
+    slug, encodings = outcome.checkpoint.slug, len(outcome.readings)
+    return Event("finished", slug, outcome.status, outcome.reason, encodings, stored, done.seconds, done.received)
+
+
+def _received() -> int:
+    return sum(source.received() for source in all_sources())

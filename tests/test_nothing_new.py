@@ -1,0 +1,97 @@
+"""A build in which little or nothing is new: what it does not do again, and what it does not even import."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests.built import contents
+from tests.hub_server import run
+from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, write_folder, write_list
+
+FOLDERS = {"buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": TABLE}
+HEAVY = {"torch", "transformers", "sklearn", "scipy", "matplotlib", "pandas", "tokenizers", "PIL"}
+
+
+def build(folder: Path, *options: str) -> CompletedProcess[str]:
+    command = ["build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), *options]
+    return run(*command, home=folder / "hub", PYTHONPROFILEIMPORTTIME="1")
+
+
+def imported(done: CompletedProcess[str]) -> set[str]:
+    """The libraries that a run imported, as Python itself reports."""
+    return {line.split(".")[0] for line in re.findall(r"^import time:.*\| +(\S+)$", done.stderr, re.MULTILINE)}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("world")
+    for name, files in FOLDERS.items():
+        write_folder(folder / name, files)
+    write_list(folder, [{"folder": name} for name in FOLDERS])
+    assert build(folder).returncode == 0
+    return folder
+
+
+def _lose_the_note(folder: Path) -> None:
+    (folder / "out/.built.json").unlink()
+
+
+def _forget_the_whole(folder: Path) -> None:
+    note = folder / "out/.built.json"
+    note.write_text(json.dumps({**json.loads(note.read_text()), "key": "another template"}))
+
+
+def _break_the_note(folder: Path) -> None:
+    (folder / "out/.built.json").write_text("{")
+
+
+def test_a_build_with_nothing_new_imports_no_heavy_library_and_no_mkdocs(world: Path) -> None:
+    done = build(world)
+    assert "nothing has changed since the last build" in done.stdout
+    assert "json" in imported(done)
+    assert not imported(done) & {*HEAVY, "mkdocs", "pebble"}
+
+
+@pytest.mark.parametrize("change", [_lose_the_note, _break_the_note])
+def test_pages_made_of_finished_work_need_no_heavy_library(change: Callable[[Path], None], world: Path) -> None:
+    before = contents(world / "out/site")
+    change(world)
+    done = build(world)
+    assert "4 from the store" in done.stdout
+    assert "mkdocs" in imported(done)
+    assert not imported(done) & {*HEAVY, "pebble"}
+    assert contents(world / "out/site") == before
+
+
+def test_docs_that_are_the_same_are_not_given_to_mkdocs_again(world: Path) -> None:
+    _forget_the_whole(world)
+    done = build(world)
+    assert "4 from the store" in done.stdout
+    assert "mkdocs" not in imported(done)
+
+
+def test_a_drawing_of_several_that_was_changed_on_disk_is_drawn_again(world: Path) -> None:
+    before = contents(world / "out/docs")
+    for drawing in (world / "out/store/drawings").iterdir():
+        drawing.write_bytes(drawing.read_bytes()[:-1])
+    _forget_the_whole(world)
+    assert "matplotlib" in imported(build(world))
+    assert contents(world / "out/docs") == before
+
+
+def test_fresh_does_all_again_and_gives_the_same(world: Path) -> None:
+    before = contents(world / "out/site")
+    done = build(world, "--fresh")
+    assert "(0 from the store" in done.stdout
+    assert contents(world / "out/site") == before
+
+
+def test_a_row_that_is_taken_from_the_list_is_gone_from_the_site(world: Path) -> None:
+    write_list(world, [{"folder": name} for name in FOLDERS if name != "table"])
+    done = build(world)
+    assert "3 from the store" in done.stdout
+    assert not [path for path in (world / "out/site").rglob("*") if path.stem == "table" and path.parent.name == "checkpoints"]

@@ -1,0 +1,139 @@
+"""A run: order, what is done again, and that no row costs another one its place."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from struct import pack as packed
+
+import numpy as np
+import pytest
+from pebble import ProcessExpired
+
+from generator import crews, runs, study
+from generator.contracts import Checkpoint, Outcome
+from generator.store import Store, pack, unpack
+from tests.support import checkpoint
+from tests.synthetic import BROKEN, NOTHING, ROTATION, TABLE, Contents, write_folder
+
+HUNGRY_GIB = 1
+
+
+def header(**tensors: Sequence[int]) -> bytes:
+    """The beginning of a safetensors file of 32-bit numbers; the zeros that follow need no room on disk."""
+    entries, start = {}, 0
+    for name, shape in tensors.items():
+        stop = start + 4 * int(np.prod(shape))
+        entries[name.replace("__", ".")] = {"dtype": "F32", "shape": shape, "data_offsets": [start, stop]}
+        start = stop
+    text = json.dumps(entries).encode()
+    return packed("<Q", len(text)) + text
+
+
+def hungry(folder: Path) -> Path:
+    """A checkpoint whose table takes 2 GiB in the form in which numbers are made of it."""
+    shape = (2**18, 2**10)
+    write_folder(folder, {"config.json": TABLE["config.json"], "model.safetensors": header(wpe__weight=shape)})
+    os.truncate(folder / "model.safetensors", len(header(wpe__weight=shape)) + 4 * shape[0] * shape[1])
+    return folder
+
+
+def rows(folder: Path, contents: Mapping[str, Contents]) -> list[Checkpoint]:
+    return [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in contents.items()]
+
+
+def run(
+    checkpoints: Sequence[Checkpoint], folder: Path, jobs: int = 2, limits: crews.Limits | None = None, fresh: bool = False
+) -> tuple[tuple[Outcome, ...], list[runs.Event]]:
+    """The outcomes and the events; what is done is kept in ``folder``."""
+    told: list[runs.Event] = []
+    tasks = study.plan(checkpoints, offline=False)
+    keys = dict(zip(tasks, runs.keys(tasks, "code"), strict=True))
+    return runs.run(keys, Store(folder / "store"), partial(crews.processes, jobs, limits), told.append, fresh), told
+
+
+THREE = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_outcomes_come_in_the_order_of_the_rows_however_many_run_at_once(jobs: int, tmp_path: Path) -> None:
+    outcomes, told = run(rows(tmp_path, THREE), tmp_path, jobs)
+    assert [outcome.status for outcome in outcomes] == ["failed", "ok", "ok"]
+    assert sorted(event.slug for event in told if event.name == "finished") == ["broken", "nothing", "rotation"]
+
+
+def test_a_row_that_takes_too_long_fails_and_says_so(tmp_path: Path) -> None:
+    outcomes, _ = run(rows(tmp_path, {"rotation": ROTATION}), tmp_path, limits=crews.Limits(seconds=0.01))
+    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "took longer than 0.01 seconds")]
+
+
+def test_a_row_that_takes_too_much_memory_fails_naming_the_limit_and_no_other_does(tmp_path: Path) -> None:
+    checkpoints = [checkpoint(slug="hungry", place=str(hungry(tmp_path / "hungry"))), *rows(tmp_path, {"table": TABLE})]
+    outcomes, _ = run(checkpoints, tmp_path, jobs=1, limits=crews.Limits(memory=HUNGRY_GIB * 2**30))
+    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "needed more than 1 GiB of memory"), ("ok", None)]
+
+
+class Deadly:
+    """A place that ends the process in which it is opened, as the system does with one that takes too much."""
+
+    def __fspath__(self) -> str:
+        os.kill(os.getpid(), 9)
+        return ""
+
+
+def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
+    [task] = study.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
+    with crews.processes(1) as crew:
+        lost, found = crew.submit(study.Task(checkpoint(place=Deadly()), "", False)), crew.submit(task)
+        with pytest.raises(ProcessExpired) as caught:
+            lost.result()
+        assert crew.reason(caught.value).startswith("its process ended with code -9; it had 4 GiB of memory and 600 seconds")
+        assert unpack(found.result().packed).status == "ok"
+
+
+def test_finished_work_is_not_done_again(tmp_path: Path) -> None:
+    checkpoints = rows(tmp_path, {"rotation": ROTATION})
+    run(checkpoints, tmp_path)
+    outcomes, told = run(checkpoints, tmp_path, limits=crews.Limits(seconds=0.01))  # No work is done in so short a time.
+    assert outcomes[0].status == "ok"
+    assert [(event.name, event.stored) for event in told] == [("finished", True)]
+
+
+def test_finished_work_is_done_again_when_all_is_to_be_fresh(tmp_path: Path) -> None:
+    checkpoints = rows(tmp_path, {"nothing": NOTHING})
+    run(checkpoints, tmp_path)
+    _, told = run(checkpoints, tmp_path, fresh=True)
+    assert [event.stored for event in told if event.name == "finished"] == [False]
+
+
+def test_finished_work_that_is_cut_is_done_again(tmp_path: Path) -> None:
+    checkpoints = rows(tmp_path, {"nothing": NOTHING})
+    first, _ = run(checkpoints, tmp_path)
+    [kept] = (tmp_path / "store").iterdir()
+    kept.write_bytes(kept.read_bytes()[:100])
+    assert pack(run(checkpoints, tmp_path)[0]) == pack(first)
+
+
+def test_work_is_done_again_when_a_file_of_the_checkpoint_changes(tmp_path: Path) -> None:
+    tasks = study.plan(rows(tmp_path, {"rotation": ROTATION}), offline=False)
+    before = runs.keys(tasks, "code")
+    write_folder(tmp_path / "rotation", {"config.json": ROTATION["config.json"] + b" "})
+    assert runs.keys(tasks, "code") != before
+
+
+@pytest.mark.parametrize("what", ["title", "revision", "sentence", "pickle", "notes"])
+def test_the_key_covers_whatever_a_row_says(what: str, tmp_path: Path) -> None:
+    [row] = rows(tmp_path, {"nothing": NOTHING})
+    other = checkpoint(**{**vars(row), what: "other"})
+    assert runs.keys(study.plan([row], offline=True), "code") != runs.keys(study.plan([other], offline=True), "code")
+
+
+def test_the_key_covers_the_code(tmp_path: Path) -> None:
+    tasks = study.plan(rows(tmp_path, {"nothing": NOTHING}), offline=True)
+    assert runs.keys(tasks, "code") != runs.keys(tasks, "other code")
+
+
+def test_a_row_that_failed_is_not_kept(tmp_path: Path) -> None:
+    run(rows(tmp_path, {"broken": BROKEN}), tmp_path)
+    assert not (tmp_path / "store").exists()
