@@ -6,19 +6,47 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 
 from generator.contracts import Checkpoint, Source
 from generator.errors import RefusedError
 from generator.rows import RESERVED, Place, place_of_key, problems, row_model
 
-MOST_BYTES = 2**20
+MOST_BYTES = 2**19  # About 10,000 rows, which take the parser 4 seconds; its time grows with the bytes.
 MOST_DEPTH = 8  # Twice what a row can use; the parser's time grows with the square of the depth.
 LONGEST_TITLE = 120  # Longer ones are cut there, on every page.
+
+
+class _NotPlainError(Exception):
+    """What makes a small file large or slow, and where it stands."""
+
+    def __init__(self, said: str, mark: Any) -> None:
+        super().__init__(said)
+        self.mark = mark
+
+
+class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are not read.
+    """Takes what a list can hold, and stops at the first alias or at deep nesting."""
+
+    nesting = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.parser.peek_event()
+        if isinstance(event, AliasEvent):
+            raise _NotPlainError(f"an alias (*{event.anchor}); expected values written out", event.start_mark)
+        deeper = isinstance(event, CollectionStartEvent)
+        if self.nesting + deeper > MOST_DEPTH:
+            raise _NotPlainError(f"nested more than {MOST_DEPTH} deep; expected a list of checkpoints", event.start_mark)
+        self.nesting += deeper
+        node = super().compose_node(parent, index)
+        self.nesting -= deeper
+        return node
 
 
 def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
@@ -55,8 +83,11 @@ def slugify(text: str) -> str:
 def _rows(path: Path) -> CommentedSeq:
     text, top = _text(path), Place(str(path), 1, 1)
     try:
-        _plain(text, path)
-        document = YAML(typ="rt").load(text)
+        yaml = YAML(typ="rt")
+        yaml.Composer = _PlainComposer
+        document = yaml.load(text)
+    except _NotPlainError as error:
+        raise RefusedError(f"{Place(str(path), error.mark.line + 1, error.mark.column + 1)}: {error}") from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(str(path), mark.line + 1, mark.column + 1) if mark else top
@@ -74,18 +105,6 @@ def _rows(path: Path) -> CommentedSeq:
         place = place_of_key(document, "checkpoints", top)
         raise RefusedError(f"{place}: checkpoints: found {rows!r:.60}; expected a list of at least one checkpoint")
     return rows
-
-
-def _plain(text: str, path: Path) -> None:
-    """errors: RefusedError for what makes a small file large or slow: an alias, or deep nesting"""
-    depth = 0
-    for event in YAML(typ="rt").parse(text):
-        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
-        place = Place(str(path), event.start_mark.line + 1, event.start_mark.column + 1)
-        if isinstance(event, AliasEvent):
-            raise RefusedError(f"{place}: an alias (*{event.anchor}); expected values written out")
-        if depth > MOST_DEPTH:
-            raise RefusedError(f"{place}: nested more than {MOST_DEPTH} deep; expected a list of checkpoints")
 
 
 def _text(path: Path) -> str:

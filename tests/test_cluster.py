@@ -53,7 +53,7 @@ def scheduler(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes
 def outcomes(folder: Path, crew: object) -> tuple[Outcome, ...]:
     rows = [checkpoint(slug=name, id=name, place=str(folder / name)) for name in FOLDERS]
     tasks = dict.fromkeys(study.plan(rows, offline=True))
-    return runs.run(tasks, Store(folder / "store"), crew, lambda event: None)  # type: ignore[arg-type]  # Either kind of crew.
+    return runs.run(tasks, Store(folder / "store"), crew, [].append)  # type: ignore[arg-type]  # Either kind of crew.
 
 
 def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(
@@ -82,7 +82,8 @@ def test_a_build_on_a_cluster_publishes_its_site(scheduler: tuple[str, list[subp
 def test_a_worker_with_other_code_does_no_work(scheduler: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
     [task] = study.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
-    [outcome] = runs.run({task: None}, Store(tmp_path / "store"), partial(crews.cluster, scheduler[0], "other"), lambda event: None)
+    told: list[runs.Event] = []
+    [outcome] = runs.run({task: None}, Store(tmp_path / "store"), partial(crews.cluster, scheduler[0], "other"), told.append)
     assert outcome.reason == "its worker has other code or other libraries; expected the same checkout and the same versions everywhere"
 
 

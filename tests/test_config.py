@@ -48,7 +48,7 @@ NOT_A_LIST = {
         "2:8: an alias (*a); expected values written out",
     ),
     "deep nesting": (b"[" * 100_000, "1:9: nested more than 8 deep; expected a list of checkpoints"),
-    "too large": (b"#" * (config.MOST_BYTES + 1), "1:1: 1,048,577 bytes; expected at most 1,048,576"),
+    "too large": (b"#" * (config.MOST_BYTES + 1), "1:1: 524,289 bytes; expected at most 524,288"),
     "the same key twice": (
         b"checkpoints:\n  - hub: a/b\n    hub: a/c\n",
         f'3:5: not YAML: found duplicate key "hub" with value "a/c" (original value: "a/b"); {A_LIST}',
