@@ -35,11 +35,12 @@ def render(
     drawn = dict(_drawings(atlas))
     figures = {figure.path: figure for page in pages for figure in page.figures if figure.path not in drawn}
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
-    drawings = Lazily({**drawn, **{path: partial(recent, path) for path in figures}})
+    fresh: dict[str, Maker] = {path: partial(recent, path) for path in figures}
+    drawings = Lazily({**drawn, **fresh})
     written: dict[str, Maker] = {}
     for page in pages:
         written[page.path] = partial(_markdown, environment, page, drawings)
-        written |= {figure.path: partial(recent, figure.path) for figure in page.figures if figure.path in figures}
+        written |= {figure.path: fresh[figure.path] for figure in page.figures if figure.path in fresh}
     return Lazily({**_hand_written(site_src), **drawn, **data.makers(atlas), **written})
 
 
