@@ -8,7 +8,8 @@ from math import isfinite
 
 from generator.contracts import Atlas, Metric
 
-WIDTH, HEIGHT, MARGIN = 120.0, 14.0, 6.0  # of a strip, in its own units
+WIDTH, MARGIN = 120, 6  # of a strip, in pixels
+STEP = 3  # pixels between two strokes, at least
 Values = Mapping[tuple[str, str], Sequence[float]]
 
 
@@ -16,14 +17,13 @@ Values = Mapping[tuple[str, str], Sequence[float]]
 class Standing:
     """A value on the line from the lowest of all to the highest.
 
-    rank: counted from the lowest, 1; place: where the value lies on the strip; ticks: an SVG path with a stroke for each value
+    rank: counted from the lowest, 1; place: where the value lies on the strip, in pixels; ticks: an SVG path with a stroke
+    for each place that has a value
     """
 
     rank: int
     count: int
-    low: float
-    high: float
-    place: float
+    place: int
     ticks: str
 
 
@@ -43,6 +43,7 @@ def standing(metric: Metric, values: Sequence[float]) -> Standing | None:
     """Where ``metric`` stands among ``values``; None where it has none, or all are equal, so that there is no line to stand on."""
     if metric.value is None or not isfinite(metric.value) or not values or not isfinite(span := values[-1] - values[0]) or span == 0.0:
         return None
-    places = [round(MARGIN + (WIDTH - 2 * MARGIN) * (value - values[0]) / span) for value in (*values, metric.value)]
+    steps = (WIDTH - 2 * MARGIN) // STEP
+    places = [MARGIN + STEP * round(steps * (value - values[0]) / span) for value in (*values, metric.value)]
     ticks = "".join(f"M{place} 3v8" for place in sorted(set(places)))
-    return Standing(bisect_left(values, metric.value) + 1, len(values), values[0], values[-1], places[-1], ticks)
+    return Standing(bisect_left(values, metric.value) + 1, len(values), places[-1], ticks)

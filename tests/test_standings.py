@@ -12,8 +12,8 @@ def metric(value: float | None) -> Metric:
     return Metric("key", "Title", value, reason=None if value is not None else "none")
 
 
-@pytest.mark.parametrize(("value", "rank", "place"), [(1.0, 1, MARGIN), (2.0, 2, WIDTH / 2), (3.0, 4, WIDTH - MARGIN)])
-def test_the_lowest_is_first_and_left_and_the_highest_last_and_right(value: float, rank: int, place: float) -> None:
+@pytest.mark.parametrize(("value", "rank", "place"), [(1.0, 1, MARGIN), (2.0, 2, WIDTH // 2), (3.0, 4, WIDTH - MARGIN)])
+def test_the_lowest_is_first_and_left_and_the_highest_last_and_right(value: float, rank: int, place: int) -> None:
     found = standing(metric(value), (1.0, 2.0, 2.0, 3.0))
     assert found is not None
     assert (found.rank, found.count, found.place) == (rank, 4, place)
