@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from generator.contracts import Encoding
-from generator.encodings import Form, PositionTable, RelativeTable, Rotation, WindowBias
+from generator.encodings import Convolution, Form, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
 from generator.numerics import Array, Floats, offsets_between
 
 
@@ -30,6 +30,21 @@ class Kernel:
     def along(self, matrix: Floats) -> list[Floats]:
         """The parts of ``matrix`` (n, n) that lie within a line each."""
         return [matrix[np.ix_(line, line)] for line in self.lines]
+
+
+def numbers_of(form: Form) -> Floats:
+    """The numbers that make up ``form``."""
+    match form:
+        case PositionTable() | RelativeTable():
+            return form.vectors
+        case OffsetBias() | WindowBias():
+            return form.values
+        case Rotation():
+            return form.frequencies
+        case Convolution():
+            return form.weights
+        case NoEncoding():
+            return np.zeros(0)
 
 
 def kernel_of(encoding: Encoding[Form], most: int, side: int) -> Kernel:

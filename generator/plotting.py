@@ -60,7 +60,7 @@ def image_panels(shown: Sequence[Panel], limits: tuple[float, float], colours: s
     """
     columns, height = (2, 3.8) if len(shown) < 3 else (4, 2.1) if square else (3, 2.6)
     alone = square and len(shown) == 1
-    figure, axes = panels(len(shown) + alone, columns, height, box_aspect=1 if square else None)
+    figure, axes = panels(len(shown) + alone, columns, 4.2 if alone else height, box_aspect=1 if square else None)
     if alone:
         axes.pop().set_axis_off()  # Beside nothing, it keeps the left half.
     for each, panel in zip(axes, shown, strict=True):

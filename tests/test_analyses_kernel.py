@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from generator.analyses.kernel import STEPS, Shaped, compute
+from generator.analyses.kernel import STEPS, Shaped, compute, draw_profiles
 from generator.contracts import Encoding, Provenance, Result, Subject
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics import frozen
-from tests.support import subject
+from tests.support import LABELS, subject
 
 OFFSETS = frozen(np.arange(-128, 1))
 ALIBI = OffsetBias(frozen(np.array([[0.5], [0.25]]) * OFFSETS), OFFSETS, causal=True, beyond="linear")
@@ -230,3 +230,15 @@ def test_along_a_side_of_an_image_there_are_as_many_patches_as_it_has_and_16_at_
     assert len(seen(form).arrays["profile"]) == of_image
     assert len(asked(form).arrays["profile"]) == of_text
     assert f"Over {of_image} patches along" in seen(form).findings[0].text or "the farthest" in seen(form).findings[0].text
+
+
+def test_words_and_patches_are_drawn_apart() -> None:
+    """Distances in words go to 127, those in patches no further than 15: on one axis either would be a smear."""
+    line, grid = PositionTable(sinusoid(128, 8)), PositionTable(sinusoid(16, 8), grid=(4, 4))
+    figure = draw_profiles({LABELS[0]: asked(line), LABELS[1]: asked(grid)})
+    assert [axes.get_xlim() for axes in figure.axes] == [(0.0, 127.0), (0.0, 3.0)]
+    assert len(draw_profiles({LABELS[0]: asked(line), LABELS[1]: asked(line)}).axes) == 1
+
+
+def test_patches_of_a_clip_that_lie_on_no_grid_are_positions() -> None:
+    assert str(seen(PositionTable(sinusoid(40, 8))).arrays["unit"]) == "positions"

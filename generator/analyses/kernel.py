@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
 from generator.errors import NotApplicableError
-from generator.kernels import Kernel, kernel_of
+from generator.kernels import Kernel, kernel_of, numbers_of
 from generator.numerics import (
     Floats,
     finite,
@@ -32,11 +32,12 @@ FEWEST = 3  # Two offsets beside 0: with one, every profile is the same line.
 STEPS = 20  # Local monotonicity looks this far on either side.
 DASHES = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 VIEW = (-0.6, 1.05)
+LONG = 24  # Characters of a name, from which on three do not stand side by side.
 
 
 def compute(subject: Subject[Shaped]) -> Result:
     form = subject.encoding.form
-    finite(_stored(form), "the encoding")
+    finite(numbers_of(form), "the encoding")
     kernel = kernel_of(subject.encoding, POSITIONS, SIDE)
     if kernel.longest < FEWEST:
         raise NotApplicableError(f"it speaks of {kernel.longest} positions in a line, and a profile takes at least {FEWEST}")
@@ -64,21 +65,13 @@ def compute(subject: Subject[Shaped]) -> Result:
             Metric("rising", "Heads without a half-distance", float(len(scaled) - len(halves))),
             Metric("farthest", "Farthest distance compared", float(kernel.longest - 1), "positions"),
         ),
-        arrays={"matrix": matrix, "profile": np.full(kernel.longest, np.nan) if profile is None else profile},
-        findings=_findings(halves, falls, _counted(kernel, subject.encoding.part)),
+        arrays={
+            "matrix": matrix,
+            "profile": np.full(kernel.longest, np.nan) if profile is None else profile,
+            "unit": np.array(_unit(kernel, subject)),
+        },
+        findings=_findings(halves, falls, f"{kernel.longest} {_unit(kernel, subject)}"),
     )
-
-
-def _stored(form: Shaped) -> Floats:
-    match form:
-        case PositionTable() | RelativeTable():
-            return form.vectors
-        case OffsetBias() | WindowBias():
-            return form.values
-        case Rotation():
-            return form.frequencies
-        case Convolution():
-            return form.weights
 
 
 def _profile(kernel: Kernel, head: Floats) -> Floats | None:
@@ -103,10 +96,9 @@ def _symmetry(form: Shaped, heads: Floats) -> Metric:
     return Metric(key, title, float(np.mean([symmetry(head) for head in uneven])))
 
 
-def _counted(kernel: Kernel, part: str) -> str:
-    if len(kernel.lines) > 1:
-        return f"{kernel.longest} patches along rows and columns"
-    return f"{kernel.longest} patches along a side" if part.startswith("vision") else f"{kernel.longest} positions"
+def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
+    along_a_side = subject.encoding.part.startswith("vision") and not isinstance(subject.encoding.form, PositionTable)
+    return "patches along rows and columns" if len(kernel.lines) > 1 or along_a_side else "positions"
 
 
 def _findings(halves: list[float], falls: list[float], counted: str) -> tuple[Finding, ...]:
@@ -120,18 +112,20 @@ def _findings(halves: list[float], falls: list[float], counted: str) -> tuple[Fi
 
 
 def draw_profiles(results: Results) -> "Figure":
-    figure, (axes,) = panels(1, height=4.2)
+    units = sorted({str(result.arrays["unit"]) for result in results.values()}, reverse=True)
+    figure, axes = panels(len(units), height=4.2)
     drawn: dict[str, int] = {}
-    for level in (0.0, 0.5, 1.0):
-        axes.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=(0, (2, 3)) if level == 0.5 else "solid")
-    for label, result in results.items():
-        times = drawn[label.colour] = drawn.get(label.colour, -1) + 1  # A checkpoint's parts share its colour.
-        profile = result.arrays["profile"]
-        name = label.title if not np.isnan(profile).all() else f"{label.title} (does not fall)"
-        axes.plot(profile, color=label.colour, linestyle=DASHES[times % len(DASHES)], label=name)
-    last = max(result.arrays["profile"].size for result in results.values()) - 1
-    axes.set(xlabel="distance (positions)", ylabel="share of its fall still to come", xlim=(0, last), ylim=VIEW)
-    figure.legend(loc="outside lower center", ncols=3)
+    for each, unit in zip(axes, units, strict=True):
+        for level in (0.0, 0.5, 1.0):
+            each.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=(0, (2, 3)) if level == 0.5 else "solid")
+        shown = {label: result.arrays["profile"] for label, result in results.items() if str(result.arrays["unit"]) == unit}
+        for label, profile in shown.items():
+            times = drawn[label.colour] = drawn.get(label.colour, -1) + 1  # A checkpoint's parts share its colour.
+            name = label.title if not np.isnan(profile).all() else f"{label.title} (does not fall)"
+            each.plot(profile, color=label.colour, linestyle=DASHES[times % len(DASHES)], label=name)
+        longest = max(profile.size for profile in shown.values())
+        each.set(xlabel=f"distance ({unit})", ylabel="share of its fall still to come", xlim=(0, longest - 1), ylim=VIEW)
+    figure.legend(loc="outside lower center", ncols=2 if any(len(label.title) > LONG for label in results) else 3)
     return figure
 
 
