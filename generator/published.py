@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -55,8 +55,9 @@ def yarn_by_16() -> Rotation:
     return Rotation(1e4, 128, 128, 65_536, {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096})
 
 
+@lru_cache(maxsize=8)
 def said(compute: Callable[[Subject[FormT]], Result], form: FormT) -> Result:
-    """What an analysis says of ``form`` alone."""
+    """What an analysis says of ``form`` alone, computed once for the cases that follow each other."""
     return compute(Subject(Encoding("", "", form, Provenance("")), no_input="no words"))
 
 
@@ -109,8 +110,17 @@ class Check:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Ours with two digits more than theirs; whole numbers as such."""
-        return tuple(f"{value:,.0f}" if value.is_integer() else f"{value:,.{self.digits + 2}f}" for value in self.ours or ())
+        """Ours with two digits more than theirs, which rounding does not reach; whole numbers as such."""
+        return tuple(self._text(value) for value in self.ours or ())
+
+    @property
+    def shown_apart(self) -> str:
+        """The largest difference, in the same way."""
+        return "" if self.apart is None else self._text(self.apart)
+
+    def _text(self, value: float) -> str:
+        text = f"{value:,.{self.digits + 2}f}"
+        return f"{float(text.replace(',', '')):,.0f}" if set(text.partition(".")[2]) == {"0"} else text
 
     @property
     def agrees(self) -> bool:

@@ -26,6 +26,7 @@ KINDS = (
     "schemes/t5_bias.html",
     "learn/how-to-read.html",
     "learn/method.html",
+    "learn/checked-against.html",
     "about.html",
 )
 SWITCHES = (

@@ -4,17 +4,20 @@ POSITION_ATLAS_CHECKPOINTS names a folder that holds them, each in a folder of t
 """
 
 import os
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from generator.contracts import Published
+from generator.contracts import Atlas, Encoding, Outcome, Provenance, Published, Reading
 from generator.encodings import Form, PositionTable
 from generator.files import FolderFiles
 from generator.numerics import frozen
+from generator.pages import checked
 from generator.published import Check, check
 from generator.study import all_analyses, all_schemes, find
+from tests.support import LABELS, checkpoint
 
 FOLDER = os.environ.get("POSITION_ATLAS_CHECKPOINTS", "")
 CASES = [(record.key, case) for record in all_analyses() for case in record.published]
@@ -51,6 +54,22 @@ def test_no_two_cases_of_one_extension_say_the_same() -> None:
     assert len({(key, case.what, case.printed) for key, case in CASES}) == len(CASES)
 
 
+def atlas_with(shape: tuple[int, ...]) -> Atlas:
+    """One checkpoint with a table of three positions, of a tensor of this shape, and one analysis with a case about it."""
+    case = Published("rows", ("3",), "made for a test", lambda form: [len(form.vectors)], sha256="0" * 64)
+    table = PositionTable(frozen([[1.0], [2.0], [3.0]]))
+    encoding: Encoding[Form] = Encoding("decoder", "made for a test", table, Provenance("file", "tensor", "F32", shape, "0" * 64))
+    outcome = Outcome(checkpoint(), "ok", readings=(Reading(encoding, LABELS[0], {}, {}, {}, b""),))
+    return Atlas((outcome,), (replace(all_analyses()[0], published=(case,)),), ())
+
+
+@pytest.mark.parametrize(("shape", "ours"), [((3, 1), (3.0,)), ((5, 1), None)])
+def test_the_page_asks_the_table_of_a_checkpoint_where_all_of_it_are_positions(shape: tuple[int, ...], ours: object) -> None:
+    (page,) = checked.pages(atlas_with(shape))
+    assert page.context["groups"][0].checks[0].ours == ours
+    assert page.context["counts"] == {"all": 1, "agree": int(ours is not None), "absent": int(ours is None)}
+
+
 def of(printed: str, ours: float, margin: float | None = None) -> Check:
     return check(Published("a case", (printed,), "made for a test", lambda given: [given], lambda: ours, margin=margin), lambda _: None)
 
@@ -60,6 +79,14 @@ def of(printed: str, ours: float, margin: float | None = None) -> Check:
 )
 def test_ours_agrees_where_it_rounds_to_what_is_printed(printed: str, ours: float, agrees: bool) -> None:
     assert of(printed, ours).agrees is agrees
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "shown"),
+    [("2.366", 2.36590623, "2.36591"), ("44", 44.0, "44"), ("1.00000", 1.0 - 1e-12, "1"), ("54,410", 54410.1431, "54,410.14")],
+)
+def test_ours_is_shown_with_two_digits_more(printed: str, ours: float, shown: str) -> None:
+    assert of(printed, ours).shown == (shown,)
 
 
 @pytest.mark.parametrize(("margin", "agrees"), [(0.2, True), (0.1, False)])

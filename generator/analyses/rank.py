@@ -1,6 +1,6 @@
 """How many directions the vectors of a table spread over."""
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -127,6 +127,7 @@ def _said(result: Result, key: str) -> str:
     return "not defined" if value is None else f"{value:.4g}"
 
 
+@lru_cache(maxsize=2)
 def part(form: PositionTable, first: int, beyond: int) -> PositionTable:
     """Positions ``first`` to ``beyond`` − 1 as a table of their own."""
     return PositionTable(frozen(form.vectors[first:beyond]))

@@ -75,7 +75,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     stand_out = peaks(np.append(0.0, found.mean(axis=1)), float(control.max()))
     measured = (
         Metric("strongest", "Period with the most energy", n_positions / strongest, "positions"),
-        Metric("slow", f"Energy in periods of {n_positions / slow:.3g} positions and more", share, "%"),
+        Metric("slow", "Energy in the slowest tenth of the frequencies", share, "%"),
         Metric("slow_control", "The same with positions shuffled", _shuffled_share(scaled, slow), "%"),
         Metric("peaks", "Periods that stand out", float(stand_out.size)),
     )
