@@ -11,7 +11,7 @@ from generator.numerics import FLAT, Floats, cosine_matrix, frozen
 
 SinusoidLayout = Literal["interleaved", "halves", "tensor2tensor"]
 BASE = 10_000.0  # Vaswani et al. 2017, section 3.5
-MOST_VALUES = 2**25  # 16,384 × 2,048; a larger table would be decomposed for minutes.
+MOST_WORK = 4e10  # 16,384 × 1,024 and 2,048 × 9,216 are within; a larger table would be decomposed for minutes.
 WHOLE_TURN_EPSILON = 1e-6  # DETR adds it to the number of places.
 
 
@@ -101,7 +101,7 @@ class PositionTable:
     def singular_values(self) -> Floats:
         """Of the table as it is, from the largest, in units of its largest value: (min(n_positions, d_model),).
 
-        errors: NotApplicableError where every value is zero, or there are too many
+        errors: NotApplicableError where every value is zero, or it is too large
         """
         return frozen(np.linalg.svd(self._in_own_units, compute_uv=False))
 
@@ -109,7 +109,7 @@ class PositionTable:
     def components(self) -> Components:
         """The decomposition of the table less its mean row, in units of its largest value.
 
-        errors: NotApplicableError where every value is zero, all rows are the same, or there are too many
+        errors: NotApplicableError where every value is zero, all rows are the same, or it is too large
         """
         centred = self._in_own_units - self._in_own_units.mean(axis=0)
         if np.max(np.abs(centred)) <= FLAT:
@@ -118,11 +118,11 @@ class PositionTable:
 
     @cached_property
     def _in_own_units(self) -> Floats:
+        if self.vectors.size * min(self.vectors.shape) > MOST_WORK:
+            raise NotApplicableError(f"a table of {self.vectors.shape[0]:,} × {self.vectors.shape[1]:,} takes too long to decompose")
         largest = float(np.max(np.abs(self.vectors), initial=0.0))
         if largest == 0.0:
             raise NotApplicableError("every value of the table is zero")
-        if self.vectors.size > MOST_VALUES:
-            raise NotApplicableError(f"the table has {self.vectors.size:,} values, and is decomposed up to {MOST_VALUES:,}")
         return np.asarray(self.vectors / largest)
 
     def kernel(self, n_positions: int) -> Floats:
