@@ -192,3 +192,8 @@ def to_own_range(values: Floats) -> Floats | None:
     scaled = values / (largest or 1.0)
     low, high = (float(np.nanmin(scaled)), float(np.nanmax(scaled))) if largest else (0.0, 0.0)
     return (scaled - low) / (high - low) if high - low > FLAT else None
+
+
+def on_own_ranges(heads: Floats) -> list[Floats]:
+    """Each of ``heads`` (n_heads, n, n) moved and scaled to its own range; those in which all is alike are left out."""
+    return [own for head in heads if (own := to_own_range(head)) is not None]

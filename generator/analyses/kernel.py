@@ -15,6 +15,7 @@ from generator.numerics import (
     half_distance,
     local_monotonicity,
     mean_by_distance,
+    on_own_ranges,
     symmetry,
     to_own_range,
     translation_invariance,
@@ -41,7 +42,7 @@ def compute(subject: Subject[Shaped]) -> Result:
     kernel = kernel_of(subject.encoding, POSITIONS, SIDE)
     if kernel.longest < FEWEST:
         raise NotApplicableError(f"it speaks of {kernel.longest} positions in a line, and a profile takes at least {FEWEST}")
-    scaled = [own for head in kernel.heads if (own := to_own_range(head)) is not None]
+    scaled = on_own_ranges(kernel.heads)
     if not scaled:
         raise NotApplicableError("all pairs of positions are alike, so there is no shape to measure")
     matrix = np.mean(scaled, axis=0)  # (n_positions, n_positions)
