@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from generator.contracts import Atlas, Figure, Page
 from generator.lazily import Lazily
-from generator.site import data
+from generator.site import data, explorer
 from generator.site.formulas import formula
 from generator.site.text import finalize, number
 from generator.svg import svg
@@ -41,7 +41,7 @@ def render(
     for page in pages:
         written[page.path] = partial(_markdown, environment, page, drawings)
         written |= {figure.path: fresh[figure.path] for figure in page.figures if figure.path in fresh}
-    return Lazily({**_hand_written(site_src), **drawn, **data.makers(atlas), **written})
+    return Lazily({**_hand_written(site_src), **drawn, **data.makers(atlas), **explorer.makers(atlas), **written})
 
 
 def environment_of(templates: Path) -> Environment:
