@@ -1,11 +1,14 @@
 """Property tests draw the same examples every time, take what time they need and leave nothing on disk."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from playwright.sync_api import Browser, Page
 
 from tests.built import build
+from tests.serving import chromium, served
 
 settings.register_profile("atlas", deadline=None, derandomize=True, database=None)
 settings.load_profile("atlas")
@@ -18,3 +21,23 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = build(output)
     assert done.returncode == 0, done.stdout + done.stderr
     return output
+
+
+@pytest.fixture(scope="session")
+def address(built: Path) -> Iterator[str]:
+    """Where its site is served."""
+    with served(built / "site") as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    opened = browser.new_page(color_scheme=request.param, viewport={"width": 1280, "height": 900})
+    yield opened
+    opened.close()

@@ -1,21 +1,18 @@
 """The built site as a reader's browser sees it."""
 
-import os
-import shutil
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.samples, pytest.mark.browser]
 
 KINDS = (
     "index.html",
     "404.html",
+    "compare.html",
+    "map.html",
+    "data/index.html",
     "checkpoints/index.html",
     "checkpoints/all-minilm-l6-v2.html",
     "checkpoints/llama-3-1-8b.html",
@@ -29,45 +26,6 @@ KINDS = (
     "learn/checked-against.html",
     "about.html",
 )
-SWITCHES = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
-        """Nothing: pytest shows what matters."""
-
-
-@pytest.fixture(scope="module")
-def address(built: Path) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(built / "site"))) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if shutil.which("chromium") is None and "CI" not in os.environ:
-        pytest.skip("Chromium is not installed, so nothing here was tested: install it (Debian: apt install chromium)")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(SWITCHES))
-        yield started
-        started.close()
-
-
-@pytest.fixture(params=["light", "dark"])
-def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
-    opened = browser.new_page(color_scheme=request.param, viewport={"width": 1280, "height": 900})
-    yield opened
-    opened.close()
 
 
 def load_all(page: Page) -> None:
