@@ -1,0 +1,102 @@
+"""Tables that can be sorted, filtered and taken away; without JavaScript they are plain tables."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.built import ROOT
+
+pytestmark = pytest.mark.browser
+
+NAMES = ("ten", "two", "none", "minus", "tiny", "=formula", 'a "quote", b')
+VALUES = ("10", "2", "–", "−1,024.5", "1.2 × 10⁻⁷", "3", '<span title="exact">rounded</span>')
+SORTED = ["minus", "tiny", "two", "=formula", "ten", 'a "quote", b', "none"]  # 1e3 by its data-value is the largest number.
+ROWS = "".join(
+    f'<tr><th scope="row">{name}</th><td{" data-value=1e3" if "span" in value else ""}>{value}</td></tr>'
+    for name, value in zip(NAMES, VALUES, strict=True)
+)
+HEAD = '<thead><tr><th scope="col">Name</th><th scope="col">Value (<em>logit</em>)</th></tr></thead>'
+PAGE = f"""<!doctype html><meta charset="utf-8"><title>Tables</title>
+<table data-pa-sortable><caption>Some numbers</caption>{HEAD}<tbody>{ROWS}<tr><th>short</th></tr></tbody></table>
+<table><caption>Plain</caption>{HEAD}<tbody>{ROWS}</tbody></table>
+<script src="{(ROOT / "site_src/assets/tables.js").as_uri()}"></script>"""
+
+
+@pytest.fixture
+def table(page: Page, tmp_path: Path) -> Page:
+    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    page.goto((tmp_path / "page.html").as_uri())
+    return page
+
+
+def names(page: Page) -> list[str]:
+    return page.locator("table[data-pa-sortable] tbody tr:visible th").all_inner_texts()
+
+
+def test_numbers_are_sorted_as_numbers_and_what_is_missing_comes_last(table: Page) -> None:
+    table.get_by_role("button", name="Value").click()
+    assert names(table) == [*SORTED, "short"]
+
+
+def test_a_second_click_turns_the_order_but_not_for_what_is_missing(table: Page) -> None:
+    table.get_by_role("button", name="Value").dblclick()
+    assert names(table) == [*SORTED[-2::-1], "none", "short"]
+
+
+def test_words_are_sorted_as_words(table: Page) -> None:
+    table.get_by_role("button", name="Name").click()
+    assert names(table) == sorted([*NAMES, "short"], key=str.lower)
+
+
+def test_the_order_is_told(table: Page) -> None:
+    headings = table.locator("table[data-pa-sortable] thead th")
+    table.get_by_role("button", name="Name").click()
+    expect(headings.first).to_have_attribute("aria-sort", "ascending")
+    table.get_by_role("button", name="Value").press("Enter")
+    expect(headings.nth(1)).to_have_attribute("aria-sort", "ascending")
+    assert headings.first.get_attribute("aria-sort") is None
+
+
+def test_a_filter_keeps_rows_with_all_words_and_counts_them(table: Page) -> None:
+    table.get_by_label("Filter rows").fill("t 1")
+    assert names(table) == ["ten", "tiny"]
+    expect(table.get_by_role("status")).to_have_text("2 of 8 rows")
+    table.get_by_label("Filter rows").fill("")
+    assert len(names(table)) == 8
+
+
+def downloaded(page: Page, name: str) -> str:
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name=name).click()
+    assert waiting.value.suggested_filename == f"some-numbers.{name.lower()}"
+    return Path(waiting.value.path()).read_text(encoding="utf-8")
+
+
+def test_rows_as_shown_are_taken_away_as_csv(table: Page) -> None:
+    table.get_by_role("button", name="Value").click()
+    rows = list(csv.reader(io.StringIO(downloaded(table, "CSV"))))
+    assert rows[0] == ["Name", "Value (logit)"]
+    assert [name for name, _ in rows[1:]] == [name.replace("=", "'=") for name in [*SORTED, "short"]]
+    assert [value for _, value in rows[1:]] == ["-1024.5", "1.2e-7", "2", "3", "10", "1000", "", ""]
+
+
+def test_only_rows_that_are_shown_are_taken_away_as_json(table: Page) -> None:
+    table.get_by_label("Filter rows").fill("minus")
+    assert json.loads(downloaded(table, "JSON")) == [{"Name": "minus", "Value (logit)": -1024.5}]
+
+
+def test_a_table_that_does_not_ask_for_it_stays_as_it_is(table: Page) -> None:
+    assert table.locator("table").nth(1).locator("button").count() == 0
+
+
+def test_without_javascript_it_is_a_plain_table(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    assert names(page) == [*NAMES, "short"]
+    assert page.locator("button, input, a").count() == 0
+    page.close()
