@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from generator import discovery, fingerprint, pages, runs, study, versions
 from generator.contracts import Atlas, Figure, Outcome, PageKind
 from generator.kept import Kept
@@ -72,10 +74,11 @@ def build(
 
 def _publish(atlas: Atlas, folder: Path, drawings: Drawings, stands: bool) -> None:
     """Write docs and site. stands: the present site is what mkdocs makes of the present docs"""
-    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, drawings.of)
     (folder / NOTE).unlink(missing_ok=True)
-    changed = write.write(tree, folder / "docs")
+    with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
+        every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+        tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, drawings.of)
+        changed = write.write(tree, folder / "docs")
     if changed or not stands:
         html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time())
 

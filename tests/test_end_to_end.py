@@ -95,4 +95,7 @@ def _exists(site: Path, page: Path, target: str, pages: dict[Path, BeautifulSoup
     place = (page.parent / path).resolve() if path else page
     place = place / "index.html" if place.is_dir() else place
     inside = place.is_relative_to(site.resolve()) and place.is_file()
+    if "=" in fragment:  # A view of the compare page, not a place on it.
+        names = [said.partition("=")[2] for said in fragment.split("&")]
+        return inside and all((site / f"data/compare/{name}.js").is_file() for name in names)
     return inside and (not fragment or fragment == "__skip" or place not in pages or pages[place].find(id=fragment) is not None)

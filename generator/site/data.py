@@ -23,11 +23,7 @@ Row = list[Any]
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Paths below the docs folder, with what makes their bytes."""
-    arrays = {
-        f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz": partial(npz, reading)
-        for outcome in atlas.outcomes
-        for reading in outcome.readings
-    }
+    arrays = {_place(outcome.checkpoint.slug, reading): partial(npz, reading) for outcome in atlas.outcomes for reading in outcome.readings}
     pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture, scheme) for scheme in atlas.schemes}
     tables = {"data/atlas.json": partial(_document, atlas), "data/metrics.csv": partial(_csv, atlas)}
     for analysis in atlas.analyses:
@@ -47,7 +43,10 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
         "revision": outcome.revision or row.revision,
         "status": outcome.status,
         "reason": outcome.reason,
-        "encodings": [{**encoding(reading.encoding), "metrics": _metrics(reading)} for reading in outcome.readings],
+        "encodings": [
+            {**encoding(reading.encoding), "arrays": _place(row.slug, reading), "metrics": _metrics(reading)}
+            for reading in outcome.readings
+        ],
     }
 
 
@@ -84,6 +83,11 @@ def archive(arrays: Numbers) -> bytes:
             np.lib.format.write_array(member, np.asarray(small, order="C"), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
+
+
+def _place(slug: str, reading: Reading) -> str:
+    """Where its arrays lie below the docs folder."""
+    return f"data/{slug}/{reading.encoding.key}.npz"
 
 
 def _arrays(reading: Reading) -> Iterator[tuple[str, Array]]:

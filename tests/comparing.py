@@ -1,0 +1,49 @@
+"""A small site to compare things on: references that ship with the project, two biases, one row that fails."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from generator import discovery, pages, study
+from generator.builds import MKDOCS, SITE_SRC, TEMPLATES
+from generator.contracts import Atlas, Outcome, PageKind, Reading
+from generator.encodings import PositionTable
+from generator.site import html, render, write
+from tests.built import ROOT
+from tests.support import checkpoint
+from tests.synthetic import BROKEN, BUCKETS, TABLE, write_folder
+
+REFERENCES = {"sinusoid": "Sinusoid", "llama-2-7b": "Llama 2", "bloom-7b1": "BLOOM"}
+SINUSOID, LLAMA, BLOOM = "sinusoid/encoder-sinusoidal", "llama-2-7b/decoder-rotary", "bloom-7b1/decoder-alibi"
+ENCODER, TINY = "buckets/encoder-t5_bias", "table/decoder-learned"
+
+
+def small_atlas(folder: Path) -> Atlas:
+    """Tables among it have coordinates, made here: the curve (cos p, sin p, p)."""
+    made = {"broken": BROKEN, "buckets": BUCKETS, "table": TABLE}
+    rows = [checkpoint(slug=slug, place=str(ROOT / "references" / slug), title=title) for slug, title in REFERENCES.items()]
+    rows += [checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug) for slug, contents in made.items()]
+    outcomes = [study.study(study.Task(row, "#3d7fd6", offline=True)) for row in rows]
+    return Atlas(tuple(_with_curves(outcome) for outcome in outcomes), study.all_analyses(), study.all_schemes(), {"position-atlas": "1.0"})
+
+
+def _with_curves(outcome: Outcome) -> Outcome:
+    return replace(outcome, readings=tuple(_with_curve(reading) for reading in outcome.readings))
+
+
+def _with_curve(reading: Reading) -> Reading:
+    if not isinstance(reading.encoding.form, PositionTable):
+        return reading
+    place = np.arange(len(reading.encoding.form.vectors))
+    key, result = next((key, result) for key, result in reading.results.items() if result.reason is None)
+    curve = np.stack([np.cos(place), np.sin(place), place], axis=1)
+    return replace(reading, results={**reading.results, key: replace(result, arrays={**result.arrays, "coordinates": curve})})
+
+
+def build(atlas: Atlas, folder: Path) -> Path:
+    """The site of ``atlas`` below ``folder``, as HTML."""
+    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+    write.write(render.render(atlas, every_page, TEMPLATES, SITE_SRC), folder / "docs")
+    html.build(MKDOCS, folder / "docs", folder / "site", None)
+    return folder / "site"

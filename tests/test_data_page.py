@@ -1,0 +1,73 @@
+"""What the data page says of the files holds."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.builds import TEMPLATES
+from generator.contracts import Analysis, Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
+from generator.encodings import NoEncoding
+from generator.numerics import frozen
+from generator.site import data
+from generator.site.render import environment_of
+from tests.support import checkpoint
+from tests.test_analyses import answers, each_analysis
+
+PAGE = (TEMPLATES / "pages/data_files.md.jinja").read_text(encoding="utf-8")
+FOR_ATLAS, FOR_METRICS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+METRICS = (Metric("half", "Half-distance", 2.5, "positions"), Metric("none", "None", None, reason="no word"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The data of two encodings, where the reader stands."""
+    results = {"kernel": Result(METRICS, {"matrix": frozen([[1.0, 0.5], [0.5, 1.0]])})}
+    parts = [Encoding(part, "made", NoEncoding("told"), Provenance("")) for part in ("encoder", "decoder")]
+    readings = tuple(Reading(part, Label("Row", "#3d7fd6"), results, {}, {}, b"") for part in parts)
+    for path, content in data.files(Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(example: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(example, names)  # noqa: S102 (our own page)
+    return names
+
+
+def documented(analysis: Analysis) -> set[str]:
+    """The arrays that the analysis' prose names, if it names any."""
+    told = environment_of(TEMPLATES).get_template(f"analyses/{analysis.key}.md.jinja").module
+    return set(re.findall(r"^- `(\w+)` ", str(told.arrays()), re.MULTILINE)) if hasattr(told, "arrays") else set()
+
+
+def test_the_first_example_reads_every_array(folder: Path) -> None:
+    arrays = run(FOR_ATLAS)["arrays"]
+    assert [found["kernel.matrix"].shape for found in arrays.values()] == [(2, 2), (2, 2)]
+    assert len(FOR_ATLAS.splitlines()) == 5
+
+
+def test_the_second_example_reads_a_metric(folder: Path) -> None:
+    assert run(FOR_METRICS)["numbers"] == {("Row", "encoder"): 2.5, ("Row", "decoder"): 2.5}
+
+
+def test_every_key_of_atlas_json_is_documented(folder: Path) -> None:
+    atlas = json.loads((folder / "data/atlas.json").read_text(encoding="utf-8"))
+    row = atlas["checkpoints"][0]
+    keys = {*atlas, *row, *row["encodings"][0], *row["encodings"][0]["metrics"]["kernel.half"]}
+    assert keys <= set(re.findall(r"`(\w+)`", PAGE))
+
+
+def test_every_column_of_metrics_csv_is_documented() -> None:
+    assert set(data.COLUMNS) <= set(re.findall(r"`(\w+)`", PAGE))
+
+
+@each_analysis
+def test_every_array_of_an_analysis_that_names_its_arrays_is_named(analysis: Analysis) -> None:
+    given = {name for result in answers(analysis) for name in result.arrays}
+    assert not documented(analysis) or given <= documented(analysis)

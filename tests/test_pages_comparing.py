@@ -1,0 +1,149 @@
+"""The pages on which encodings are compared, as they are before a browser has them."""
+
+import re
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from generator import discovery, pages, study
+from generator.builds import TEMPLATES
+from generator.contracts import Analysis, Atlas, Encoding, Label, Outcome, Page, PageKind, Provenance, Reading, Result
+from generator.encodings import Form, NoEncoding, PositionTable, Rotation, sinusoid
+from generator.errors import NotApplicableError
+from generator.numerics import frozen
+from generator.site.render import environment_of
+from generator.site.text import literal
+from tests.support import checkpoint, subject
+
+KINDS = {kind.key: kind for kind in discovery.load(pages, PageKind)}
+ANALYSES = study.all_analyses()
+draws = np.random.default_rng(0)
+
+
+def outcome(slug: str, form: Form, part: str = "encoder", **options: Any) -> Outcome:
+    reading = Reading(
+        Encoding(part, "made", form, Provenance("")),
+        Label(f"Title {slug}", "#3d7fd6"),
+        {analysis.key: _asked(analysis, form) for analysis in ANALYSES},
+        {},
+        {},
+        b"",
+    )
+    return Outcome(checkpoint(slug=slug, **options), "ok", readings=(reading,))
+
+
+def _asked(analysis: Analysis, form: Form) -> Result:
+    """What is asked of nearly every form is asked here, and nothing else."""
+    if len(analysis.forms) < len(get_args(Form)) - 1 or not isinstance(form, analysis.forms):
+        return Result(reason="not asked")
+    try:
+        return analysis.compute(subject(form))
+    except NotApplicableError as error:
+        return Result(reason=str(error))
+
+
+def table(seed: int, n: int = 20, width: int = 6) -> PositionTable:
+    return PositionTable(frozen(np.random.default_rng(seed).normal(size=(n, width))))
+
+
+def page(key: str, *outcomes: Outcome) -> Page:
+    return KINDS[key].pages(Atlas(outcomes, ANALYSES, (), {"position-atlas": "1.0"}, "2020-02-20"))[0]
+
+
+def rendered(shown: Page) -> str:
+    environment = environment_of(TEMPLATES)
+    prose = lambda kind, key: environment.get_template(f"{kind}/{key}.md.jinja").module  # noqa: E731
+    return environment.get_template(f"pages/{shown.template}").render({**shown.context, "link": literal_link, "prose": prose})
+
+
+def literal_link(path: str) -> Any:
+    return literal("").__class__(path)
+
+
+def cells(text: str) -> dict[tuple[str, str], int]:
+    """What each cell of the maps says, by the two encodings that it leads to."""
+    found = re.findall(r'<td class="l\d"><a href="compare.html#a=([^/]+)/[^&]+&b=([^/]+)/[^"]+">(\d+)</a>', text)
+    return {(first, second): int(value) for first, second, value in found}
+
+
+MANY = [outcome(f"table-{seed:03}", table(seed)) for seed in range(60)]
+
+
+def test_every_pair_has_a_cell_that_leads_to_it() -> None:
+    assert len(cells(rendered(page("map", *MANY[:5])))) == 10
+
+
+def test_what_is_alike_stands_together_and_says_0_and_100() -> None:
+    same = [outcome("a", table(1)), outcome("b", table(2)), outcome("c", table(1))]
+    context = page("map", *same).context
+    assert [member[0].checkpoint.slug for member, _ in context["kernels"].rows] in (["a", "c", "b"], ["b", "a", "c"], ["b", "c", "a"])
+    assert (context["kernels"].nearest[0].value, context["tables"][0][1].nearest[0].value) == (0.0, pytest.approx(1.0))
+
+
+def test_kernels_of_all_forms_meet_but_tables_meet_tables() -> None:
+    context = page(
+        "map", outcome("table", table(1)), outcome("turn", Rotation(1e4, 8, 8, 64)), outcome("nothing", NoEncoding("told"))
+    ).context
+    assert [member[0].checkpoint.slug for member, _ in context["kernels"].rows] == ["table", "turn"]
+    assert context["tables"] == []
+    assert [member[0].checkpoint.slug for member in context["without"]] == ["nothing"]
+
+
+def test_patches_are_not_compared_with_words() -> None:
+    patches = [outcome(slug, PositionTable(sinusoid(20, 8), grid=(4, 5)), part="vision") for slug in "ab"]
+    context = page("map", *patches, outcome("c", table(1)), outcome("d", table(2)), outcome("e", table(3), part="audio encoder")).context
+    assert [name for name, _ in context["tables"]] == ["patches, 4 × 5", "words"]
+
+
+def test_tables_are_aligned_over_the_positions_that_both_have() -> None:
+    longer = PositionTable(frozen(np.vstack([table(1).vectors, draws.normal(size=(9, 6))])))
+    context = page("map", outcome("a", table(1)), outcome("b", longer)).context
+    assert context["tables"][0][1].nearest[0].value == pytest.approx(1.0)
+
+
+def test_beyond_forty_the_most_different_are_shown_and_the_page_stays_small() -> None:
+    text = rendered(page("map", *MANY))
+    assert "60 encodings, more than the 40" in text
+    assert len(cells(text)) == 16 * 15 / 2
+    assert len(text) <= 60_000
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_make_no_map(count: int) -> None:
+    assert "no map" in rendered(page("map", *MANY[:count]))
+
+
+@pytest.mark.parametrize("values", [np.nan, np.inf, 0.0])
+def test_a_table_that_has_no_kernel_is_left_out(values: float) -> None:
+    context = page("map", outcome("odd", PositionTable(frozen(np.full((20, 6), values)))), *MANY[:2]).context
+    assert len(context["kernels"].rows) == 2
+
+
+def test_pairs_of_each_group_stand_in_for_the_explorer() -> None:
+    rows = [outcome(f"{group}-{seed}", table(seed), group=group) for group in ("one", "two") for seed in range(6)]
+    drawn = dict(page("compare", *rows).context["groups"])
+    pairs = {group: [(first[0].checkpoint.slug, second[0].checkpoint.slug) for first, second, _ in found] for group, found in drawn.items()}
+    assert pairs["one"] == [("one-0", "one-1"), ("one-1", "one-2"), ("one-2", "one-3")]
+    assert list(pairs) == ["one", "two"]
+
+
+def test_however_many_groups_there_are_few_pairs_are_drawn() -> None:
+    rows = [outcome(f"{group:02}-{seed}", table(seed), group=f"{group:02}") for group in range(20) for seed in range(4)]
+    assert len(page("compare", *rows).figures) == 2 * 24
+
+
+def test_a_pair_of_one_group_needs_two_that_have_a_kernel() -> None:
+    assert page("compare", outcome("a", table(1)), outcome("b", NoEncoding("told"))).figures == ()
+
+
+@pytest.mark.parametrize("outcomes", [(), (Outcome(checkpoint(), "failed", "no"),)])
+def test_with_nothing_to_compare_the_page_says_so(outcomes: tuple[Outcome, ...]) -> None:
+    assert "nothing to compare" in rendered(page("compare", *outcomes))
+
+
+def test_the_data_page_documents_analyses_and_is_cited_with_version_and_date() -> None:
+    text = rendered(page("data_files", *MANY[:1]))
+    assert all(f"<code>{literal(analysis.key)}</code>" in text for analysis in ANALYSES)
+    assert "version {}".format(literal("1.0")) in text
+    assert "year = {2020}" in text
