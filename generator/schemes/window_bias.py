@@ -92,9 +92,9 @@ def _draw(numbers: Numbers) -> "Figure":
     places = range(2 * SIDE - 1)
     left.set_xticks(places, [f"{place - SIDE + 1}".replace("-", "−") for place in places])
     left.set_yticks(places, [f"{place - SIDE + 1}".replace("-", "−") for place in places])
-    left.set_title("stored")
+    left.set_title("25 offsets")
     left.set(xlabel="columns across", ylabel="rows down")
-    right.set_title("used")
+    right.set_title("9 × 9 pairs of patches")
     right.set(xlabel="patch looked at", ylabel="patch that looks")
     return figure
 
