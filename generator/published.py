@@ -118,6 +118,11 @@ class Check:
         """The largest difference, in the same way."""
         return "" if self.apart is None else self._text(self.apart)
 
+    @property
+    def shown_margin(self) -> str:
+        """The margin without zeros at its end."""
+        return f"{self.margin:.{self.digits + 2}f}".rstrip("0").rstrip(".")
+
     def _text(self, value: float) -> str:
         text = f"{value:,.{self.digits + 2}f}"
         return f"{float(text.replace(',', '')):,.0f}" if set(text.partition(".")[2]) == {"0"} else text

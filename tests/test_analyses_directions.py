@@ -1,4 +1,4 @@
-"""Lengths, ranks and components of tables, against theorems, other code and small cases by hand."""
+"""Ranks and components of tables, against theorems, other code and small cases by hand."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from generator.analyses import norms, pca, rank
+from generator.analyses import pca, rank
 from generator.contracts import Finding, Result
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
@@ -32,70 +32,6 @@ def measured(result: Result) -> dict[str, float | None]:
 
 def told(module: Any, values: Any, grid: tuple[int, int] | None = None) -> list[Finding]:
     return list(asked(module, values, grid).findings)
-
-
-def with_norms(*sizes: float, width: int = 4) -> Floats:
-    """Rows of random directions with these lengths."""
-    rows = np.random.default_rng(1).normal(size=(len(sizes), width))
-    return np.asarray(np.array(sizes)[:, None] * rows / np.linalg.norm(rows, axis=1, keepdims=True))
-
-
-def test_norms_are_those_of_numpy() -> None:
-    result = asked(norms, NOISE)
-    np.testing.assert_allclose(result.arrays["norms"], np.linalg.norm(NOISE, axis=1))
-    np.testing.assert_allclose(result.arrays["dimension_norms"], np.linalg.norm(NOISE, axis=0))
-
-
-def test_an_outlier_has_a_modified_z_score_above_three_and_a_half_by_hand() -> None:
-    """Median 10, MAD 1: 0.6745 · 5.1 = 3.44, 0.6745 · 5.3 = 3.57."""
-    usual = [9.0] * 12 + [11.0] * 11 + [10.0]
-    assert [np.asarray(norms.outliers(np.array([*usual, last]))).tolist() for last in (15.1, 15.3)] == [[], [24]]
-
-
-@pytest.mark.parametrize(("sizes", "found"), [([1.0] * 20 + [1.19], []), ([1.0] * 20 + [1.21], [20]), ([1.0] * 18 + [5.0] * 2, [18, 19])])
-def test_among_norms_that_are_all_alike_a_fifth_is_what_counts(sizes: list[float], found: list[int]) -> None:
-    assert np.asarray(norms.outliers(np.array(sizes))).tolist() == found
-
-
-def test_where_more_than_a_tenth_are_out_of_line_none_is() -> None:
-    assert norms.outliers(np.array([1.0] * 17 + [5.0] * 3)) is None
-
-
-def test_the_spread_without_outliers_is_that_of_the_others() -> None:
-    found = measured(asked(norms, with_norms(*[1.0, 1.1] * 10, 9.0)))
-    assert found["spread_within"] == pytest.approx(np.std([1.0, 1.1]) / 1.05)
-    assert found["spread"] == pytest.approx(np.std([1.0, 1.1] * 10 + [9.0]) / np.mean([1.0, 1.1] * 10 + [9.0]))
-
-
-def test_outliers_are_named_and_the_farthest_is_told() -> None:
-    (finding,) = told(norms, with_norms(3.0, 3.0, *[1.0] * 40, 0.1))
-    assert "3 positions have vectors of unusual length (0–1, 42); that of 42 is 0.1 times" in finding.text
-    assert finding.weight > 0.5
-
-
-def test_one_outlier_is_told_by_its_position() -> None:
-    assert "Position 0 has a vector 3 times as long as the median." in [
-        finding.text for finding in told(norms, with_norms(3.0, *[1.0] * 40))
-    ]
-
-
-def test_without_outliers_nothing_is_told_of_them() -> None:
-    assert told(norms, draws.normal(size=(200, 40))) == []
-
-
-def test_vectors_of_one_length_are_said_to_be() -> None:
-    assert [finding.text for finding in told(norms, with_norms(*[2.0] * 9))] == ["All positions have vectors of one length, 2."]
-
-
-def test_few_strong_dimensions_are_told_and_even_ones_are_not() -> None:
-    uneven = draws.normal(size=(200, 40)) * np.where(np.arange(40) < 2, 20.0, 1.0)
-    assert any("2 of 40 dimensions hold half" in finding.text for finding in told(norms, uneven))
-    assert measured(asked(norms, np.eye(8)))["half"] == 4
-
-
-def test_stretches_of_numbers_are_drawn_together() -> None:
-    assert norms.ranges(np.array([0, 1, 2, 7, 9, 10])) == "0–2, 7, 9–10"
-    assert norms.ranges(np.arange(0, 12, 2)) == "0, 2, 4, 6 and 2 more stretches"
 
 
 def test_ranks_of_equal_singular_values_are_their_number() -> None:

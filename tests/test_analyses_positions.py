@@ -1,4 +1,4 @@
-"""Profiles, spectra and seams of tables, against theorems, other code and small cases by hand."""
+"""Profiles and spectra of tables, against theorems, other code and small cases by hand."""
 
 from typing import Any
 
@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
-from generator import breaks
 from generator.analyses import cosine_profile, norms, pca, rank, seam, spectrum
 from generator.contracts import Finding, Result
 from generator.encodings import PositionTable, sinusoid
@@ -143,54 +142,6 @@ def test_slow_tables_and_those_without_rhythm_are_told_apart() -> None:
 
 def test_shuffled_positions_have_a_tenth_of_the_energy_in_the_slowest_tenth() -> None:
     assert measured(asked(spectrum, drifting(400, 0.5)))["slow_control"] == pytest.approx(10.0, abs=1.0)
-
-
-def test_the_cosine_of_neighbours_is_that_of_scikit_learn() -> None:
-    np.testing.assert_allclose(breaks.adjacent(NOISE), np.diagonal(cosine_similarity(NOISE), 1), rtol=0, atol=1e-12)
-
-
-def test_windows_by_hand() -> None:
-    before, after = breaks.windows(np.arange(20.0))
-    assert (before[8], before[19], after[0], after[11]) == (3.5, 14.5, 4.5, 15.5)
-    assert np.isnan(before[:8]).all()
-    assert np.isnan(after[12:]).all()
-
-
-@pytest.mark.parametrize(("place", "weight"), [(127, 1.0), (90, 0.9)])
-def test_a_table_made_of_two_breaks_between_them(place: int, weight: float) -> None:
-    parts = [drifting(place + 1, 0.8, seed=1), drifting(200 - place, 0.8, seed=2)]
-    result = asked(seam, np.vstack(parts))
-    finding = result.findings[0]
-    assert (result.arrays["seams"].tolist(), measured(result)["at"]) == ([place], place)
-    assert f"A seam lies between positions {place} and {place + 1}" in finding.text
-    assert (finding.weight, "Devlin" in finding.context) == (weight, place == 127)
-
-
-def test_where_neighbours_stop_and_begin_to_be_alike_is_told() -> None:
-    parts = drifting(128, 0.9, seed=1), draws.normal(size=(128, 400))
-    assert told(seam, np.vstack(parts))[0].text.startswith("Neighbouring positions stop being alike at 128: the cosine of 127 and 128 is")
-    assert "Neighbouring positions begin to be alike after 1" in told(seam, np.vstack(parts[::-1]))[0].text
-
-
-@pytest.mark.parametrize("values", [sinusoid(128, 64), draws.normal(size=(512, 64)), drifting(300, 0.9)])
-def test_sinusoids_noise_and_steady_walks_have_no_seam(values: Floats) -> None:
-    assert measured(asked(seam, values))["seams"] == 0
-    assert told(seam, values) == []
-
-
-def test_ends_that_stand_apart_are_told() -> None:
-    table = drifting(100, 0.95)
-    table[0], table[-1] = draws.normal(size=400), draws.normal(size=400)
-    texts = [finding.text for finding in told(seam, table)]
-    assert [text.split(" stands apart")[0] for text in texts] == ["The first position", "The last position, 99,"]
-
-
-def test_a_step_of_the_norm_is_found_by_hand() -> None:
-    table = drifting(60, 0.9) * np.where(np.arange(60) < 30, 1.0, 4.0)[:, None]
-    found = measured(asked(seam, table))
-    assert found["norm_at"] == pytest.approx(29, abs=3)
-    assert found["norm_step"] == pytest.approx(4.0, rel=0.2)
-    assert any("Vectors grow" in finding.text for finding in told(seam, table))
 
 
 @pytest.mark.parametrize("module", [cosine_profile, spectrum, seam])

@@ -130,7 +130,7 @@ def draw(results: Results) -> "Figure":
         axes.plot(profile, color=label.colour, label=label.title)
     axes.set(xlabel="offset (positions)", ylabel="mean cosine similarity", ylim=VIEW)
     axes.grid(axis="y")
-    axes.legend(loc="upper right")
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 

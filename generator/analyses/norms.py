@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import Array, Floats, finite, row_norms
+from generator.numerics import FLAT, Array, Floats, finite, row_norms
 from generator.plotting import panels
 from generator.published import GPT2, OTHER_CODE, array, metrics, paper_sinusoid
 from generator.style import MUTED
@@ -20,6 +20,7 @@ NORMAL = 0.6745  # The median absolute deviation of a normal distribution, in st
 LEAST = 0.2  # of the median; where nearly all are alike, the rule alone would call rounding an exception.
 MOST = 0.1  # of all; where more are beyond the limits, they are no exceptions.
 TOP = 3.0  # median norms; the figure ends here on every page
+ALIKE = 1e-6  # A spread up to this one is that of a formula in single precision.
 FEW = 0.1  # of the dimensions; where so few hold half of the energy, it is worth telling
 
 
@@ -69,7 +70,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
 def spread(norms: Floats) -> float:
     """Standard deviation of ``norms`` (n,) by their mean; 0 where all are alike, or all zero."""
     scaled = norms / (float(norms.max()) or 1.0)
-    return float(scaled.std() / (scaled.mean() or 1.0))
+    return float(scaled.std() / (scaled.mean() or 1.0)) if np.ptp(scaled) > FLAT else 0.0
 
 
 def _count(key: str, title: str, found: Array | None) -> Metric:
@@ -87,7 +88,7 @@ def ranges(indices: Array) -> str:
 
 def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
     median = float(np.median(norms))
-    if norms.size > 1 and np.ptp(norms) <= 1e-6 * median:
+    if norms.size > 1 and spread(norms) <= ALIKE:
         return (Finding(f"All positions have vectors of one length, {median:.3g}.", ("median", "longest", "shortest"), 0.3),)
     if out is None or not out.size or not median:
         return ()
@@ -116,7 +117,7 @@ def draw(results: Results) -> "Figure":
         axes.plot(beyond, np.full(beyond.size, TOP), "^", color=label.colour, markersize=4, clip_on=False)
     axes.set(xlabel="position", ylabel="norm ÷ median norm", ylim=(0.0, TOP))
     axes.grid(axis="y")
-    axes.legend(loc="upper right")
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
@@ -130,7 +131,7 @@ def draw_dimensions(results: Results) -> "Figure":
         axes.plot(100.0 * share, 100.0 * np.append(0.0, energy / energy[-1]), color=label.colour, label=label.title)
     axes.set(xlabel="dimensions, strongest first (%)", ylabel="energy that they hold (%)", xlim=(0.0, 100.0), ylim=(0.0, 101.0))
     axes.grid()
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
@@ -144,10 +145,7 @@ def alt(results: Results) -> str:
 
 
 def alt_dimensions(results: Results) -> str:
-    said = (
-        f"{label.title}: {result.metrics[8].value:.0f} of {result.arrays['dimension_norms'].size} dimensions hold half"
-        for label, result in results.items()
-    )
+    said = (f"{name.title}: {one.metrics[8].value:.0f} of {one.arrays['dimension_norms'].size} hold half" for name, one in results.items())
     return "Energy held by the strongest dimensions, as rising lines. " + "; ".join(said) + "."
 
 
@@ -183,7 +181,7 @@ ANALYSIS = Analysis(
     ),
     published=(
         Published(
-            "Norm of every position of the sinusoid, 512 × 768: shortest and longest",
+            "Shortest and longest norm of the sinusoid, 512 × 768",
             ("19.5959",) * 2,
             OTHER_CODE,
             metrics(compute, "shortest", "longest"),

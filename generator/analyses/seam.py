@@ -8,7 +8,7 @@ from generator.breaks import WINDOW, adjacent, breaks, norm_steps, seams, stand_
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, finite, row_norms
+from generator.numerics import FLAT, Floats, finite, row_norms
 from generator.plotting import panels
 from generator.published import DISTILBERT, said
 from generator.style import PAPER
@@ -41,22 +41,35 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if np.isnan(depth).all():
         raise NotApplicableError("vectors of zeros leave no stretch of neighbours that have a direction")
     found = seams(depth, stand_out(depth, LEAST, CUTOFF))
-    deepest = found[0] if found else int(np.nanargmax(depth))
     steps = norm_steps(row_norms(vectors / np.abs(vectors).max()))
-    at = int(np.nanargmax(np.abs(steps)))
     measured = (
         Metric("typical", "Median cosine of neighbours", float(np.median(cosines[~np.isnan(cosines)]))),
         Metric("seams", "Seams", float(len(found))),
-        Metric("at", "Last position before the strongest break", float(deepest)),
-        Metric("depth", "Depth of the strongest break (cosine)", float(depth[deepest])),
-        Metric("contrast", "The same in units of the typical variation", float(depth[deepest] / variation(depth)[deepest])),
-        *(_end(key, title, float(cosines[place])) for key, title, place in (("first", "Cosine of the first two positions", 0), ("last", "Cosine of the last two", -1))),
-        Metric("norm_at", "Last position before the largest step of the norm", float(at)),
-        Metric("norm_step", "Ratio of the norms there, after by before", float(np.exp(steps[at]))),
-    )  # fmt: skip
+        *_deepest(depth, found[0] if found else int(np.nanargmax(depth))),
+        _end("first", "Cosine of the first two positions", float(cosines[0])),
+        _end("last", "Cosine of the last two", float(cosines[-1])),
+        *_largest_step(steps),
+    )
     arrays = {"adjacent": cosines, "depth": depth, "norm_steps": steps, "seams": np.array(found, dtype=np.int64)}
-    return Result(
-        measured, arrays, (*_of_seams(found, cosines), *_of_ends(measured, len(vectors)), *_of_norm(at, float(np.exp(steps[at]))))
+    return Result(measured, arrays, (*_of_seams(found, cosines), *_of_ends(measured, len(vectors)), *_of_norm(steps)))
+
+
+def _deepest(depth: Floats, place: int) -> tuple[Metric, ...]:
+    """Where the strongest break is, and how strong; no place where there is nothing but rounding."""
+    reason = None if depth[place] > FLAT else "one step is like another all along the table"
+    return (
+        Metric("at", "Last position before the strongest break", None if reason else float(place), "", reason),
+        Metric("depth", "Depth of the strongest break (cosine)", 0.0 if reason else float(depth[place])),
+        Metric("contrast", "The same in units of the typical variation", 0.0 if reason else float(depth[place] / variation(depth)[place])),
+    )
+
+
+def _largest_step(steps: Floats) -> tuple[Metric, ...]:
+    place = int(np.nanargmax(np.abs(steps)))
+    reason = None if abs(steps[place]) > FLAT else "all vectors are equally long"
+    return (
+        Metric("norm_at", "Last position before the largest step of the norm", None if reason else float(place), "", reason),
+        Metric("norm_step", "Ratio of the norms there, after by before", 1.0 if reason else float(np.exp(steps[place]))),
     )
 
 
@@ -99,7 +112,9 @@ def _of_ends(measured: tuple[Metric, ...], n_positions: int) -> tuple[Finding, .
     return tuple(said)
 
 
-def _of_norm(at: int, ratio: float) -> tuple[Finding, ...]:
+def _of_norm(steps: Floats) -> tuple[Finding, ...]:
+    at = int(np.nanargmax(np.abs(steps)))
+    ratio = float(np.exp(steps[at]))
     if 1.0 / STEP < ratio < STEP:
         return ()
     how = f"grow {ratio:.2g}-fold" if ratio > 1.0 else f"shrink to {100.0 * ratio:.0f} %"

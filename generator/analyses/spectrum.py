@@ -124,7 +124,7 @@ def draw(results: Results) -> "Figure":
     axes.axvline(2.0, color=MUTED, linewidth=0.6)
     axes.set(xlabel="period (positions)", ylabel="amplitude ÷ root mean square of the table", ylim=(0.0, 1.0))
     axes.grid(axis="y")
-    axes.legend(loc="upper left")
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
