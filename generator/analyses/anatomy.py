@@ -136,6 +136,7 @@ ANALYSIS = Analysis(
     title="Anatomy of the input",
     question="What does the first layer receive, and where in it is position?",
     source="The GPT-2 and BERT notebooks; Devlin et al. 2019 (arXiv 1810.04805), figure 2.",
+    stage="see",
     order=10,
     forms=(PositionTable, OffsetBias, Rotation),
     compute=compute,

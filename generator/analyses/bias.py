@@ -98,6 +98,7 @@ ANALYSIS = Analysis(
     title="Bias by offset",
     question="How much does each head favour or avoid a key at this distance?",
     source="Raffel et al. 2020 (arXiv 1910.10683), section 2.1; Press et al. 2022 (arXiv 2108.12409), section 3.",
+    stage="see",
     order=70,
     forms=(OffsetBias,),
     compute=compute,

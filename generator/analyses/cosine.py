@@ -85,6 +85,7 @@ ANALYSIS = Analysis(
     title="Similarity of positions",
     question="Which positions does the table make alike?",
     source="The cosine matrix of the GPT-2, BERT and T5 notebooks; Wang and Chen 2020 (arXiv 2010.04903) print it for trained models.",
+    stage="see",
     order=50,
     forms=(PositionTable,),
     compute=compute,

@@ -151,6 +151,7 @@ ANALYSIS = Analysis(
     title="Similarity by distance",
     question="How alike are two positions by how far apart they are, and does anything but the distance matter?",
     source="Translation invariance and local monotonicity after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the formulas are ours.",
+    stage="measure",
     order=52,
     forms=(PositionTable,),
     compute=compute,

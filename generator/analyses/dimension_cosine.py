@@ -57,6 +57,7 @@ ANALYSIS = Analysis(
     title="Similarity of dimensions",
     question="Do dimensions repeat each other?",
     source="The GPT-2 course's cosine matrix between the columns of the table.",
+    stage="measure",
     order=60,
     forms=(PositionTable,),
     compute=compute,

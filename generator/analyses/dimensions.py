@@ -73,6 +73,7 @@ ANALYSIS = Analysis(
     title="Single dimensions",
     question="How does one dimension change from position to position?",
     source="The GPT-2 course, which draws twelve dimensions; ours are drawn by lot, with a fixed seed.",
+    stage="see",
     order=40,
     forms=(PositionTable,),
     compute=compute,

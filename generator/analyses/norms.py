@@ -154,6 +154,7 @@ ANALYSIS = Analysis(
     title="Length of positions",
     question="How long is the vector of each position, and which ones are out of line?",
     source="The rule for what is out of line: Iglewicz and Hoaglin 1993, How to Detect and Handle Outliers, the modified z-score.",
+    stage="measure",
     order=35,
     forms=(PositionTable,),
     compute=compute,

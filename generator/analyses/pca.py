@@ -144,6 +144,7 @@ ANALYSIS = Analysis(
     title="Principal components",
     question="What shape do the positions make, seen from where they differ most?",
     source="Principal component analysis (Pearson 1901; Hotelling 1933); for GPT-2, Yedidia 2023, “GPT-2's positional embedding matrix is a helix”.",
+    stage="measure",
     order=64,
     forms=(PositionTable,),
     compute=compute,

@@ -145,6 +145,7 @@ ANALYSIS = Analysis(
     title="Rank",
     question="Over how many directions do the vectors spread?",
     source="Rudelson and Vershynin 2007 (arXiv math/0503442) for the stable rank; Roy and Vetterli 2007 (EUSIPCO) for the effective rank.",
+    stage="measure",
     order=62,
     forms=(PositionTable,),
     compute=compute,

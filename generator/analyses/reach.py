@@ -87,6 +87,7 @@ ANALYSIS = Analysis(
     title="Reach of the convolution",
     question="From how far does the convolution bring in what stands before and after?",
     source="Baevski et al. 2020 (wav2vec 2.0, arXiv 2006.11477), section 2; the measures are defined here.",
+    stage="see",
     order=88,
     forms=(Convolution,),
     compute=compute,

@@ -126,6 +126,7 @@ ANALYSIS = Analysis(
     title="Vectors by offset",
     question="Which offsets does the table make alike, and does it tell before from after?",
     source="Shaw et al. 2018 (arXiv 1803.02155), section 3.2; He et al. 2021 (arXiv 2006.03654), section 3.1; the measures are defined here.",
+    stage="see",
     order=74,
     forms=(RelativeTable,),
     compute=compute,

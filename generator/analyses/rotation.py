@@ -114,6 +114,7 @@ ANALYSIS = Analysis(
     title="Rotation by offset",
     question="How fast does each pair of components turn, and how far does that tell positions apart?",
     source="Su et al. 2021 (arXiv 2104.09864), sections 3.3 and 3.4.3; scaled frequencies from the rotary initialisers of transformers.",
+    stage="see",
     order=80,
     forms=(Rotation,),
     compute=compute,

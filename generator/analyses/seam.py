@@ -156,6 +156,7 @@ ANALYSIS = Analysis(
     title="Seams",
     question="Does the table break somewhere between one position and the next?",
     source="Ours. For the length at which BERT was trained: Devlin et al. 2019 (arXiv 1810.04805), appendix A.2.",
+    stage="measure",
     order=53,
     forms=(PositionTable,),
     compute=compute,

@@ -142,6 +142,7 @@ ANALYSIS = Analysis(
     title="Spectrum",
     question="How fast do the dimensions swing from position to position?",
     source="Discrete Fourier transform; shuffled positions as the control are ours.",
+    stage="measure",
     order=45,
     forms=(PositionTable,),
     compute=compute,

@@ -65,6 +65,7 @@ ANALYSIS = Analysis(
     title="The whole table",
     question="What does the table look like, all values at once?",
     source="Vaswani et al. 2017 (arXiv 1706.03762), section 3.5, for the sinusoid; the figure is that of the GPT-2 course.",
+    stage="see",
     order=20,
     forms=(PositionTable,),
     compute=compute,

@@ -171,6 +171,7 @@ ANALYSIS = Analysis(
     title="Similarity of patches",
     question="Which patches of an image does the table make alike?",
     source="Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre.",
+    stage="see",
     order=55,
     forms=(PositionTable,),
     compute=compute,

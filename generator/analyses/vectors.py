@@ -81,6 +81,7 @@ ANALYSIS = Analysis(
     title="Single positions",
     question="What does the vector of one position look like?",
     source="The BERT and T5 notebooks, which draw positions 0, 1, 2, 10, 100 … 500.",
+    stage="see",
     order=30,
     forms=(PositionTable,),
     compute=compute,

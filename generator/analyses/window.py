@@ -116,6 +116,7 @@ ANALYSIS = Analysis(
     title="Bias over the window",
     question="How much does each head favour or avoid a patch in this direction and at this distance?",
     source="Liu et al. 2021 (arXiv 2103.14030), section 3.2; the images are ours.",
+    stage="see",
     order=72,
     forms=(WindowBias,),
     compute=compute,

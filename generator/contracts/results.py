@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from generator.contracts.published import Published
 from generator.contracts.subjects import Subject
@@ -75,13 +75,14 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One question. ``forms`` are those that it understands; ``per_figure`` is how many a comparison holds legibly; ``published`` is what
+    """One question. ``stage`` is where it stands in the story that a page tells, ``order`` where within that. ``forms`` are those that it understands; ``per_figure`` is how many a comparison holds legibly; ``published`` is what
     it must give again."""
 
     key: str
     title: str
     question: str
     source: str
+    stage: Literal["see", "measure", "compare"]
     order: int
     forms: tuple[type, ...]
     compute: Callable[[Subject[Any]], Result]

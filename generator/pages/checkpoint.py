@@ -10,6 +10,7 @@ from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcom
 from generator.standings import Standing, Values, standing, values_of
 
 MOST_OF_A_KIND = 4  # More encodings of one scheme have pages of their own, but for the first.
+STAGES = {"see": "What it holds", "measure": "What the measures say", "compare": "On one scale with all others"}
 LEADING = 5  # remarks that a page opens with
 ROWS = 100  # of the list, on one page
 
@@ -41,6 +42,7 @@ class Part:
     reading: Reading
     scheme: Scheme
     sections: tuple[Section, ...]
+    stages: tuple[tuple[str, tuple[Section, ...]], ...]
     not_applicable: tuple[Section, ...]
     data: str
 
@@ -96,10 +98,13 @@ def _apart(outcome: Outcome) -> set[str]:
 def _part(atlas: Atlas, outcome: Outcome, reading: Reading, values: Values) -> Part:
     data = f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz"
     sections = [_section(outcome, reading, analysis, data, values) for analysis in atlas.analyses]
+    shown = tuple(section for section in sections if section.result.reason is None)
+    stages = ((title, tuple(section for section in shown if section.analysis.stage == stage)) for stage, title in STAGES.items())
     return Part(
         reading,
         _schemes(atlas)[reading.encoding.scheme],
-        tuple(section for section in sections if section.result.reason is None),
+        shown,
+        tuple((title, some) for title, some in stages if some),
         tuple(section for section in sections if section.result.reason is not None),
         data,
     )
