@@ -6,12 +6,20 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, Page
+from threadpoolctl import threadpool_limits
 
 from tests.built import build
 from tests.serving import chromium, served
 
 settings.register_profile("atlas", deadline=None, derandomize=True, database=None)
 settings.load_profile("atlas")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """As in a build, so that digits are the same; and small matrices are faster so, above all on a busy machine."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,153 @@
+"""How well a straight line reads the position off its vector."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.numerics import Floats
+from generator.plotting import panels
+from generator.probing import DRAWS, FOLDS, LinearReader, probed, read_positions
+from generator.style import MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.patches import PathPatch
+
+READABLE, UNREADABLE = 0.05, 0.9  # of the error of guessing the middle
+MARGIN = 0.1  # How far the picture goes beyond the first and the last position, as a share of all.
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    rows = probed(subject.encoding.form)
+    reader = LinearReader.of(rows)
+    draws = [read_positions(reader, seed) for seed in range(DRAWS)]
+    positions = np.arange(len(rows))
+    wrong = np.abs(np.round([read for read, _ in draws]) - positions)  # (draws, n_positions)
+    errors = np.array([error for _, error in draws])
+    middle = float(np.mean(np.abs(positions - round(float(positions.mean())))))
+    error, spread = float(errors.mean()), float(errors.std(ddof=1))
+    return Result(
+        metrics=(
+            Metric("error", "Mean error of the position read", error, "positions"),
+            Metric("spread", f"Standard deviation of it over {DRAWS} draws of the folds", spread, "positions"),
+            Metric("exact", "Positions read exactly", 100.0 * float(np.mean(wrong == 0.0)), "%"),
+            Metric("middle", "Mean error of always guessing the middle", middle, "positions"),
+            Metric("probed", "Positions probed, from the first", float(len(rows)), "positions"),
+        ),
+        arrays={"read": draws[0][0], "wrong": wrong.mean(axis=0), "errors": errors},
+        findings=(_finding(error, spread, middle, len(rows)),),
+    )
+
+
+def _finding(error: float, spread: float, middle: float, n_positions: int) -> Finding:
+    rests_on = ("error", "spread", "middle", "probed")
+    found = f"{error:.2f} ± {spread:.2f}" if error < 10 else f"{error:.0f} ± {spread:.0f}"
+    told = f"fitted to four fifths of the first {n_positions} vectors, it misses the others by {found} positions on average"
+    if error <= READABLE * middle:
+        return Finding(
+            f"A straight line reads the position off the vector: {told} (always guessing the middle: {middle:.0f}).", rests_on, 0.6
+        )
+    if error >= UNREADABLE * middle:
+        return Finding(
+            f"A straight line cannot read the position off the vector: {told}, and always guessing the middle by {middle:.0f}.",
+            rests_on,
+            0.7,
+        )
+    return Finding(
+        f"A straight line reads only part of the position off the vector: {told} (always guessing the middle: {middle:.0f}).", rests_on, 0.4
+    )
+
+
+def draw(results: Results) -> "Figure":
+    figure, axes = panels(len(results), height=3.5)
+    for each, (label, result) in zip(axes, results.items(), strict=True):
+        read = result.arrays["read"]
+        last = read.size - 1
+        low, high = -MARGIN * last, (1.0 + MARGIN) * last
+        each.plot([0, last], [0, last], color=MUTED, linewidth=0.8)
+        each.add_patch(_dots(np.clip(read, low, high), label.colour))
+        each.set(xlabel="position", ylabel="position read off the vector", xlim=(low, high), ylim=(low, high))
+        each.set_title(label.title, color=label.colour)
+        each.set_title(f"mean error {result.metrics[0].value:.3g} positions", loc="right", fontsize=8.5, fontweight="normal")
+        each.set_box_aspect(1)
+    return figure
+
+
+def _dots(values: Floats, colour: str) -> "PathPatch":
+    """Points as strokes too short to be seen, since matplotlib leaves out those without length: one path, a third of the bytes of markers."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    ends = np.arange(values.size)[:, None] + np.array([0.0, 1e-3 * values.size])  # (n_positions, 2)
+    places = np.stack([ends.ravel(), np.repeat(values, 2)], axis=1)
+    path = Path(places, np.tile([Path.MOVETO, Path.LINETO], values.size))
+    return PathPatch(path, edgecolor=colour, fill=False, linewidth=2.4, capstyle="round")
+
+
+def draw_by_position(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.4)
+    for label, result in results.items():
+        axes.plot(result.arrays["wrong"], color=label.colour, label=label.title, linewidth=0.9)
+    most = max(result.arrays["wrong"].max() for result in results.values())
+    axes.set_yscale("symlog", linthresh=1.0, linscale=0.6)
+    axes.set(xlabel="position", ylabel="mean error (positions)", ylim=(-0.08, max(1.5 * most, 1.0)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.grid(axis="y")
+    axes.margins(x=0.01)
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+def alt(results: Results) -> str:
+    said = (
+        f"{label.title}: mean error {result.metrics[0].value:.3g} of {result.arrays['read'].size} positions, "
+        f"{result.metrics[2].value:.0f} % read exactly"
+        for label, result in results.items()
+    )
+    return "Position as read off the vector against the true position, as points beside the diagonal. " + "; ".join(said) + "."
+
+
+def alt_by_position(results: Results) -> str:
+    said = []
+    for label, result in results.items():
+        wrong = result.arrays["wrong"]
+        ends = f"at the first position {wrong[0]:.3g}, at the last {wrong[-1]:.3g}"
+        said.append(f"{label.title}: {ends}, median {np.median(wrong):.3g}, largest {wrong.max():.3g} at position {wrong.argmax()}")
+    return "Mean error of the position read, as a line over the position. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="absolute_probe",
+    title="Reading off the position",
+    question="Can the position be read off its vector by a straight line?",
+    source="Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code.",
+    order=66,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="read",
+            caption=f"The position that linear regression reads off each vector without having seen it, for one draw of {FOLDS} folds.",
+            how_to_read=(
+                "Each point is one position: across, where it stands; upwards, where the regression puts it. Points on the grey diagonal are read "
+                "rightly. A cloud without direction means that the vectors hold no position that a straight line could find, though they may "
+                "well tell positions apart. Points beyond the frame are put at its edge."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+        FigureSpec(
+            key="by_position",
+            caption=f"How far the position read is off at each position, mean of {DRAWS} draws of the folds.",
+            how_to_read=(
+                "Upwards is worse; the scale is logarithmic from 1 on, so that good and bad tables fit. The ends are hardest where the "
+                "regression has to go beyond what it was fitted to; a rise from some position on means that the vectors there hold less."
+            ),
+            alt=alt_by_position,
+            draw=draw_by_position,
+        ),
+    ),
+    per_figure=4,
+)

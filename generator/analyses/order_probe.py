@@ -1,0 +1,167 @@
+"""How well a straight line tells which of two positions comes first."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.numerics import Array, Floats
+from generator.plotting import logarithmic, panels
+from generator.probing import DRAWS, PairClassifier, draw_pairs, probed, wrong_orders
+from generator.style import MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FEW, MANY = 512, 8192  # pairs; the first as in Wang and Chen 2020
+MANY_DRAWS = 3
+CHANCE = 50.0  # per cent
+TOLD, UNTOLD = 10.0, 30.0  # per cent of pairs told wrongly, in the protocol of the paper
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    rows = probed(subject.encoding.form)
+    most = len(rows) ** 2
+    few, pairs, wrong = _told(rows, min(FEW, most), DRAWS)
+    many = np.zeros(0)
+    if most >= MANY:
+        many, pairs, wrong = _told(rows, MANY, MANY_DRAWS)
+    edges, by_distance = _by_distance(pairs, wrong, len(rows))
+    error, spread = float(few.mean()), float(few.std(ddof=1))
+    error_many, spread_many = (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)
+    return Result(
+        metrics=(
+            Metric("error", f"Pairs told wrongly, as in the paper ({FEW} pairs)", error, "%"),
+            Metric("spread", f"Standard deviation of it over {DRAWS} draws of the pairs", spread, "%"),
+            _of_many("error_many", f"Pairs told wrongly with {MANY:,} pairs", error_many, most),
+            _of_many("spread_many", f"Standard deviation of it over {MANY_DRAWS} draws of the pairs", spread_many, most),
+            Metric("probed", "Positions probed, from the first", float(len(rows)), "positions"),
+        ),
+        arrays={"few": few, "many": many, "distances": edges, "by_distance": by_distance},
+        findings=(_finding(error, spread, error_many),),
+    )
+
+
+def _told(rows: Floats, n_pairs: int, draws: int) -> tuple[Floats, Array, Array]:
+    """Error of each draw in per cent, mean over its folds: (draws,); all pairs (draws · n_pairs, 2), and which were told wrongly."""
+    classifier = PairClassifier.of(rows, n_pairs)
+    errors, all_pairs, all_wrong = [], [], []
+    for seed in range(draws):
+        pairs = draw_pairs(len(rows), n_pairs, seed)
+        wrong = np.zeros(n_pairs, dtype=bool)
+        shares = []
+        for held, told_wrongly in wrong_orders(classifier, pairs):
+            wrong[held] = told_wrongly
+            shares.append(told_wrongly.mean())
+        errors.append(100.0 * float(np.mean(shares)))
+        all_pairs.append(pairs)
+        all_wrong.append(wrong)
+    return np.array(errors), np.concatenate(all_pairs), np.concatenate(all_wrong)
+
+
+def _by_distance(pairs: Array, wrong: Array, n_positions: int) -> tuple[Array, Floats]:
+    """Distances from which each bin begins, each twice as wide as the one before: 1, 2, 4, …; and per cent told wrongly in it."""
+    distance = np.abs(pairs[:, 1] - pairs[:, 0])
+    starts = 2 ** np.arange(int(n_positions - 1).bit_length())
+    places = np.searchsorted(starts, distance[distance > 0], side="right") - 1
+    counts = np.bincount(places, minlength=starts.size)
+    return starts, 100.0 * np.bincount(places, wrong[distance > 0], starts.size) / np.where(counts == 0, np.nan, counts)
+
+
+def _of_many(key: str, title: str, value: float | None, most: int) -> Metric:
+    return Metric(key, title, value, "%", None if value is not None else f"there are only {most:,} pairs of positions")
+
+
+def _finding(error: float, spread: float, many: float | None) -> Finding:
+    rests_on = ("error", "spread", "error_many") if many is not None else ("error", "spread")
+    told = f"{error:.1f} ± {spread:.1f} % of pairs that it was not fitted to are told wrongly"
+    more = "" if many is None else f", {many:.1f} % with {MANY:,} pairs to learn from"
+    if error <= TOLD:
+        return Finding(f"A straight line tells which of two positions comes first: {told}{more} (chance: {CHANCE:.0f} %).", rests_on, 0.45)
+    if error >= UNTOLD:
+        text = f"From few pairs, a straight line hardly learns which of two positions comes first: {told} (chance: {CHANCE:.0f} %){more}."
+        return Finding(text, rests_on, 0.5)
+    return Finding(
+        f"A straight line tells with some errors which of two positions comes first: {told}{more} (chance: {CHANCE:.0f} %).", rests_on, 0.25
+    )
+
+
+def draw(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=1.3 + 0.45 * len(results))
+    axes.axvline(CHANCE, color=MUTED, linewidth=0.8)
+    for row, (label, result) in enumerate(results.items()):
+        for name, marker, size in (("few", "|", 11), ("many", ".", 5)):
+            errors = result.arrays[name]
+            axes.plot(errors, np.full(errors.size, row), color=label.colour, linestyle="", marker=marker, markersize=size)
+    axes.set_yticks(range(len(results)), [label.title for label in results])
+    axes.set(xlabel="pairs told wrongly (%)", xlim=(-0.5, 55.0), ylim=(len(results) - 0.4, -0.6))
+    axes.tick_params(axis="y", length=0)
+    axes.annotate("chance", (CHANCE, 1.0), (3, -2), xycoords=("data", "axes fraction"), textcoords="offset points", va="top", color=MUTED)
+    axes.grid(axis="x")
+    return figure
+
+
+def draw_by_distance(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.4)
+    axes.axhline(CHANCE, color=MUTED, linewidth=0.8)
+    for label, result in results.items():
+        starts = result.arrays["distances"]
+        axes.plot(starts * np.sqrt(2.0), result.arrays["by_distance"], color=label.colour, label=label.title, marker=".")
+    logarithmic(axes, "x")
+    axes.set(xlabel="distance of the two positions", ylabel="pairs told wrongly (%)", ylim=(-1.0, None))
+    axes.grid(axis="y")
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+def alt(results: Results) -> str:
+    said = []
+    for label, result in results.items():
+        few, many = result.arrays["few"], result.arrays["many"]
+        more = f", with {MANY:,} pairs {many.mean():.3g} %" if many.size else ""
+        said.append(f"{label.title}: from {few.min():.3g} to {few.max():.3g} %, mean {few.mean():.3g} %{more}")
+    return f"Share of pairs told wrongly, a stroke for each of {DRAWS} draws, with chance at 50 %. " + "; ".join(said) + "."
+
+
+def alt_by_distance(results: Results) -> str:
+    said = []
+    for label, result in results.items():
+        starts, wrong = result.arrays["distances"], result.arrays["by_distance"]
+        defined = np.flatnonzero(~np.isnan(wrong))
+        ends = (f"{wrong[place]:.3g} % from distance {starts[place]}" for place in (defined[0], defined[-1]))
+        said.append(f"{label.title}: {' and '.join(ends)} on")
+    return "Share of pairs told wrongly, as a line over their distance. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="order_probe",
+    title="Telling the order of two positions",
+    question="Can a straight line tell which of two positions comes first?",
+    source="Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code.",
+    order=68,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="draws",
+            caption=f"Share of pairs whose order is told wrongly: a stroke for each of {DRAWS} draws of {FEW} pairs, a dot for each draw of {MANY:,}.",
+            how_to_read=(
+                "Each stroke is the same measurement with other pairs, so the width of a group of strokes is its noise: two tables whose strokes mix "
+                "are not told apart by it. The dots come from sixteen times as many pairs, which teaches more and is steadier. At 50 % the order is guessed."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+        FigureSpec(
+            key="by_distance",
+            caption="Share of pairs whose order is told wrongly, by how far apart the two positions are.",
+            how_to_read=(
+                "Left: neighbours; right: far apart. Near pairs are always harder. A line that drops at once tells order finely; one that falls late tells only "
+                "early from late; one that stays near 50 % tells nothing. Each point gathers all distances up to the next point."
+            ),
+            alt=alt_by_distance,
+            draw=draw_by_distance,
+        ),
+    ),
+)
