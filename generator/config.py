@@ -131,7 +131,7 @@ def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Che
     source = next(source for source in sources if row.get(source.key) is not None)
     given = str(row[source.key])
     place = str(path.parent / Path(given).expanduser()) if source.is_path else given
-    options = {key: row[key] for key in ("revision", "group", "notes", "pickle") if row.get(key) is not None}
+    options = {key: row[key] for key in ("revision", "group", "notes", "pickle", "words") if row.get(key) is not None}
     if (sentence := row.get("sentence")) is not None:
         options["sentence"] = str(sentence) if isinstance(sentence, str) else tuple(int(index) for index in sentence)
     title = str(row.get("title") or given)

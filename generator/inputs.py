@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generator.contracts import Checkpoint, Encoding, Files, InputLayer, LayerNorm, Sentence, Subject
 from generator.embedding_layer import module_output
-from generator.encodings import Form
+from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, RowError
 from generator.model_config import family, positive
 from generator.numerics import Floats, frozen
@@ -22,6 +22,7 @@ NORMS = (
 MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings_project.weight")
 SCALED_FAMILIES = "gemma"  # All of them multiply word vectors by √d_model.
 MOST_TOKENS = 24
+WORDS_NOT_ASKED_FOR = "it needs the whole word matrix, which is large; “words: true” in the checkpoint's row asks for it"
 AROUND = {"[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]", "<s>", "</s>", "<pad>", "<unk>", "<|endoftext|>"}
 
 
@@ -37,7 +38,30 @@ class Tokens:
 def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]]) -> list[Subject[Form]]:
     """Each encoding; the first that is of words brings the sentence along, so that it is not taken apart twice."""
     first = next((encoding for encoding in encodings if encoding.is_of_words), None)
-    return [_subject(files, checkpoint, encoding, first) for encoding in encodings]
+    found = [_subject(files, checkpoint, encoding, first) for encoding in encodings]
+    if not any(_beside_words(encoding) for encoding in encodings):
+        return found
+    words, no_words = _words(files, checkpoint)
+    return [replace(each, words=words, no_words=no_words) if _beside_words(each.encoding) else each for each in found]
+
+
+def _beside_words(encoding: Encoding[Form]) -> bool:
+    """Whether its vectors are added to those of words."""
+    return isinstance(encoding.form, PositionTable) and encoding.is_of_words
+
+
+def _words(files: Files, checkpoint: Checkpoint) -> tuple[Floats | None, str]:
+    """The whole word matrix, or why not."""
+    if not checkpoint.words:
+        return None, WORDS_NOT_ASKED_FOR
+    name = _ending(files, WORD_TENSORS)
+    if name is None:
+        return None, _no_word_table(files)
+    return files.tensor(name), ""
+
+
+def _no_word_table(files: Files) -> str:
+    return "there is no word table among the tensors" if files.tensors else "there are no weights here"
 
 
 def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None) -> Subject[Form]:
@@ -58,7 +82,7 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
     """
     name = _ending(files, WORD_TENSORS)
     if name is None:
-        raise NotApplicableError("there is no word table among the tensors" if files.tensors else "there are no weights here")
+        raise NotApplicableError(_no_word_table(files))
     forward, backward, notes = _sentences(files, checkpoint)
     sentence, norm = _rows(files, name, forward), _norm(files)
     output = module_output(files, name, forward.ids)

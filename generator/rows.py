@@ -33,6 +33,7 @@ class Options(BaseModel):
         description="Sentence whose input is taken apart; token ids where there is no tokenizer.",
     )
     pickle: bool = Field(False, description="Open pytorch_model.bin, with torch's weights_only, where there is no safetensors file.")
+    words: bool = Field(False, description="Read the whole word matrix, which is large, and compare the directions of positions and words.")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from generator.errors import RefusedError
 ROOT = Path(__file__).parent.parent
 SOURCES = study.all_sources()
 HEAD = "checkpoints:\n"
-KEYS = "revision, title, group, notes, sentence, pickle, folder, hub"
+KEYS = "revision, title, group, notes, sentence, pickle, words, folder, hub"
 NOT_PLAIN = "expected some text without control or direction marks"
 NOT_A_PATH = "expected a name, not a path"
 NOT_AN_ID = "expected a Hub id, 'owner/name'"

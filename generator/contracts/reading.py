@@ -34,6 +34,7 @@ class Checkpoint:
     notes: str = ""
     sentence: str | tuple[int, ...] = SENTENCE
     pickle: bool = False
+    words: bool = False
 
 
 @dataclass(frozen=True)

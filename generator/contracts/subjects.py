@@ -47,8 +47,13 @@ class InputLayer:
 
 @dataclass(frozen=True, eq=False)
 class Subject(Generic[FormT_co]):
-    """What an analysis is given. Where ``input`` is None, ``no_input`` says why."""
+    """What an analysis is given. Where ``input`` is None, ``no_input`` says why, and ``no_words`` where ``words`` is.
+
+    words: (vocabulary, d_model), the whole word matrix, where the row asks for it
+    """
 
     encoding: Encoding[FormT_co]
     input: InputLayer | None = None
     no_input: str = ""
+    words: Floats | None = None
+    no_words: str = "its positions are not those of words"

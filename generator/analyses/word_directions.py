@@ -1,0 +1,182 @@
+"""Whether positions keep to directions of their own, or to those in which words differ."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import PositionTable
+from generator.errors import NotApplicableError
+from generator.numerics import Floats, finite
+from generator.plotting import panels
+from generator.style import MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TENTH = 0.1
+MARKED = 2.0  # times what chance gives: from here on the positions are said to prefer directions
+MOST_VALUES = 2**28  # 2 GiB in float64
+BLOCK = 8192  # words
+
+
+def compute(subject: Subject[PositionTable]) -> Result:
+    if subject.words is None:
+        raise NotApplicableError(subject.no_words)
+    positions, words = _checked(subject.encoding.form.vectors, "the table"), _checked(subject.words, "the word matrix")
+    d_model = words.shape[1]
+    if positions.shape[1] != d_model:
+        raise NotApplicableError(f"word vectors have {d_model} dimensions, position vectors {positions.shape[1]}")
+    k = max(1, round(TENTH * d_model))
+    of_words = directions(words)
+    along = np.sum((positions @ of_words.T) ** 2, axis=0)
+    energy = along / along.sum()
+    cosines = principal_cosines(directions(positions)[: min(k, int(np.linalg.matrix_rank(positions)))], of_words[:k])
+    top, bottom, chance = float(energy[:k].sum()), float(energy[-k:].sum()), k / d_model
+    return Result(
+        metrics=(
+            Metric("top", "Energy of positions in the tenth of directions in which words are largest", 100.0 * top, "%"),
+            Metric("bottom", "Energy of positions in the tenth in which words are smallest", 100.0 * bottom, "%"),
+            Metric(
+                "overlap", "Mean squared cosine of the principal angles between the largest tenths", 100.0 * float(np.mean(cosines**2)), "%"
+            ),
+            Metric("chance", "What directions drawn by lot give for each of these", 100.0 * chance, "%"),
+            Metric("smallest_angle", "Smallest principal angle", float(np.degrees(np.arccos(cosines[0]))), "°"),
+            Metric("tenth", "Directions that make a tenth", float(k)),
+            Metric("vocabulary", "Rows of the word matrix", float(len(words))),
+        ),
+        arrays={"energy": energy, "cosines": cosines, "chance": np.array(chance)},
+        findings=_findings(top, bottom, chance),
+    )
+
+
+def _checked(values: Floats, what: str) -> Floats:
+    """``values`` in units of the largest, which drops out of every measure here."""
+    if values.size > MOST_VALUES:
+        raise NotApplicableError(f"{what} has {values.size:,} values, and is decomposed up to {MOST_VALUES:,}")
+    largest = float(np.max(np.abs(finite(values, what))))
+    if largest == 0.0:
+        raise NotApplicableError(f"every value of {what} is zero")
+    return np.asarray(values / largest)
+
+
+def directions(rows: Floats) -> Floats:
+    """Right singular vectors of ``rows`` (n_rows, d_model), strongest first: (d_model, d_model), one a row.
+
+    From a triangle with the same ones, made block by block, so that no second copy of a large matrix is needed.
+    """
+    triangle = rows[:0]
+    for start in range(0, len(rows), BLOCK):
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, rows[start : start + BLOCK]]), mode="r"))
+    return np.asarray(np.linalg.svd(triangle)[2])
+
+
+def principal_cosines(first: Floats, second: Floats) -> Floats:
+    """Cosines of the principal angles between the spaces of two sets of orthonormal rows (k, d_model), largest first: σ(UᵀV)."""
+    return np.clip(np.linalg.svd(first @ second.T, compute_uv=False), 0.0, 1.0)
+
+
+def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
+    by_chance = f"by chance it would hold {100.0 * chance:.0f} %"
+    found = []
+    if top >= MARKED * chance:
+        text = f"Positions share the directions of words: the tenth in which word vectors are largest holds {100.0 * top:.0f} % of the table's energy; {by_chance}."
+        found.append(Finding(text, ("top", "chance"), _weight(top)))
+    if bottom >= MARKED * chance:
+        text = f"Positions use directions that words leave free: the tenth in which word vectors are smallest holds {100.0 * bottom:.0f} % of the table's energy; {by_chance}."
+        found.append(Finding(text, ("bottom", "chance"), _weight(bottom)))
+    if found:
+        return tuple(found)
+    text = (
+        f"Positions prefer neither the directions in which words are largest ({100.0 * top:.0f} % of the table's energy) nor those in which they are "
+        f"smallest ({100.0 * bottom:.0f} %); by chance each tenth would hold {100.0 * chance:.0f} %."
+    )
+    return (Finding(text, ("top", "bottom", "chance"), 0.2),)
+
+
+def _weight(share: float) -> float:
+    """More where most of the energy lies in a tenth."""
+    return 0.75 if share >= 0.5 else 0.45
+
+
+def draw(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.6)
+    axes.plot([0, 100], [0, 100], color=MUTED, linewidth=0.8)
+    for label, result in results.items():
+        held = 100.0 * np.concatenate([[0.0], np.cumsum(result.arrays["energy"])])
+        axes.plot(np.linspace(0, 100, held.size), held, color=label.colour, label=label.title)
+    axes.set(
+        xlabel="directions, those in which words are largest first (%)", ylabel="energy of positions (%)", xlim=(0, 100), ylim=(0, 101)
+    )
+    axes.grid(axis="y")
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+def draw_angles(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=3.2)
+    for label, result in results.items():
+        cosines, chance = result.arrays["cosines"], float(result.arrays["chance"])
+        axes.plot(np.arange(1, cosines.size + 1), cosines, color=label.colour, label=label.title, marker=".")
+        axes.axhline(largest_by_chance(chance), color=label.colour, linewidth=0.8, linestyle=(0, (2, 3)))
+    axes.set(xlabel="principal angle, smallest first", ylabel="cosine of the angle", ylim=(0.0, 1.03))
+    axes.grid(axis="y")
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+def largest_by_chance(share: float) -> float:
+    """Largest cosine between two spaces drawn by lot, each of this ``share`` of very many dimensions (Wachter 1980, Annals of Statistics 8)."""
+    return 1.0 if share >= 0.5 else 2.0 * float(np.sqrt(share * (1.0 - share)))
+
+
+def alt(results: Results) -> str:
+    said = (
+        f"{label.title}: {result.metrics[0].value:.3g} % in the first tenth, {result.metrics[1].value:.3g} % in the last, {result.metrics[3].value:.3g} % by chance"
+        for label, result in results.items()
+    )
+    return "Energy of positions, added up over the directions of words, beside a straight line for chance. " + "; ".join(said) + "."
+
+
+def alt_angles(results: Results) -> str:
+    said = (
+        f"{label.title}: {result.arrays['cosines'].size} angles, cosines from {result.arrays['cosines'][0]:.2f} to {result.arrays['cosines'][-1]:.2f}, "
+        f"largest by chance {largest_by_chance(float(result.arrays['chance'])):.2f}"
+        for label, result in results.items()
+    )
+    return (
+        "Cosines of the principal angles between the main directions of positions and of words, as falling lines. " + "; ".join(said) + "."
+    )
+
+
+ANALYSIS = Analysis(
+    key="word_directions",
+    title="Positions against words",
+    question="Do positions and words share their directions?",
+    source="Björck and Golub 1973 (Mathematics of Computation 27) for the principal angles; the question is that of Song and Zhong 2023 (arXiv 2310.04861).",
+    order=69,
+    forms=(PositionTable,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="energy",
+            caption="How much of the table's energy lies in the directions of words, added up from the direction in which words are largest.",
+            how_to_read=(
+                "The grey diagonal is what directions drawn by lot would give. A line that rises steeply at the left means that positions lie in the directions in which "
+                "words are large, and so mix with them; one that rises only at the far right, that positions keep to directions which words hardly use."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+        FigureSpec(
+            key="angles",
+            caption="Cosines of the principal angles between the main tenth of directions of positions and that of words.",
+            how_to_read=(
+                "1 means that both spaces share a direction, 0 that what is left of one is at right angles to the other. Dotted: the largest cosine that "
+                "two spaces of that size drawn by lot would have. What lies above it is shared; lines that stay below it share nothing beyond chance."
+            ),
+            alt=alt_angles,
+            draw=draw_angles,
+        ),
+    ),
+)
