@@ -1,6 +1,7 @@
 """Values that are made or read when they are asked for, and forgotten again: what is large need not be held all at once."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from functools import partial
 from typing import TypeVar
 
@@ -33,6 +34,11 @@ def record(kind: type[Record], present: Mapping[str, object], makers: Mapping[st
     for name, value in present.items():
         object.__setattr__(made, name, value)
     return made
+
+
+def changed(kind: type[Record], old: Record, **changes: object) -> Record:
+    """A ``kind`` of dataclass like ``old`` but for ``changes``; all of its fields are then present."""
+    return kind(**{field.name: changes.get(field.name, getattr(old, field.name)) for field in fields(old)})  # type: ignore[arg-type]
 
 
 def _made(make: Callable[[], object], _: object) -> object:

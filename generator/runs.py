@@ -4,16 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
 from typing import Literal, Protocol
 
-from generator.contracts import Outcome, Status
+from generator.contracts import Outcome, Reading, Status
 from generator.errors import RowError
 from generator.fingerprint import of_parts
+from generator.lazily import Lazily, changed
 from generator.store import Store, pack, unpack
 from generator.study import Task, all_sources, failed, study
 
 POLL_SECONDS = 0.2
+PLACEHOLDER = "#6f706e"  # Drawn in this, whatever place a checkpoint has in the list; no figure uses it for anything else.
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,14 @@ def attempt(task: Task) -> Done:
 
 
 def keys(tasks: Sequence[Task], code: str) -> list[str | None]:
-    """For each task the digest of all that its outcome depends on; None where only opening the files would tell."""
+    """For each task the digest of all that its outcome depends on; None where only opening the files would tell.
+
+    Colours, notes and groups are no part of it: they are put in afterwards, so that a new row costs no other one its place.
+    """
     source_of = {source.key: source for source in all_sources()}
     states = [source_of[task.checkpoint.source].state(task.checkpoint) for task in tasks]
-    return [None if known is None else of_parts((task, known, code)) for task, known in zip(tasks, states, strict=True)]
+    rows = [replace(task.checkpoint, notes="", group="") for task in tasks]
+    return [None if known is None else of_parts((row, known, code)) for row, known in zip(rows, states, strict=True)]
 
 
 def run(
@@ -81,7 +88,7 @@ def run(
     fresh: do all again
     """
     known = {task: kept.get(key) if key and not fresh else None for task, key in tasks.items()}
-    found = {task: replace(outcome, key=tasks[task] or "") for task, outcome in known.items() if outcome is not None}
+    found = {task: _placed(outcome, task, tasks[task]) for task, outcome in known.items() if outcome is not None}
     for outcome in found.values():
         tell(_finished(outcome, Done(b"", 0.0, 0), stored=True))
     new = [task for task in tasks if task not in found]
@@ -94,7 +101,7 @@ def run(
 def _done(
     new: Sequence[Task], tasks: Mapping[Task, str | None], crew: Workers, kept: Store, tell: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
-    futures = {crew.submit(task): task for task in new}
+    futures = {crew.submit(replace(task, colour=PLACEHOLDER)): task for task in new}
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
     while futures:
@@ -105,7 +112,7 @@ def _done(
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)
             done, outcome = _result(task, future, crew)
-            outcomes[task] = _keep(outcome, tasks[task], done, kept)
+            outcomes[task] = _keep(outcome, task, tasks[task], done, kept)
             tell(_finished(outcome, done, stored=False))
     return outcomes
 
@@ -119,7 +126,7 @@ def _result(task: Task, future: "Future[Done]", crew: Workers) -> tuple[Done, Ou
     return done, outcome
 
 
-def _keep(outcome: Outcome, key: str | None, done: Done, kept: Store) -> Outcome:
+def _keep(outcome: Outcome, task: Task, key: str | None, done: Done, kept: Store) -> Outcome:
     """The outcome as read from disk, where its arrays take no memory; without a key it is kept for this run alone."""
     if outcome.status != "ok":
         return outcome
@@ -128,7 +135,25 @@ def _keep(outcome: Outcome, key: str | None, done: Done, kept: Store) -> Outcome
     again = kept.get(name)
     if again is None:
         raise RowError(f"{kept.folder}: what was just written cannot be read; expected a disk that keeps it")
-    return replace(again, key=key or "")
+    return _placed(again, task, key)
+
+
+def _placed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
+    """The outcome in its place in the list: with what the row says now, and in its colour."""
+    readings = tuple(
+        changed(
+            Reading,
+            reading,
+            label=replace(reading.label, colour=task.colour),
+            drawings=Lazily({name: partial(_coloured, reading.drawings, name, task.colour) for name in reading.drawings}),
+        )
+        for reading in outcome.readings
+    )
+    return replace(outcome, checkpoint=task.checkpoint, readings=readings, key=key or "")
+
+
+def _coloured(drawings: Mapping[str, bytes], name: str, colour: str) -> bytes:
+    return drawings[name].replace(PLACEHOLDER.encode(), colour.encode())
 
 
 def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
+from time import sleep
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).parent.parent
 NOBODY = "http://127.0.0.1:9"  # The discard port: nothing listens there.
 ALWAYS = 1_000_000
 INFO = re.compile(r"/api/models/(?P<id>.+?)(/revision/(?P<revision>.+))?")
-TREE = re.compile(r"/api/models/(?P<id>.+?)/tree/(?P<revision>[^/]+)")
+TREE = re.compile(r"/api/models/(?P<id>.+?)/tree/(?P<revision>[^/]+)(?P<under>/.+)?")
 FILE = re.compile(r"/(?P<id>.+?)/resolve/(?P<revision>[^/]+)/(?P<name>.+)")
 
 
@@ -69,6 +70,7 @@ class Hub(ThreadingHTTPServer):
         self.repositories, self.troubles = repositories, troubles
         self.log: list[Asked] = []
         self.sent = 0  # bytes of bodies
+        self.rate: float | None = None  # bytes a second to each that asks
         self._met = [0] * len(troubles)
         self._one_at_a_time = Lock()
 
@@ -124,12 +126,12 @@ def run(
 
 
 def _true_answer(repositories: Mapping[str, Repository], asked: Asked) -> Answer:
-    if asked.path == "/":
-        return Answer()
     match = TREE.fullmatch(asked.path) or FILE.fullmatch(asked.path) or INFO.fullmatch(asked.path)
     repository = repositories.get(match["id"]) if match else None
     if match is None or repository is None:
-        return refusal(401 if asked.token is None else 404, "RepoNotFound", "Invalid username or password.")
+        return (
+            Answer() if asked.path == "/" else refusal(401 if asked.token is None else 404, "RepoNotFound", "Invalid username or password.")
+        )
     revision = match["revision"] or "main"
     commit = repository.branches.get(revision, revision)
     if commit not in repository.commits:
@@ -137,6 +139,8 @@ def _true_answer(repositories: Mapping[str, Repository], asked: Asked) -> Answer
     files = repository.commits[commit]
     if match.re is FILE:
         return _file(files.get(match["name"]), commit)
+    if match.re is TREE and match["under"]:
+        return refusal(404, "EntryNotFound", "No such folder", X_Repo_Commit=commit)
     if match.re is TREE:
         return _json([{"type": "file", "oid": _oid(body), "size": len(body), "path": name} for name, body in files.items()])
     return _json({"id": match["id"], "sha": commit, "siblings": [{"rfilename": name} for name in files]})
@@ -164,7 +168,9 @@ def _json(document: object) -> Answer:
 
 
 def _oid(body: bytes) -> str:
-    """The name that git gives to a file of these bytes."""
+    """The name that git gives to a file of these bytes; of a file that is mapped, one made of its length."""
+    if not isinstance(body, bytes):
+        return f"{len(body):040x}"
     return hashlib.sha1(b"blob %d\0" % len(body) + body, usedforsecurity=False).hexdigest()
 
 
@@ -184,11 +190,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "GET":
             with suppress(ConnectionError):  # Whoever asked may have heard enough.
-                self.wfile.write(answer.body)
-                self.server.sent += len(answer.body)
+                self._send(answer.body)
 
     def do_HEAD(self) -> None:
         self.do_GET()
+
+    def _send(self, body: bytes) -> None:
+        piece = len(body) or 1 if self.server.rate is None else 2**16
+        for start in range(0, len(body), piece):
+            part = body[start : start + piece]
+            self.wfile.write(part)
+            self.server.sent += len(part)
+            if self.server.rate is not None:
+                sleep(len(part) / self.server.rate)
 
     def log_message(self, *arguments: object) -> None:
         """The log is the server's own."""

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from struct import pack as packed
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 from pebble import ProcessExpired
 
-from generator import crews, runs, study
+from generator import crews, runs, study, style
 from generator.contracts import Checkpoint, Outcome
 from generator.store import Store, pack, unpack
+from generator.style import SERIES
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, NOTHING, ROTATION, TABLE, Contents, write_folder
 
@@ -122,11 +124,37 @@ def test_work_is_done_again_when_a_file_of_the_checkpoint_changes(tmp_path: Path
     assert runs.keys(tasks, "code") != before
 
 
-@pytest.mark.parametrize("what", ["title", "revision", "sentence", "pickle", "notes"])
+@pytest.mark.parametrize("what", ["title", "revision", "sentence", "pickle"])
 def test_the_key_covers_whatever_a_row_says(what: str, tmp_path: Path) -> None:
     [row] = rows(tmp_path, {"nothing": NOTHING})
     other = checkpoint(**{**vars(row), what: "other"})
     assert runs.keys(study.plan([row], offline=True), "code") != runs.keys(study.plan([other], offline=True), "code")
+
+
+def test_a_new_row_costs_no_other_one_its_finished_work(tmp_path: Path) -> None:
+    checkpoints = rows(tmp_path, {"nothing": NOTHING, "table": TABLE})
+    run(checkpoints, tmp_path)
+    outcomes, told = run([*rows(tmp_path, {"first": NOTHING}), *checkpoints], tmp_path)
+    assert {event.slug: event.stored for event in told if event.name == "finished"} == {"first": False, "nothing": True, "table": True}
+    assert [reading.label.colour for reading in outcomes[2].readings] == [SERIES[2]]
+
+
+def test_a_drawing_has_the_colour_of_the_row_and_no_placeholder(tmp_path: Path) -> None:
+    [outcome], _ = run(rows(tmp_path, {"table": TABLE}), tmp_path)
+    every_drawing = b"".join(outcome.readings[0].drawings.values())
+    assert SERIES[0].encode() in every_drawing
+    assert runs.PLACEHOLDER.encode() not in every_drawing
+
+
+def test_the_placeholder_is_no_other_colour() -> None:
+    assert runs.PLACEHOLDER not in {*SERIES, *style.DARK, *style.DARK.values(), style.REFERENCE, style.ACCENT}
+
+
+def test_what_only_pages_show_of_a_row_is_shown_without_studying_it_again(tmp_path: Path) -> None:
+    [row] = rows(tmp_path, {"nothing": NOTHING})
+    run([row], tmp_path)
+    [outcome], [event] = run([replace(row, notes="new", group="other")], tmp_path)
+    assert (event.stored, outcome.checkpoint.notes, outcome.checkpoint.group) == (True, "new", "other")
 
 
 def test_the_key_covers_the_code(tmp_path: Path) -> None:

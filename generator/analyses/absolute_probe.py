@@ -123,6 +123,7 @@ ANALYSIS = Analysis(
     title="Reading off the position",
     question="Can the position be read off its vector by a straight line?",
     source="Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code.",
+    stage="measure",
     order=66,
     forms=(PositionTable,),
     compute=compute,

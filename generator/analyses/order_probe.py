@@ -139,6 +139,7 @@ ANALYSIS = Analysis(
     title="Telling the order of two positions",
     question="Can a straight line tell which of two positions comes first?",
     source="Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code.",
+    stage="measure",
     order=68,
     forms=(PositionTable,),
     compute=compute,

@@ -8,7 +8,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import PositionTable
 from generator.numerics import finite, root_mean_square, row_norms
 from generator.plotting import panels, ridges
-from generator.style import ACCENT
+from generator.style import INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ def draw(results: Results) -> "Figure":
         ridges(each, lines, [f"{position}" for position in result.arrays["positions"]], label.colour, 2 * REACH)
         if "word" in result.arrays:
             word = np.clip(result.arrays["word"] / rms, -REACH, REACH)
-            each.plot(word, color=ACCENT if label.colour != ACCENT else "#3d7fd6", linewidth=0.7, alpha=0.85, zorder=1)
+            each.plot(word, color=INK, linewidth=0.7, alpha=0.85, zorder=1)
             name = f"word “{result.arrays['token']}”, laid over position 0"
             each.set_title(name, loc="right", fontsize=8.5, fontweight="normal")
         each.set_title(label.title, color=label.colour)

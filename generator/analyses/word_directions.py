@@ -154,6 +154,7 @@ ANALYSIS = Analysis(
     title="Positions against words",
     question="Do positions and words share their directions?",
     source="Björck and Golub 1973 (Mathematics of Computation 27) for the principal angles; the question is that of Song and Zhong 2023 (arXiv 2310.04861).",
+    stage="measure",
     order=69,
     forms=(PositionTable,),
     compute=compute,

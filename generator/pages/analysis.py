@@ -47,7 +47,7 @@ def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer],
             continue
         results = {reading.label: reading.results[analysis.key] for _, reading in batch}
         path = f"figures/analyses/{analysis.key}-{spec.key}-{page}-{number}.svg"
-        made_of = tuple(f"{outcome.key} {reading.encoding.key}" for outcome, reading in batch if outcome.key)
+        made_of = tuple(f"{outcome.key} {reading.encoding.key} {reading.label.colour}" for outcome, reading in batch if outcome.key)
         data = f"data/analyses/{analysis.key}.json"
         drawn.append(Figure(path, spec, spec.alt(results), data, results, made_of if len(made_of) == len(batch) else ()))
     return drawn

@@ -1,0 +1,124 @@
+"""Builds of more and more small checkpoints: time, memory and the size of pages; then builds after one change.
+
+python -m benchmarks.scale [how many ...]
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from safetensors.numpy import save_file
+
+from benchmarks.measured import Taken, taken
+from generator import config, runs, study, versions
+from generator.contracts import Label, Reading
+from generator.store import Store, pack, unpack
+from tests.synthetic import write_list
+
+ROOT = Path(__file__).parent.parent
+COUNTS = (10, 100, 1_000)
+STUDIED = 9
+N_POSITIONS, WIDTH = 64, 32
+MOST_PAGE_BYTES = 60_000
+NO_HUB = {"HF_ENDPOINT": "http://127.0.0.1:9"}
+
+
+def main(counts: list[int]) -> None:
+    """Print a table, and the pages that are larger than they should be."""
+    print_line("| checkpoints | build | seconds | of a processor | a checkpoint | MB of the main process | MB of all | largest page, kB |")
+    print_line("| --: | --- | --: | --: | --: | --: | --: | --: |")
+    for count in counts:
+        with TemporaryDirectory() as place:
+            folder = Path(place)
+            rows = [_row(folder, index) for index in range(count)]
+            for name, n_listed in _changes(folder, rows):
+                took = taken(_command(folder), NO_HUB, ROOT)
+                print_line(_line(n_listed, name, took, folder))
+            large = [page for page in (folder / "out/site").rglob("*.html") if page.stat().st_size > MOST_PAGE_BYTES]
+            for page in sorted(large, key=lambda page: -page.stat().st_size)[:8]:
+                print_line(f"  {page.relative_to(folder / 'out/site')}: {page.stat().st_size / 1e3:,.0f} kB")
+
+
+def print_line(line: str) -> None:
+    """Say it at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _changes(folder: Path, rows: list[dict[str, object]]) -> Iterator[tuple[str, int]]:
+    """What is done before each build, and how many checkpoints are then listed."""
+    write_list(folder, rows[:STUDIED])
+    yield "all studied", min(STUDIED, len(rows))
+    write_list(folder, rows)
+    _fill(folder)
+    yield "all from the store", len(rows)
+    yield "nothing new", len(rows)
+    _row(folder, 0, seed=len(rows))
+    yield "one checkpoint changed", len(rows)
+    write_list(folder, rows[:-1])
+    yield "one row less", len(rows) - 1
+
+
+def _fill(folder: Path) -> None:
+    """Put under each key the outcome of a checkpoint of the same kind, as if it were that of its own."""
+    tasks = study.plan(config.load(folder / "checkpoints.yml", study.all_sources()), offline=False)
+    store = Store(folder / "out/store")
+    key_of = dict(zip(tasks, runs.keys(tasks, versions.code()), strict=True))
+    known = {int(task.checkpoint.title.split()[1]): store.get(str(key)) for task, key in key_of.items()}
+    for task, key in key_of.items():
+        index = int(task.checkpoint.title.split()[1])
+        outcome = known[index] or known[index % STUDIED]
+        if known[index] is None and outcome is not None and key is not None:
+            labelled = tuple(replace(reading, label=Label(task.checkpoint.title, task.colour)) for reading in map(_read, outcome.readings))
+            store.put(key, pack(replace(outcome, checkpoint=task.checkpoint, readings=labelled)))
+
+
+def _read(reading: Reading) -> Reading:
+    """A reading with all of it in memory, which can be copied with changes."""
+    whole: Reading = unpack(pack(reading))
+    return Reading(**{field.name: getattr(whole, field.name) for field in fields(Reading)})
+
+
+def _row(folder: Path, index: int, seed: int | None = None) -> dict[str, object]:
+    """A checkpoint of one of three kinds: a table, a bias, a rotation."""
+    place = folder / f"c{index}"
+    place.mkdir(exist_ok=True)
+    random = np.random.default_rng(index if seed is None else seed)
+    kind = index % 3
+    if kind == 0:
+        described = {"model_type": "gpt2", "n_positions": N_POSITIONS, "n_embd": WIDTH, "n_layer": 1, "n_head": 2}
+        weights = {"wpe.weight": random.standard_normal((N_POSITIONS, WIDTH)), "wte.weight": random.standard_normal((50, WIDTH))}
+    elif kind == 1:
+        described = {"model_type": "t5", "d_model": WIDTH, "num_heads": 4, "num_layers": 1, "is_encoder_decoder": False}
+        weights = {"encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight": random.standard_normal((32, 4))}
+    else:
+        shape = {"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 1, "max_position_embeddings": 512}
+        described, weights = {"model_type": "llama", **shape, "rope_theta": 10_000.0 + index}, {}
+    (place / "config.json").write_text(json.dumps(described), encoding="utf-8")
+    if weights:
+        save_file({name: array.astype(np.float32) for name, array in weights.items()}, place / "model.safetensors")
+    return {"folder": place.name, "title": f"Checkpoint {index}", "group": f"Group {index % 7}", "sentence": [1, 2, 3, 4]}
+
+
+def _command(folder: Path) -> list[str]:
+    return [sys.executable, "-m", "generator", "build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out")]
+
+
+def _line(count: int, name: str, took: Taken, folder: Path) -> str:
+    largest = max(page.stat().st_size for page in (folder / "out/site").rglob("*.html"))
+    numbers = (
+        f"{took.seconds:.1f}",
+        f"{took.seconds / count:.3f}",
+        f"{took.own / 1e6:,.0f}",
+        f"{took.peak / 1e6:,.0f}",
+        f"{largest / 1e3:,.0f}",
+    )
+    return f"| {count:,} | {name} | {' | '.join(numbers)} |"
+
+
+if __name__ == "__main__":
+    main([int(count) for count in sys.argv[1:]] or list(COUNTS))
