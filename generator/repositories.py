@@ -148,7 +148,7 @@ def _kept(place: str, revision: str) -> Kept:
     """Beside the Hub's own cache, where its client puts what other libraries keep."""
     from huggingface_hub import constants
 
-    return Kept(Path(constants.HF_ASSETS_CACHE) / "position-atlas" / place.replace("/", "--") / quote(revision, safe=""))
+    return Kept(Path(constants.HF_ASSETS_CACHE) / "position-atlas" / place.replace("/", "--") / f"@{quote(revision, safe='')}")
 
 
 def _parsed(answer: bytes | None) -> Listing | None:

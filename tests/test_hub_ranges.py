@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save
 
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, run, serving
-from tests.synthetic import PICKLED, WORDS, binary, write_folder, write_list
+from tests.synthetic import NOTHING, PICKLED, WORDS, binary, write_folder, write_list
 
 COMMIT, TOKEN = "a" * 40, "hf_" + "ThisTokenIsNobodys"
 N_WORDS, WIDTH, N_POSITIONS = 40_000, 64, 16
@@ -84,6 +84,16 @@ def test_what_is_kept_and_was_changed_is_fetched_again(tmp_path: Path) -> None:
         hub.log.clear()
         assert inspect(tmp_path, hub, "--json").stdout == first.stdout
     assert spans(hub) == [(0, 2**15)]
+
+
+def test_a_branch_is_built_again_only_when_it_has_moved(tmp_path: Path) -> None:
+    later, said = "b" * 40, []
+    command = ["build", "--config", str(write_list(tmp_path, [{"hub": "atlas/plain"}])), "--output", str(tmp_path / "out")]
+    for commit in (COMMIT, COMMIT, later):
+        with serving({"atlas/plain": Repository({commit: NOTHING}, {"main": commit})}) as hub:
+            said.append(run(*command, home=tmp_path / "hub", endpoint=hub.endpoint).stdout)
+    assert ["nothing has changed" in lines for lines in said] == [False, True, False]
+    assert later in (tmp_path / "out/site/data/atlas.json").read_text(encoding="utf-8")
 
 
 def test_each_row_beyond_the_beginning_is_one_range(tmp_path: Path) -> None:
