@@ -1,6 +1,7 @@
 """Who does the work of a run: processes on this machine, each within limits, or a cluster of machines."""
 
 import multiprocessing
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLongError
@@ -13,6 +14,7 @@ from generator.runs import Done, Workers, attempt
 from generator.study import Task
 
 REACH_SECONDS = 10
+SHARED = ("generator.study", "matplotlib.backends.backend_svg", "torch", "transformers.models.auto.modeling_auto")
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,20 @@ def processes(jobs: int, limits: Limits | None = None) -> Iterator[Workers]:
     from pebble import ProcessPool
 
     within = limits or Limits()
-    context = multiprocessing.get_context("spawn")
-    with ProcessPool(max_workers=jobs, context=context, initializer=_limit_memory, initargs=(within.memory,)) as pool:
+    with ProcessPool(max_workers=jobs, context=_context(), initializer=_limit_memory, initargs=(within.memory,)) as pool:
         try:
             yield _Processes(pool, within)
         except BaseException:
             pool.stop()  # Nobody waits any longer for what is under way.
             raise
+
+
+def _context() -> Any:
+    """How processes are started: on Linux from one that has imported the large libraries once, whose memory they share."""
+    if sys.platform != "linux":
+        return multiprocessing.get_context("spawn")
+    multiprocessing.set_forkserver_preload(list(SHARED))
+    return multiprocessing.get_context("forkserver")
 
 
 @dataclass(frozen=True)
