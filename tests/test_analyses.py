@@ -108,7 +108,9 @@ def subject_of(form: Form, width: int) -> Subject[Form]:
     """An encoding of this form, with a sentence of five tokens and nine words in all, whose vectors are as wide as asked."""
     norm = LayerNorm(frozen(np.ones(width)), frozen(np.zeros(width)), 1e-5)
     layer = InputLayer(sentence(0, 1, 2, 3, 0, width=width), sentence(0, 3, 2, 1, 0, width=width), "wte.weight", norm=norm)
-    return Subject(Encoding("encoder", "made for a test", form, Provenance("")), layer, words=frozen(np.random.default_rng(1).normal(size=(9, width))))
+    return Subject(
+        Encoding("encoder", "made for a test", form, Provenance("")), layer, words=frozen(np.random.default_rng(1).normal(size=(9, width)))
+    )
 
 
 def ask(analysis: Analysis, form: Form) -> Result:
