@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.samples, pytest.mark.browser]
@@ -27,6 +28,8 @@ KINDS = (
     "about.html",
 )
 
+WCAG = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+
 
 def load_all(page: Page) -> None:
     """Bring in the pictures that wait for the reader to scroll."""
@@ -43,6 +46,15 @@ def test_a_page_opens_without_error_or_foreign_request(kind: str, page: Page, ad
     page.goto(f"{address}/{kind}")
     load_all(page)
     assert (errors, foreign) == ([], [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_axe_finds_nothing_serious(kind: str, page: Page, address: str) -> None:
+    page.goto(f"{address}/{kind}")
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    found = Axe().run(page, options=WCAG).response["violations"]
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert [(each["id"], node["html"]) for each in serious for node in each["nodes"]] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -172,9 +172,9 @@ def test_a_build_says_nothing_else(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["table", "rotation", "nothing"])
-def test_inspect_prints_the_row_of_atlas_json_without_its_metrics(name: str, world: World, here: Path) -> None:
+def test_inspect_prints_the_row_of_atlas_json_without_metrics_and_arrays(name: str, world: World, here: Path) -> None:
     row = world.rows[name]
-    bare = [{key: value for key, value in encoding.items() if key != "metrics"} for encoding in row["encodings"]]
+    bare = [{key: value for key, value in encoding.items() if key not in ("metrics", "arrays")} for encoding in row["encodings"]]
     assert json.loads(invoke("inspect", name, "--json").output) == {**row, "encodings": bare}
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,10 +28,12 @@ PAGE = f"""<!doctype html><meta charset="utf-8"><title>Tables</title>
 
 
 @pytest.fixture
-def table(page: Page, tmp_path: Path) -> Page:
+def table(browser: Browser, tmp_path: Path) -> Iterator[Page]:
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
-    return page
+    yield page
+    page.close()
 
 
 def names(page: Page) -> list[str]:

@@ -91,7 +91,7 @@
     const style = getComputedStyle(document.body);
     context.strokeStyle = style.getPropertyValue("--pa-line");
     context.fillStyle = style.getPropertyValue("--pa-muted");
-    context.font = `${Math.round(pixels / 26)}px sans-serif`;
+    context.font = `${Math.max(Math.round(pixels / 26), 11 * (window.devicePixelRatio || 1))}px sans-serif`;
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]].forEach((end, axis) => {
       const [from, to] = [place(end.map((value) => -value)), place(end)];
       context.beginPath();

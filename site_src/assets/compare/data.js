@@ -3,6 +3,7 @@
   "use strict";
   const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const STEPS = 4094; // The level after the last stands for "not defined".
+  const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
   const arrived = new Map();
   const asked = new Map();
   const atlas = (window.atlas = window.atlas || {});
@@ -83,15 +84,20 @@
     return { values, low: packed.low, high: packed.high, step: (packed.high - packed.low) / STEPS };
   }
 
-  /* A number for readers: as many decimals as its step bears, or four significant digits as everywhere on the site. */
+  /* A number for readers: as exact as its step bears, or four significant digits as everywhere on the site. */
   atlas.say = (value, step) => {
     if (value === null || value === undefined || Number.isNaN(value)) return "not defined";
-    const size = Math.abs(value);
-    let text;
-    if (step > 1e-7 && step < 1 && size < 1e6) text = value.toFixed(Math.floor(-Math.log10(step)));
-    else if (Number.isInteger(value) && size < 1e15) text = value.toLocaleString("en");
-    else if (size >= 1e-4 && size < 1e9) text = value.toLocaleString("en", { minimumSignificantDigits: 4, maximumSignificantDigits: 4 });
-    else text = value.toExponential(3).replace(/e([+-])(\d+)/, (_, sign, power) => ` × 10${sign === "-" ? "⁻" : ""}${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`);
+    const power = step > 0 ? Math.ceil(Math.log10(step)) : null;
+    const fixed = power !== null && power <= 0 && power >= -7;
+    const text = fixed ? value.toFixed(-power) : fourDigits(power === null ? value : Math.round(value / 10 ** power) * 10 ** power);
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
   };
+
+  function fourDigits(value) {
+    const size = Math.abs(value);
+    if (Number.isInteger(value) && size < 1e15) return value.toLocaleString("en");
+    if (size >= 1e-4 && size < 1e9) return value.toLocaleString("en", { minimumSignificantDigits: 4, maximumSignificantDigits: 4 });
+    const [mantissa, exponent] = value.toExponential(3).split("e");
+    return `${mantissa} × 10${[...exponent].map((mark) => (mark === "-" ? "⁻" : (SUPERSCRIPTS[mark] ?? ""))).join("")}`;
+  }
 })();

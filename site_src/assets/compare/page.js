@@ -10,6 +10,7 @@
   let drawCursor = () => {};
   let drawCurves = () => {};
   let round = 0;
+  let width; // for which the profiles are drawn
 
   atlas.element = (name, className, text) => {
     const made = document.createElement(name);
@@ -27,13 +28,14 @@
     by("pac-swap").addEventListener("click", () => change({ chosen: [view.chosen[1], view.chosen[0], ...view.chosen.slice(2)] }));
     ["pac-query", "pac-key"].forEach((id) => by(id).addEventListener("change", () => move([number("pac-query"), number("pac-key")], true)));
     window.addEventListener("hashchange", open);
-    window.addEventListener("resize", later(draw));
+    window.addEventListener("resize", later(() => width !== by("pac-profiles").clientWidth && draw()));
     new MutationObserver(() => drawCurves(view.turn, view.at)).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
     open();
   }
 
-  /* Show what the address says. */
+  /* Show what the address says, unless it names a mere place on this page. */
   function open() {
+    if (view && location.hash && !location.hash.includes("=")) return;
     view = atlas.read(location.hash, atlas.byName);
     while (view.chosen.length < 2) view.chosen.push(another());
     by("pac-unknown").textContent = view.unknown.length ? `This atlas has no encoding called ${view.unknown.join(", ")}.` : "";
@@ -71,8 +73,12 @@
 
   function choosers() {
     const groups = grouped(atlas.catalogue.encodings);
+    const focused = document.activeElement;
+    const within = by("pac-choosers").contains(focused) || focused === by("pac-more");
     by("pac-choosers").replaceChildren(...view.chosen.map((name, index) => chooser(name, index, groups)));
     by("pac-more").hidden = view.chosen.length >= Math.min(MOST, atlas.catalogue.encodings.length);
+    if (within && focused !== document.activeElement) (by(focused.id) ?? by("pac-a")).focus(); // Whoever goes by keyboard stays there.
+    if (within && by("pac-more").hidden && focused === by("pac-more")) by(`pac-${atlas.slots[view.chosen.length - 1]}`).focus();
   }
 
   function grouped(encodings) {
@@ -110,13 +116,16 @@
 
   function draw() {
     if (!shown.length) return;
+    width = by("pac-profiles").clientWidth;
     const stored = view.scale === "stored";
     const kernels = shown.map((encoding) => kernelOf(encoding, stored));
     const drawKernels = atlas.kernels(by("pac-kernels"), [...kernels, ...(shown.length === 2 ? [difference(kernels, stored)] : [])], move);
     const lines = kernels
       .map((kernel, index) => ({ ...kernel, colour: shown[index].colour, dash: atlas.dashes[index] }))
       .filter(({ missing }) => !missing);
-    const units = stored ? [...new Set(lines.map(({ unit }) => unit))].join("; ") : "mean of each kernel's shape";
+    const said = [...new Set(lines.map(({ unit }) => unit))];
+    const warning = new Set(lines.map(({ quantity }) => quantity)).size > 1 ? "Different quantities, whose heights cannot be compared: " : "";
+    const units = stored ? warning + said.join("; ") : "mean of each kernel's shape";
     const drawProfiles = lines.length ? atlas.profiles(by("pac-profiles"), lines, units) : by("pac-profiles").replaceChildren();
     drawCursor = (at) => [drawKernels, drawProfiles].forEach((cursor) => cursor?.(at));
     drawCurves = atlas.curves(by("pac-curves"), shown, turn);
