@@ -1,9 +1,9 @@
 """Linear probes: what a straight line reads out of position vectors that it has not been fitted to."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
@@ -150,12 +150,16 @@ def draw_pairs(n_positions: int, n_pairs: int, seed: int) -> Array:
     return np.stack(np.divmod(drawn, n_positions), axis=1)
 
 
-def wrong_orders(classifier: PairClassifier, pairs: Array) -> Iterator[tuple[Array, Array]]:
+def wrong_orders(classifier: PairClassifier, pairs: Array) -> list[tuple[Array, Array]]:
     """For each of five folds: which ``pairs`` (n_pairs, 2) it holds, and whether their order is told wrongly by a fit to the others."""
+    import scipy.optimize  # noqa: F401 (its threads can only be limited once it is loaded, and cost twenty times what they save here)
     from sklearn.model_selection import StratifiedKFold
 
     after = pairs[:, 1] > pairs[:, 0]
-    for fitted, held in StratifiedKFold(FOLDS).split(pairs, after):
-        each, intercept = classifier.scores(pairs[fitted], np.where(after[fitted], 1.0, -1.0))
-        told = each[pairs[held, 0], 0] + each[pairs[held, 1], 1] + intercept > 0.0
-        yield held, told != after[held]
+    found = []
+    with threadpool_limits(1):
+        for fitted, held in StratifiedKFold(FOLDS).split(pairs, after):
+            each, intercept = classifier.scores(pairs[fitted], np.where(after[fitted], 1.0, -1.0))
+            told = each[pairs[held, 0], 0] + each[pairs[held, 1], 1] + intercept > 0.0
+            found.append((held, told != after[held]))
+    return found
