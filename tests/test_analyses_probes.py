@@ -187,9 +187,17 @@ def test_a_grid_of_one_row_is_a_line() -> None:
     ids=["sinusoid", "constant", "a part"],
 )
 def test_how_well_the_position_can_be_read_is_said(rows: Floats, said: str, weight: float) -> None:
-    (finding,) = absolute_probe.compute(subject(table(rows))).findings
+    finding = absolute_probe.compute(subject(table(rows))).findings[0]
     assert finding.text.startswith(said)
     assert finding.weight == weight
+
+
+@pytest.mark.parametrize("factor", [1.0, -1.0])
+def test_a_position_that_makes_most_of_the_error_is_named(factor: float) -> None:
+    """The sinusoid with one vector turned round, which a fit to the others reads as a position far away."""
+    rows = sinusoid(64, 64) * np.where(np.arange(64) == 9, factor, 1.0)[:, None]
+    said = [finding.text for finding in absolute_probe.compute(subject(table(rows))).findings[1:]]
+    assert [text.split(",")[0] for text in said] == ([] if factor == 1.0 else ["Position 9 is read worst"])
 
 
 @pytest.mark.parametrize(

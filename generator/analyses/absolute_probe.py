@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import PathPatch
 
 READABLE, UNREADABLE = 0.05, 0.9  # of the error of guessing the middle
+ALONE = 0.25  # of the whole error
 MARGIN = 0.1  # How far the picture goes beyond the first and the last position, as a share of all.
 
 
@@ -24,7 +25,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     reader = LinearReader.of(rows)
     draws = [read_positions(reader, seed) for seed in range(DRAWS)]
     positions = np.arange(len(rows))
-    wrong = np.abs(np.round([read for read, _ in draws]) - positions)  # (draws, n_positions)
+    off = np.abs(np.round([read for read, _ in draws]) - positions)  # (draws, n_positions)
+    wrong = off.mean(axis=0)
+    worst = int(wrong.argmax())
     errors = np.array([error for _, error in draws])
     middle = float(np.mean(np.abs(positions - round(float(positions.mean())))))
     error, spread = float(errors.mean()), float(errors.std(ddof=1))
@@ -32,13 +35,20 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(
             Metric("error", "Mean error of the position read", error, "positions"),
             Metric("spread", f"Standard deviation of it over {DRAWS} draws of the folds", spread, "positions"),
-            Metric("exact", "Positions read exactly", 100.0 * float(np.mean(wrong == 0.0)), "%"),
+            Metric("exact", "Positions read exactly", 100.0 * float(np.mean(off == 0.0)), "%"),
+            Metric("worst", "Mean error at the position read worst", float(wrong[worst]), "positions"),
+            _place(wrong, worst),
             Metric("middle", "Mean error of always guessing the middle", middle, "positions"),
             Metric("probed", "Positions probed, from the first", float(len(rows)), "positions"),
         ),
-        arrays={"read": draws[0][0], "wrong": wrong.mean(axis=0), "errors": errors},
-        findings=(_finding(error, spread, middle, len(rows)),),
+        arrays={"read": draws[0][0], "wrong": wrong, "errors": errors},
+        findings=(_finding(error, spread, middle, len(rows)), *_of_worst(wrong, worst)),
     )
+
+
+def _place(wrong: Floats, worst: int) -> Metric:
+    title = "Position read worst"
+    return Metric("worst_at", title, float(worst)) if wrong[worst] else Metric("worst_at", title, None, reason="all are read exactly")
 
 
 def _finding(error: float, spread: float, middle: float, n_positions: int) -> Finding:
@@ -60,6 +70,18 @@ def _finding(error: float, spread: float, middle: float, n_positions: int) -> Fi
     )
 
 
+def _of_worst(wrong: Floats, worst: int) -> tuple[Finding, ...]:
+    """wrong: (n_positions,), the mean error at each."""
+    if wrong[worst] < ALONE * wrong.sum() or wrong[worst] < 1.0:
+        return ()
+    others = float(np.delete(wrong, worst).mean())
+    text = (
+        f"Position {worst} is read worst, {wrong[worst]:.0f} positions off on average, which alone makes {100.0 * wrong[worst] / wrong.sum():.0f} % of "
+        f"the error; all others are {others:.2f} off."
+    )
+    return (Finding(text, ("worst", "worst_at", "error"), 0.5),)
+
+
 def draw(results: Results) -> "Figure":
     figure, axes = panels(len(results), height=3.5)
     for each, (label, result) in zip(axes, results.items(), strict=True):
@@ -68,9 +90,9 @@ def draw(results: Results) -> "Figure":
         low, high = -MARGIN * last, (1.0 + MARGIN) * last
         each.plot([0, last], [0, last], color=MUTED, linewidth=0.8)
         each.add_patch(_dots(np.clip(read, low, high), label.colour))
-        each.set(xlabel="position", ylabel="position read off the vector", xlim=(low, high), ylim=(low, high))
+        each.set(xlabel=f"position (mean error {result.metrics[0].value:.3g})", ylabel="position read off the vector")
+        each.set(xlim=(low, high), ylim=(low, high))
         each.set_title(label.title, color=label.colour)
-        each.set_title(f"mean error {result.metrics[0].value:.3g} positions", loc="right", fontsize=8.5, fontweight="normal")
         each.set_box_aspect(1)
     return figure
 
