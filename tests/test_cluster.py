@@ -4,15 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from generator import crews, runs, study, versions
-from generator.contracts import Outcome
 from generator.errors import RefusedError
 from generator.store import Store, pack
 from tests.hub_server import ROOT, run
@@ -50,25 +49,26 @@ def scheduler(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes
         yield address, workers
 
 
-def outcomes(folder: Path, crew: object) -> tuple[Outcome, ...]:
-    rows = [checkpoint(slug=name, id=name, place=str(folder / name)) for name in FOLDERS]
+def packed(folder: Path, crew: Callable[[], AbstractContextManager[runs.Workers]], tell: Callable[[runs.Event], None]) -> list[bytes]:
+    """What comes of the folders, none of it known before."""
+    rows = [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in FOLDERS.items()]
     tasks = dict.fromkeys(study.plan(rows, offline=True))
-    return runs.run(tasks, Store(folder / "store"), crew, [].append)  # type: ignore[arg-type]  # Either kind of crew.
+    return [pack(outcome) for outcome in runs.run(tasks, Store(folder / "store"), crew, tell)]
 
 
 def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(
     scheduler: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
 ) -> None:
     address, workers = scheduler
-    for name, files in FOLDERS.items():
-        write_folder(tmp_path / name, files)
-    here = [pack(outcome) for outcome in outcomes(tmp_path, partial(crews.processes, 2))]
-    with crews.cluster(address, versions.code()) as crew:
-        tasks = study.plan([checkpoint(slug=name, id=name, place=str(tmp_path / name)) for name in FOLDERS], offline=True)
-        futures = [crew.submit(task) for task in tasks]
-        workers[0].send_signal(signal.SIGKILL)  # While it is at work: the first task alone takes longer than this.
-        there = [future.result(timeout=120).packed for future in futures]
-    assert there == here
+    events: list[runs.Event] = []
+
+    def kill_one(event: runs.Event) -> None:
+        workers[0].kill()  # When the first row is done, and others are not.
+        events.append(event)
+
+    there = packed(tmp_path, partial(crews.cluster, address, versions.code()), kill_one)
+    assert there == packed(tmp_path, partial(crews.processes, 2), events.append)
+    assert workers[0].wait() == -signal.SIGKILL
 
 
 def test_a_build_on_a_cluster_publishes_its_site(scheduler: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path) -> None:
