@@ -1,7 +1,6 @@
 """A command, and what it took: seconds, seconds of a processor, and memory of its processes."""
 
 import os
-import resource
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -27,15 +26,17 @@ def taken(command: Sequence[str], environment: Mapping[str, str], folder: Path) 
 
     errors: CalledProcessError
     """
-    before = _busy()
     begun, ended, peaks, own = time.monotonic(), Event(), [0], [0]
+    busy: dict[int, float] = {}
     with subprocess.Popen(
         command, env={**os.environ, **environment}, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
 
         def watch() -> None:
             while not ended.wait(INTERVAL):
-                memory = [_memory(pid) for pid in _family(process.pid)]
+                family = _family(process.pid)
+                busy.update({pid: max(_busy(pid), busy.get(pid, 0.0)) for pid in family})
+                memory = [_memory(pid) for pid in family]
                 peaks.append(sum(memory))
                 own.append(memory[0] if memory else 0)
 
@@ -46,13 +47,16 @@ def taken(command: Sequence[str], environment: Mapping[str, str], folder: Path) 
         watcher.join()
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command, said)
-    return Taken(time.monotonic() - begun, _busy() - before, max(peaks), max(own))
+    return Taken(time.monotonic() - begun, sum(busy.values()), max(peaks), max(own))
 
 
-def _busy() -> float:
-    """Of all processes that this one has started and that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _busy(pid: int) -> float:
+    """Seconds of a processor that one process has used; 0 where it has ended."""
+    try:
+        after_name = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _family(pid: int) -> list[int]:
