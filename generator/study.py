@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from threadpoolctl import threadpool_limits
 
@@ -156,6 +157,11 @@ def _beside_reference(analysis: Analysis, subject: Subject[Form], label: Label, 
     reference = subject.encoding.form.reference
     if reference is None:
         return {label: result}
-    encoding = Encoding("reference", REFERENCE.title, reference, Provenance(""))
-    beside = _compute(analysis, Subject(encoding, no_input="the reference has no words"))
+    beside = _of_reference(analysis, reference)
     return {label: result} if beside.reason is not None else {label: result, REFERENCE: beside}
+
+
+@lru_cache(maxsize=32)
+def _of_reference(analysis: Analysis, reference: Form) -> Result:
+    encoding = Encoding("reference", REFERENCE.title, reference, Provenance(""))
+    return _compute(analysis, Subject(encoding, no_input="the reference has no words"))

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.numerics import Array, Floats
 from generator.plotting import logarithmic, panels
 from generator.probing import DRAWS, PairClassifier, draw_pairs, probed, wrong_orders
+from generator.published import GPT2, OTHER_CODE, STORED, metrics, paper_sinusoid
 from generator.style import MUTED
 
 if TYPE_CHECKING:
@@ -163,6 +164,35 @@ ANALYSIS = Analysis(
             ),
             alt=alt_by_distance,
             draw=draw_by_distance,
+        ),
+    ),
+    published=(
+        Published(
+            "Error on the sinusoid, 512 × 768, 5.67 ± 1.21 over 60 draws of 512 pairs",
+            ("5.67",),
+            OTHER_CODE,
+            metrics(compute, "error"),
+            paper_sinusoid,
+            unit="%",
+            margin=1.21,
+        ),
+        Published(
+            "The same with 8,192 pairs, of other draws",
+            ("1.23",),
+            OTHER_CODE,
+            metrics(compute, "error_many"),
+            paper_sinusoid,
+            unit="%",
+            margin=0.4,
+        ),
+        Published(
+            "Error on the first 512 rows of GPT-2's table, 2.3 ± 0.7",
+            ("2.3",),
+            STORED,
+            metrics(compute, "error"),
+            sha256=GPT2,
+            unit="%",
+            margin=0.7,
         ),
     ),
 )

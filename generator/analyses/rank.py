@@ -10,7 +10,7 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics import Floats, finite, frozen
 from generator.plotting import logarithmic, panels
-from generator.published import GPT2, OTHER_CODE, metrics, paper_sinusoid, said
+from generator.published import GPT2, OTHER_CODE, STORED, metrics, paper_sinusoid, said
 from generator.style import MUTED
 
 if TYPE_CHECKING:
@@ -139,7 +139,6 @@ def _centred_stable(form: PositionTable, first: int, beyond: int) -> list[float]
 
 
 OF_90_95_99 = ("for_90", "for_95", "for_99")
-STORED = "computed from the stored table by other code"
 ANALYSIS = Analysis(
     key="rank",
     title="Rank",

@@ -1,7 +1,7 @@
 """One vector for each position, and the sinusoid, which needs no training."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -93,9 +93,8 @@ class PositionTable:
     @cached_property
     def reference(self) -> "PositionTable | None":
         """The sinusoid of the same shape, over the same grid, which every other table is shown beside."""
-        n_positions, d_model = self.vectors.shape
-        table = sinusoid(n_positions, d_model) if self.grid is None else grid_sinusoid(self.grid, d_model)
-        return None if np.array_equal(table, self.vectors) else PositionTable(table, grid=self.grid)
+        table = _reference(*self.vectors.shape, self.grid)
+        return None if np.array_equal(table.vectors, self.vectors) else table
 
     @cached_property
     def singular_values(self) -> Floats:
@@ -128,3 +127,9 @@ class PositionTable:
     def kernel(self, n_positions: int) -> Floats:
         """Cosine similarity of the first ``n_positions`` vectors: (1, n, n), n limited to what the table holds."""
         return cosine_matrix(self.vectors[:n_positions])[None]
+
+
+@lru_cache(maxsize=2)
+def _reference(n_positions: int, d_model: int, grid: tuple[int, int] | None) -> PositionTable:
+    """One and the same for all tables of a shape, so that what is measured of it need not be measured again."""
+    return PositionTable(sinusoid(n_positions, d_model) if grid is None else grid_sinusoid(grid, d_model), grid=grid)

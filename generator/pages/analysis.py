@@ -1,4 +1,4 @@
-"""A page for each analysis: its method, and every checkpoint side by side on one scale; as many pages as that takes."""
+"""A page for each analysis: its method, checkpoints side by side on one scale, and the numbers of all, on as many pages as that takes."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil
@@ -6,7 +6,7 @@ from math import ceil
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading
 
 Answer = tuple[Outcome, Reading]
-ROWS = 48  # answers on one page
+ROWS = 48  # answers on one page; those of the first are drawn
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -21,7 +21,7 @@ def _pages(atlas: Atlas, analysis: Analysis) -> Iterator[Page]:
     numbers = range(1, max(ceil(len(answers) / ROWS), 1) + 1)
     for number in numbers:
         shown = answers[(number - 1) * ROWS : number * ROWS]
-        comparisons = [(spec, _comparison(analysis, spec, shown, number)) for spec in analysis.figures]
+        comparisons = [(spec, _comparison(analysis, spec, shown)) for spec in analysis.figures] if number == 1 else []
         context = {"analysis": analysis, "answers": shown, "metrics": list(titles.values()), "comparisons": comparisons}
         context |= {
             "numbers": numbers,
@@ -35,7 +35,7 @@ def _pages(atlas: Atlas, analysis: Analysis) -> Iterator[Page]:
         yield Page(path, "analysis.md.jinja", context, figures)
 
 
-def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer], page: int) -> list[Figure]:
+def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer]) -> list[Figure]:
     """As many figures as it takes, each with what one holds legibly; one checkpoint alone has its figure already."""
     drawn = []
     for number, batch in enumerate(_batches(answers, analysis.per_figure), start=1):
@@ -46,7 +46,7 @@ def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer],
             drawn.append(Figure(path, spec, reading.alts[name], f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz"))
             continue
         results = {reading.label: reading.results[analysis.key] for _, reading in batch}
-        path = f"figures/analyses/{analysis.key}-{spec.key}-{page}-{number}.svg"
+        path = f"figures/analyses/{analysis.key}-{spec.key}-{number}.svg"
         made_of = tuple(f"{outcome.key} {reading.encoding.key} {reading.label.colour}" for outcome, reading in batch if outcome.key)
         data = f"data/analyses/{analysis.key}.json"
         drawn.append(Figure(path, spec, spec.alt(results), data, results, made_of if len(made_of) == len(batch) else ()))
