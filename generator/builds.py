@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,23 +24,27 @@ STATUSES = ("ok", "failed", "not reached")
 NOTE = ".built.json"
 
 
-class Drawings:
-    """Comparisons, drawn again only where they are of other results than before: the keys of those tell the code as well."""
+class Remembered:
+    """What was made of finished work before, such as comparisons, and is made anew only where it would be different."""
 
-    def __init__(self, kept: Kept, fresh: bool) -> None:
-        self.kept, self.fresh = kept, fresh
+    def __init__(self, kept: Kept, code: str, fresh: bool) -> None:
+        self.kept, self.code, self.fresh = kept, code, fresh
         self.used: set[str] = set()
 
-    def of(self, figure: Figure) -> bytes:
+    def drawing(self, figure: Figure) -> bytes:
         """The figure as SVG."""
-        name = fingerprint.of_parts((figure.path, figure.made_of)) if figure.made_of else ""
-        known = self.kept.get(name) if name and not self.fresh else None
-        drawn = render.drawing(figure) if known is None else known
-        if name:
-            self.used.add(name)
-        if name and known is None:
-            self.kept.put(name, drawn)
-        return drawn
+        make = partial(render.drawing, figure)
+        return self.of(fingerprint.of_parts((figure.path, figure.made_of)), make) if figure.made_of else make()
+
+    def of(self, name: str, make: Callable[[], bytes]) -> bytes:
+        """What ``make`` returned under this name in an earlier run of the same code, or returns now."""
+        key = fingerprint.of_parts((name, self.code))
+        self.used.add(key)
+        known = None if self.fresh else self.kept.get(key)
+        made = make() if known is None else known
+        if known is None:
+            self.kept.put(key, made)
+        return made
 
 
 def build(
@@ -63,30 +68,30 @@ def build(
         outcomes = runs.run(dict(zip(tasks, keys, strict=True)), kept, workers, tell, fresh)
         counts = Counter(str(outcome.status) for outcome in outcomes)
         note = {"key": None if counts["failed"] else whole, "html": html_key, "counts": {status: counts[status] for status in STATUSES}}
-        drawings = Drawings(kept.drawings, fresh)
-        _publish(_atlas(outcomes), folder, drawings, stands=noted.get("html") == html_key)
+        remembered = Remembered(kept.drawings, code, fresh)
+        _publish(_atlas(outcomes, remembered), folder, remembered, stands=noted.get("html") == html_key)
         (folder / NOTE).write_text(json.dumps(note), encoding="utf-8")
-        kept.limit({key for key in keys if key}, drawings.used)
+        kept.limit({key for key in keys if key}, remembered.used)
         noted = note
     counted: dict[str, int] = noted["counts"]
     return counted
 
 
-def _publish(atlas: Atlas, folder: Path, drawings: Drawings, stands: bool) -> None:
+def _publish(atlas: Atlas, folder: Path, remembered: Remembered, stands: bool) -> None:
     """Write docs and site. stands: the present site is what mkdocs makes of the present docs"""
     (folder / NOTE).unlink(missing_ok=True)
     with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
         every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-        tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, drawings.of)
+        tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, remembered.drawing)
         changed = write.write(tree, folder / "docs")
     if changed or not stands:
         html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time())
 
 
-def _atlas(outcomes: tuple[Outcome, ...]) -> Atlas:
+def _atlas(outcomes: tuple[Outcome, ...], remembered: Remembered) -> Atlas:
     seconds = versions.commit_time()
     date = None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date)
+    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, remembered.of)
 
 
 def _noted(folder: Path) -> dict[str, Any]:

@@ -48,7 +48,8 @@ def test_strict_counts_what_was_not_reached(built: Path) -> None:
 
 def test_mkdocs_builds_the_docs_on_its_own(built: Path, tmp_path: Path) -> None:
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", str(built / "docs"))
-    (tmp_path / "mkdocs.yml").write_text(config.replace("build/site", str(tmp_path / "site")), encoding="utf-8")
+    config = config.replace("build/site", str(tmp_path / "site")).replace("templates/theme", str(ROOT / "templates/theme"))
+    (tmp_path / "mkdocs.yml").write_text(config, encoding="utf-8")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(tmp_path / "mkdocs.yml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
     assert done.returncode == 0, done.stderr

@@ -161,7 +161,7 @@ ANALYSIS = Analysis(
         "Toeplitz fit after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the rest is defined here, on kernels that each "
         "scheme's own source defines."
     ),
-    stage="compare",
+    stage="place",
     order=85,
     forms=(PositionTable, OffsetBias, RelativeTable, WindowBias, Rotation, Convolution),
     compute=compute,

@@ -1,6 +1,6 @@
 """What became of a run, and the pages that tell of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -49,15 +49,23 @@ class Outcome:
     key: str = ""
 
 
+def _anew(_: str, make: Callable[[], bytes]) -> bytes:
+    return make()
+
+
 @dataclass(frozen=True, eq=False)
 class Atlas:
-    """A whole run: the outcomes in order of their slugs, and the extensions that made them."""
+    """A whole run: the outcomes in order of their slugs, and the extensions that made them.
+
+    remember: what a function made under a name in an earlier run of the same code, or makes now
+    """
 
     outcomes: tuple[Outcome, ...]
     analyses: tuple[Analysis, ...]
     schemes: tuple[Scheme, ...]
     versions: Mapping[str, str] = field(default_factory=dict)
     date: str | None = None
+    remember: Callable[[str, Callable[[], bytes]], bytes] = _anew
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,15 @@ class Figure:
     data: str
     results: Results = field(default_factory=dict)
     made_of: tuple[str, ...] = ()
+
+    @classmethod
+    def comparing(
+        cls, path: str, spec: FigureSpec, analysis: Analysis, members: "Sequence[tuple[Outcome, Reading]]", data: str
+    ) -> "Figure":
+        """What ``analysis`` says of each of ``members``, in one figure."""
+        results = {reading.label: reading.results[analysis.key] for _, reading in members}
+        keys = tuple(f"{outcome.key} {reading.encoding.key} {reading.label.colour}" for outcome, reading in members if outcome.key)
+        return cls(path, spec, spec.alt(results), data, results, keys if len(keys) == len(members) else ())
 
 
 @dataclass(frozen=True)

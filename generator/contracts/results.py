@@ -82,7 +82,7 @@ class Analysis:
     title: str
     question: str
     source: str
-    stage: Literal["see", "measure", "compare"]
+    stage: Literal["see", "measure", "place"]
     order: int
     forms: tuple[type, ...]
     compute: Callable[[Subject[Any]], Result]

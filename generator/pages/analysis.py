@@ -45,11 +45,8 @@ def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer])
             path = f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}/{name}.svg"
             drawn.append(Figure(path, spec, reading.alts[name], f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz"))
             continue
-        results = {reading.label: reading.results[analysis.key] for _, reading in batch}
         path = f"figures/analyses/{analysis.key}-{spec.key}-{number}.svg"
-        made_of = tuple(f"{outcome.key} {reading.encoding.key} {reading.label.colour}" for outcome, reading in batch if outcome.key)
-        data = f"data/analyses/{analysis.key}.json"
-        drawn.append(Figure(path, spec, spec.alt(results), data, results, made_of if len(made_of) == len(batch) else ()))
+        drawn.append(Figure.comparing(path, spec, analysis, batch, f"data/analyses/{analysis.key}.json"))
     return drawn
 
 

@@ -1,11 +1,12 @@
 """The values that others give, beside ours."""
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from threadpoolctl import threadpool_limits
 
-from generator.contracts import Analysis, Atlas, Encoding, Page, PageKind, Scheme
+from generator.contracts import Analysis, Atlas, Encoding, Page, PageKind, Published, Scheme
 from generator.encodings import Form, PositionTable
 from generator.published import Check, check
 
@@ -25,18 +26,29 @@ def pages(atlas: Atlas) -> list[Page]:
     def table(sha256: str) -> Form | None:
         return next((one.form for one in encodings if one.provenance.sha256 == sha256 and _whole(one)), None)
 
-    with threadpool_limits(1):  # As where checkpoints are studied: more threads would change the last digits.
-        groups = [*_groups("analyses", atlas.analyses, table), *_groups("schemes", atlas.schemes, table)]
+    cases = [case for kind in (atlas.analyses, atlas.schemes) for record in kind for case in record.published]
+    there = sorted({case.sha256 for case in cases if case.sha256 and table(case.sha256)})
+    made = atlas.remember(f"{__name__} {there}", lambda: json.dumps([_asked(case, table) for case in cases]).encode())
+    ours = dict(zip(map(id, cases), json.loads(made), strict=True))
+    groups = [*_groups("analyses", atlas.analyses, ours), *_groups("schemes", atlas.schemes, ours)]
     every = [one for group in groups for one in group.checks]
     counts = {"all": len(every), "agree": sum(one.agrees for one in every), "absent": sum(one.ours is None for one in every)}
     return [Page("learn/checked-against.md", "checked.md.jinja", {"groups": groups, "counts": counts})]
 
 
-def _groups(room: str, records: Sequence[Analysis] | Sequence[Scheme], table: Callable[[str], Form | None]) -> Iterator[Group]:
+def _asked(case: Published, table: Callable[[str], Form | None]) -> list[float] | None:
+    with threadpool_limits(1):  # As where checkpoints are studied: more threads would change the last digits.
+        found = check(case, table).ours
+    return None if found is None else list(found)
+
+
+def _groups(room: str, records: Sequence[Analysis] | Sequence[Scheme], ours: Mapping[int, list[float] | None]) -> Iterator[Group]:
     """The cases of each record that has some. room: the folder of the records' pages"""
     for record in records:
         if record.published:
-            yield Group(record.title, f"{room}/{record.key}.md", tuple(check(case, table) for case in record.published))
+            answers = [(case, ours[id(case)]) for case in record.published]
+            checks = (Check(case, None if found is None else tuple(found)) for case, found in answers)
+            yield Group(record.title, f"{room}/{record.key}.md", tuple(checks))
 
 
 def _whole(encoding: Encoding[Form]) -> bool:

@@ -10,7 +10,7 @@ from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcom
 from generator.standings import Standing, Values, standing, values_of
 
 MOST_OF_A_KIND = 4  # More encodings of one scheme have pages of their own, but for the first.
-STAGES = {"see": "What it holds", "measure": "What the measures say", "compare": "On one scale with all others"}
+STAGES = {"see": "What it holds", "measure": "What the measures say", "place": "On one scale with all others"}
 LEADING = 5  # remarks that a page opens with
 ROWS = 100  # of the list, on one page
 

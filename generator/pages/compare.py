@@ -30,12 +30,9 @@ def _pairs(analysis: Analysis, every: list[Member]) -> Iterator[tuple[Member, Me
 
 
 def _figures(analysis: Analysis, *pair: Member) -> tuple[Figure, ...]:
-    results = {reading.label: reading.results[analysis.key] for _, reading in pair}
     name = "--".join(f"{outcome.checkpoint.slug}--{reading.encoding.key}" for outcome, reading in pair)
-    return tuple(
-        Figure(f"figures/compare/{name}--{spec.key}.svg", spec, spec.alt(results), "data/metrics.csv", results)
-        for spec in reversed(analysis.figures)
-    )
+    paths = ((f"figures/compare/{name}--{spec.key}.svg", spec) for spec in reversed(analysis.figures))
+    return tuple(Figure.comparing(path, spec, analysis, pair, f"data/analyses/{analysis.key}.json") for path, spec in paths)
 
 
 PAGE = PageKind("compare", pages)

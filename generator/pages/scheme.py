@@ -20,7 +20,7 @@ def _figure(scheme: Scheme) -> Figure:
     picture, numbers = scheme.picture, scheme.picture.numbers()
     alt = picture.alt(numbers)
     spec = FigureSpec("picture", picture.caption, picture.how_to_read, alt=lambda _: alt, draw=lambda _: picture.draw(numbers))
-    return Figure(f"figures/schemes/{scheme.key}.svg", spec, alt, f"data/schemes/{scheme.key}.npz")
+    return Figure(f"figures/schemes/{scheme.key}.svg", spec, alt, f"data/schemes/{scheme.key}.npz", made_of=(scheme.key,))
 
 
 def _users(atlas: Atlas, scheme: Scheme) -> list[tuple[Outcome, Reading]]:
