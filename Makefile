@@ -18,14 +18,14 @@ serve: $(SETUP) $(SAMPLES) ## show the site on this machine and rebuild it on ev
 	@$(BIN)/python -m generator serve
 
 test: $(SETUP) $(SAMPLES) ## all tests; those in a browser need Chromium
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto
 
 check: $(SETUP) $(SAMPLES) ## lint, types, architecture, tests and a strict build
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 	$(BIN)/python -m generator build
 
 samples: $(SAMPLES) ## bring the sample checkpoints (about 200 MB)

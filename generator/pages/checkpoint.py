@@ -123,8 +123,12 @@ def _remarks(parts: list[Part], shown: list[Part]) -> dict[str, list[Remark]]:
     """What is most remarkable in any of the ``parts``, and what else there is to say of those that are ``shown``."""
     every = [(part, remark) for part in parts for remark in _said(part)]
     every.sort(key=lambda pair: -pair[1].finding.weight)
-    others = [remark for part, remark in every[LEADING:] if part in shown]
-    return {"leading": [remark for _, remark in every[:LEADING]], "others": others}
+    distinct: dict[str, tuple[Part, Remark]] = {}
+    for part, remark in every:
+        distinct.setdefault(remark.finding.text, (part, remark))  # Layers may share a finding.
+    told = list(distinct.values())
+    others = [remark for part, remark in told[LEADING:] if part in shown]
+    return {"leading": [remark for _, remark in told[:LEADING]], "others": others}
 
 
 def _said(part: Part) -> Iterator[Remark]:
