@@ -1,0 +1,192 @@
+"""Where attention would go by the bias alone, all contents being equal."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.bias_attention import attention, locality, perplexity, symmetry
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import OffsetBias, WindowBias
+from generator.errors import NotApplicableError
+from generator.numerics import FLAT, Array, Floats, finite
+from generator.plotting import Panel, image_panels, panels
+from generator.style import MUTED, SEQUENTIAL
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+POSITIONS = 128
+PATCHES = 576  # Swin v2's largest window has 24 by 24.
+FAINTEST = -4.0  # A ten-thousandth of the attention; darker than that looks the same.
+DASHES = ("solid", (0, (5, 2)), (0, (6, 2, 1, 2)))
+UNLIKE = 0.5  # Of two mirrored keys, one gets three times what the other gets.
+
+
+def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
+    form = subject.encoding.form
+    finite(form.values, "the bias")
+    biases, columns = heads(form), columns_of(form)
+    first = next(heads(form))
+    n_positions = len(first)
+    if n_positions == 1:
+        raise NotApplicableError("it speaks of one position, and there all attention goes")
+    chance = locality(attention(np.where(np.isnan(first), np.nan, 0.0)), columns)
+    total, local, keys, even = np.zeros_like(first), [], [], []
+    for bias in biases:
+        weights = attention(bias)
+        total += weights
+        local.append(locality(weights, columns))
+        keys.append(perplexity(weights))
+        even.append(symmetry(bias, columns))
+    return Result(
+        metrics=_metrics(n_positions, np.array(local), chance, keys, _both_sides(even)),
+        arrays={
+            "attention": np.where(np.isnan(first), np.nan, total / len(local)),
+            "locality": np.array(local),
+            "symmetry": np.array([np.nan if each is None else each for each in even]),
+        },
+        findings=_findings(np.array(local), chance, _both_sides(even)),
+    )
+
+
+def heads(form: OffsetBias | WindowBias) -> Iterator[Floats]:
+    """The bias of one head after another, query by key: (n, n); NaN where a causal model cannot look."""
+    most = PATCHES if isinstance(form, WindowBias) else POSITIONS
+    return (replace(form, values=form.values[[head]]).kernel(most)[0] for head in range(len(form.values)))
+
+
+def columns_of(form: OffsetBias | WindowBias) -> int:
+    """How many patches a row has; positions of a sequence all lie in one."""
+    return form.window[1] if isinstance(form, WindowBias) else POSITIONS
+
+
+def _both_sides(even: list[float | None]) -> Floats | None:
+    defined = [each for each in even if each is not None]
+    return np.array(defined) if defined else None
+
+
+def _metrics(n_positions: int, local: Floats, chance: float, keys: list[float], even: Floats | None) -> tuple[Metric, ...]:
+    reason = None if even is not None else "no query has keys on both sides of it"
+    return (
+        Metric("positions", "Positions compared", float(n_positions)),
+        Metric("locality", "Locality, mean of heads", 100.0 * float(local.mean()), "%"),
+        Metric("most_local", "Locality of the most local head", 100.0 * float(local.max()), "%"),
+        Metric("least_local", "Locality of the least local head", 100.0 * float(local.min()), "%"),
+        Metric("chance", "Locality of even attention", 100.0 * chance, "%"),
+        Metric("above", "Heads more local than even attention", 100.0 * float(_above(local, chance).mean()), "%"),
+        Metric("keys", "Keys over which attention is spread, mean of heads", float(np.mean(keys))),
+        Metric("symmetry", "Symmetry, mean of heads", None if even is None else 100.0 * float(even.mean()), "%", reason),
+        Metric(
+            "one_sided", "Heads with a symmetry below 50 %", None if even is None else 100.0 * float(np.mean(even < UNLIKE)), "%", reason
+        ),
+    )
+
+
+def _above(local: Floats, chance: float) -> Array:
+    return np.asarray(local > chance * (1.0 + FLAT))
+
+
+def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Finding, ...]:
+    near = int(np.count_nonzero(_above(local, chance)))
+    compared = f"locality {100.0 * local.mean():.1f} % on average, {100.0 * chance:.1f} % for even attention"
+    rests_on = ("above", "locality", "chance")
+    if 2 * near >= local.size:
+        said = Finding(f"By the bias alone, {near} of {local.size} heads look nearer than even attention: {compared}.", rests_on, 0.4)
+    else:
+        said = Finding(f"By the bias alone, only {near} of {local.size} heads look nearer than even attention: {compared}.", rests_on, 0.6)
+    uneven = 0 if even is None else int(np.count_nonzero(even < UNLIKE))
+    if even is None or 2 * uneven < even.size:
+        return (said,)
+    return said, Finding(
+        f"In {uneven} of {even.size} heads, of two keys equally far on opposite sides, one gets most: symmetry below 50 %.",
+        ("one_sided",),
+        0.5,
+    )
+
+
+def draw_heads(results: Results) -> "Figure":
+    figure, (axes,) = panels(1, height=4.0)
+    for level in sorted({_value(result, "chance") for result in results.values()}):
+        axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=(0, (1, 2)))
+    drawn: dict[str, int] = {}
+    for label, result in results.items():
+        times = drawn[label.colour] = drawn.get(label.colour, -1) + 1  # A checkpoint's parts share its colour.
+        line = DASHES[times % len(DASHES)]
+        local = np.sort(result.arrays["locality"])[::-1]
+        places = 100.0 * (np.arange(local.size) + 0.5) / local.size
+        axes.plot(places, 100.0 * local, color=label.colour, linestyle=line, marker="o", markersize=3, label=label.title)
+    axes.set(xlabel="heads, most local first (%)", ylabel="locality (%)", xlim=(0.0, 100.0), ylim=(0.0, 102.0))
+    axes.grid(axis="y")
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+def draw_matrices(results: Results) -> "Figure":
+    shown = [
+        Panel(label.title, label.colour, np.log10(np.maximum(result.arrays["attention"], 10.0**FAINTEST)))
+        for label, result in results.items()
+    ]
+    return image_panels(shown, (FAINTEST, 0.0), SEQUENTIAL, ("key position", "query position", "attention (power of ten)"), square=True)
+
+
+def _value(result: Result, key: str) -> float:
+    """That of a metric which is always defined."""
+    return next(metric.value for metric in result.metrics if metric.key == key and metric.value is not None)
+
+
+def alt_heads(results: Results) -> str:
+    said = (
+        f"{label.title}: {result.arrays['locality'].size} heads, from {_value(result, 'most_local'):.1f} down to "
+        f"{_value(result, 'least_local'):.1f} %, even attention {_value(result, 'chance'):.1f} %"
+        for label, result in results.items()
+    )
+    return "Locality of each head, sorted, as falling lines. " + "; ".join(said) + "."
+
+
+def alt_matrices(results: Results) -> str:
+    said = (
+        f"{label.title}: {_value(result, 'positions'):.0f} positions, to the query's own position goes "
+        f"{100.0 * np.diagonal(result.arrays['attention']).mean():.1f} % on average"
+        for label, result in results.items()
+    )
+    return "Mean attention of all heads as square images, query by key, on a logarithmic scale. " + "; ".join(said) + "."
+
+
+ANALYSIS = Analysis(
+    key="locality",
+    title="Attention by the bias alone",
+    question="If all contents were alike, how near would each head look, and how evenly to both sides?",
+    source="Chen et al. 2023 (The Locality and Symmetry of Positional Encodings, arXiv 2310.12864); symmetry is scaled as defined here.",
+    stage="measure",
+    order=76,
+    forms=(OffsetBias, WindowBias),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="heads",
+            caption="The locality of every head, the most local first; dotted, what attention has that is the same for all keys.",
+            how_to_read=(
+                "A head at 100 % looks at its own position alone; one at its dotted line looks no nearer than if it had no bias; one below "
+                "it looks away from near keys. A line that falls from high to low means heads with different tasks, a level one that all do alike. "
+                "A causal model starts from a higher dotted line than one that looks both ways, and a small window from a higher one than a large: "
+                "compare how far a line lies above its own, which the numbers give."
+            ),
+            alt=alt_heads,
+            draw=draw_heads,
+        ),
+        FigureSpec(
+            key="matrices",
+            caption=f"The attention that the bias alone would give, mean of all heads: the first {POSITIONS} positions, or the patches of a window.",
+            how_to_read=(
+                "Row: the position that looks; column: the position looked at; each row adds up to 1. Each step of the scale is a factor of ten, from all attention (0) to a "
+                "ten-thousandth (−4) or less. A thin bright diagonal means that most attention stays near; an even colour that distance hardly "
+                "matters. Patches are in reading order, so that each square on the diagonal is a row of the image. Empty cells are keys that a causal model cannot see."
+            ),
+            alt=alt_matrices,
+            draw=draw_matrices,
+        ),
+    ),
+    per_figure=12,
+)
