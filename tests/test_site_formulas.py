@@ -1,11 +1,13 @@
 """Formulas are shown by KaTeX's own HTML, made before any reader comes."""
 
+import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
 from generator.builds import TEMPLATES
+from generator.site import formulas
 from generator.site.formulas import formula
 
 
@@ -17,6 +19,15 @@ def test_a_formula_is_there_for_the_eye_and_for_a_screen_reader() -> None:
 
 def test_a_formula_is_one_line_so_that_markdown_leaves_it_alone() -> None:
     assert "\n" not in formula("\n  a_b\n  + c_d\n")
+
+
+def test_an_event_loop_that_has_closed_is_not_asked() -> None:
+    formulas._katex.cache_clear()
+
+    async def first() -> str:
+        return formula("a")
+
+    assert asyncio.run(first()) != formula("b")
 
 
 def test_tex_that_katex_does_not_know_is_told() -> None:

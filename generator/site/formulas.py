@@ -1,5 +1,6 @@
 """Formulas, from TeX to what a browser shows without a script: KaTeX runs here, while the site is built."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,13 @@ def formula(tex: str) -> Markup:
 
 @cache
 def _katex() -> Any:
+    with ThreadPoolExecutor(
+        1
+    ) as elsewhere:  # Where an event loop runs, as in a notebook, the library would take that one, and fail when it closes.
+        return elsewhere.submit(_started).result()
+
+
+def _started() -> Any:
     from py_mini_racer import MiniRacer
 
     racer = MiniRacer()
