@@ -2,6 +2,8 @@
 
 from generator.contracts import Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading, Scheme
 
+MOST_CARDS = 48  # the others are in the list of checkpoints
+
 
 def pages(atlas: Atlas) -> list[Page]:
     users = {scheme.key: _users(atlas, scheme) for scheme in atlas.schemes}
@@ -11,7 +13,7 @@ def pages(atlas: Atlas) -> list[Page]:
 
 def _page(scheme: Scheme, users: list[tuple[Outcome, Reading]]) -> Page:
     picture = _figure(scheme)
-    context = {"scheme": scheme, "users": users, "picture": picture}
+    context = {"scheme": scheme, "users": users[:MOST_CARDS], "total": len(users), "picture": picture}
     return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,))
 
 
