@@ -1,0 +1,157 @@
+"""Each rule for a sentence, asked on either side of it."""
+
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.analyses import (
+    anatomy,
+    bias,
+    cosine,
+    dimension_cosine,
+    dimensions,
+    reach,
+    relative,
+    rotation,
+    scaling,
+    table,
+    tiles,
+    vectors,
+    window,
+)
+from generator.contracts import Encoding, InputLayer, Provenance, Sentence, Subject
+from generator.encodings import (
+    Convolution,
+    Form,
+    NoEncoding,
+    OffsetBias,
+    PositionTable,
+    RelativeTable,
+    Rotation,
+    WindowBias,
+    grid_sinusoid,
+    sinusoid,
+)
+from generator.numerics import Floats, frozen
+from tests.support import subject
+
+NOISE = np.random.default_rng(0).normal(size=(64, 64))
+WAVES = PositionTable(sinusoid(64, 64))
+TURNING = Rotation(1e4, 128, 128, 4096)
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+
+
+def rows(values: Any) -> PositionTable:
+    return PositionTable(frozen(values))
+
+
+def heads(peaks: list[int]) -> OffsetBias:
+    """A head for each peak, which favours that offset."""
+    values = np.zeros((len(peaks), 9))
+    values[range(len(peaks)), np.array(peaks) + 4] = 1.0
+    return OffsetBias(frozen(values), frozen(np.arange(-4, 5)), causal=False, beyond="constant")
+
+
+def of_window(peaks: list[int]) -> WindowBias:
+    """A head for each peak, which favours the patch so many columns to the right."""
+    values = np.zeros((len(peaks), 7, 7))
+    values[range(len(peaks)), 3, np.array(peaks) + 3] = 1.0
+    return WindowBias(frozen(values))
+
+
+def stretched(along: int) -> PositionTable:
+    """Patches of which those along one axis are alike."""
+    apart = np.repeat(np.eye(6), 6, axis=0) if along else np.tile(np.eye(6), (6, 1))
+    return PositionTable(frozen(apart + 0.01 * NOISE[:36, :6]), grid=(6, 6))
+
+
+SAID: list[tuple[ModuleType, Form, list[str]]] = [
+    (bias, heads([0, 1, -1]), ["3 of 3 heads favour the position itself or a direct neighbour"]),
+    (bias, heads([3, 1, -4]), ["1 of 3 heads"]),
+    (cosine, WAVES, ["Neighbours are alike"]),
+    (cosine, rows(NOISE), ["Neighbours are hardly more alike"]),
+    (cosine, rows(np.ones((2049, 2))), ["Similarity is taken over the first 2,048 of 2,049 positions", "Neighbours are hardly more alike"]),
+    (dimension_cosine, rows(np.hstack([NOISE[:, :8]] * 2)), ["6.7 % of all pairs of dimensions run together or opposite"]),
+    (dimension_cosine, rows(NOISE), []),
+    (dimensions, rows(np.repeat(NOISE, 50, axis=0)), ["The table is smooth"]),
+    (dimensions, rows(NOISE), ["The table is rough"]),
+    (dimensions, rows(np.repeat(NOISE, 4, axis=0)), []),
+    (reach, Convolution(frozen(np.ones((1, 1, 9))), frozen(np.arange(-4, 5))), ["Of the 9 positions that it spans, those within 2"]),
+    (reach, Convolution(frozen(np.eye(1, 9, 4)[None]), frozen(np.arange(-4, 5))), ["Of the 9 positions that it spans, those within 0"]),
+    (
+        relative,
+        RelativeTable(sinusoid(65, 32), frozen(np.arange(-32, 33))),
+        ["Neighbouring offsets are alike", "The table tells before from after"],
+    ),
+    (
+        relative,
+        RelativeTable(frozen(NOISE[:33]), frozen(np.arange(-16, 17))),
+        ["Neighbouring offsets are hardly more alike than others", "The table tells"],
+    ),
+    (
+        relative,
+        RelativeTable(frozen(np.ones((5, 3))), frozen(np.arange(-2, 3))),
+        ["Neighbouring offsets are hardly", "The table hardly tells"],
+    ),
+    (rotation, TURNING, ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18 never come round"]),
+    (rotation, replace(TURNING, n_positions=60_000), ["All 64 pairs turn fully"]),
+    (scaling, Rotation(5e5, 128, 128, 131_072, LLAMA3), ["Scaling of the kind “llama3” leaves 29 of 64 pairs as they are"]),
+    (
+        scaling,
+        Rotation(1e4, 128, 128, 4096, {"rope_type": "dynamic", "factor": 2.0}),
+        ["Scaling of the kind “dynamic” leaves all 64 pairs as they are"],
+    ),
+    (table, rows(np.zeros((4, 4))), ["Every value is zero"]),
+    (table, rows(np.ones((4, 4))), []),
+    (table, rows(np.pad([[-3.0]], ((4, 15), (7, 12)))), ["One value stands out: 3.00 at position 4, dimension 7"]),
+    (
+        tiles,
+        PositionTable(grid_sinusoid((8, 8), 64), grid=(8, 8)),
+        ["Patches side by side", "Along rows and along columns, likeness falls off nearly alike"],
+    ),
+    (tiles, stretched(1), ["Patches side by side", "At equal distances, patches are more alike along rows than along columns"]),
+    (tiles, stretched(0), ["Patches side by side", "At equal distances, patches are more alike along columns than along rows"]),
+    (window, of_window([0, 1]), ["2 of 2 heads favour the patch itself or one beside it"]),
+    (window, of_window([0, 3]), ["1 of 2 heads"]),
+    (window, WindowBias(frozen(np.zeros((2, 3, 3)))), ["Every head has the same bias at all offsets"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "form", "openings"), SAID, ids=[f"{module.__name__.split('.')[-1]}-{index}" for index, (module, _, _) in enumerate(SAID)]
+)
+def test_a_rule_says_what_it_should_and_nothing_else(module: ModuleType, form: Form, openings: list[str]) -> None:
+    told = [finding.text for finding in module.compute(subject(form)).findings]
+    assert [text[: len(opening)] for text, opening in zip(told, openings, strict=True)] == openings
+
+
+def layer(words: Floats, **more: Any) -> InputLayer:
+    sentence = Sentence(("one", "two"), (0, 1), (False, False), frozen(words))
+    return InputLayer(sentence, sentence, "wte.weight", **more)
+
+
+def of(form: Form, given: InputLayer) -> Subject[Any]:
+    return Subject(Encoding("encoder", "made", form, Provenance("")), given)
+
+
+@pytest.mark.parametrize(("size", "times"), [(1.0, "1 times"), (0.25, "4 times")])
+def test_lengths_of_positions_and_words_are_compared(size: float, times: str) -> None:
+    (finding,) = vectors.compute(of(rows(np.ones((4, 8))), layer(size * np.ones((2, 8))))).findings
+    assert f"is {times} as long as a typical word vector" in finding.text
+
+
+def test_the_sum_is_said_to_equal_the_modules_only_where_it_does() -> None:
+    words, positions = NOISE[:2, :8], NOISE[2:6, :8]
+    for output, said in ((words + positions[:2], 1), (words + positions[:2] + 0.1, 0)):
+        found = anatomy.compute(of(rows(positions), layer(words, module_output=frozen(output), module_name="Embeddings"))).findings
+        assert len([each for each in found if "equals what transformers' own Embeddings returns" in each.text]) == said
+
+
+def test_only_where_nothing_is_added_it_is_said_that_nothing_is() -> None:
+    words = layer(NOISE[:2, :8])
+    for form, said in ((NoEncoding("made so"), True), (TURNING, True), (rows(NOISE[2:6, :8]), False)):
+        found = anatomy.compute(of(form, words)).findings
+        assert any(each.text.startswith("Nothing about position is added") for each in found) == said
