@@ -104,14 +104,28 @@ def test_the_site_works_from_a_file_without_javascript(browser: Browser, built: 
     page.close()
 
 
-@pytest.mark.parametrize("from_file", [False, True])
-def test_search_finds_a_checkpoint(from_file: bool, browser: Browser, address: str, built: Path) -> None:
+@pytest.fixture(params=["served", "file"])
+def root(request: pytest.FixtureRequest, address: str, built: Path) -> str:
+    return address if request.param == "served" else (built / "site").as_uri()
+
+
+@pytest.mark.parametrize(
+    ("sought", "found"),
+    [
+        ("MiniLM", "checkpoints/all-minilm-l6-v2.html"),  # A checkpoint,
+        ("position_embeddings.weight", "checkpoints/all-minilm-l6-v2.html"),  # a tensor,
+        ("position_embeddings", "checkpoints/all-minilm-l6-v2.html"),  # a part of its name,
+        ("helix", "analyses/pca.html"),  # and a term.
+    ],
+)
+def test_search_finds(sought: str, found: str, root: str, browser: Browser) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto((built / "site/index.html").as_uri() if from_file else f"{address}/index.html")
+    page.goto(f"{root}/index.html")
     page.locator(".md-search__input").click()
-    page.locator(".md-search__input").press_sequentially("MiniLM", delay=60)
+    page.locator(".md-search__input").press_sequentially(sought, delay=60)
     page.locator(".md-search-result__link").first.wait_for()
-    assert "all-MiniLM-L6-v2" in page.locator(".md-search-result__list").inner_text()
+    links = page.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
+    assert any(found in link for link in links), links
     page.close()
 
 
