@@ -54,10 +54,15 @@ def titles(page: Page) -> list[str]:
 
 @pytest.mark.usefixtures("heard")
 class TestCompare:
-    def test_it_opens_with_two_of_different_kinds_and_their_difference(self, page: Page, site: Path) -> None:
+    def test_it_opens_with_two_schemes_of_one_form_and_their_difference(self, page: Page, site: Path) -> None:
         show(page, site)
-        assert len(titles(page)) == 3
-        assert titles(page)[2] == "Second less first"
+        assert set(titles(page)[:2]) == {"Sinusoid", "table"}
+        assert titles(page)[2:] == ["Second less first"]
+
+    def test_what_has_no_other_scheme_of_its_form_is_put_beside_one_of_another(self, page: Page, site: Path) -> None:
+        show(page, site, f"#a={BLOOM}")
+        assert titles(page)[0] == "BLOOM"
+        assert titles(page)[1] != "BLOOM"
 
     def test_an_address_opens_what_it_names(self, page: Page, site: Path) -> None:
         show(page, site, FOUR)

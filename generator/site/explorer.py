@@ -47,6 +47,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
                 "colour": reading.label.colour,
                 "group": outcome.checkpoint.group,
                 "kind": titles.get(reading.encoding.scheme, reading.encoding.scheme),
+                "form": type(reading.encoding.form).__name__,
                 "page": f"checkpoints/{outcome.checkpoint.slug}.html",
             }
             for outcome in atlas.outcomes

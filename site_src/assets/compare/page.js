@@ -49,11 +49,12 @@
     else location.hash = atlas.write(view);
   }
 
-  /* The first encoding not chosen yet, of another scheme if there is one. */
+  /* The first encoding not chosen yet, of another scheme and of the first one's form if there is one, so that all of both can be compared. */
   function another() {
-    const kinds = view.chosen.map((name) => atlas.byName.get(name).kind);
-    const free = atlas.catalogue.encodings.filter(({ name }) => !view.chosen.includes(name));
-    return (free.find(({ kind }) => !kinds.includes(kind)) ?? free[0] ?? atlas.catalogue.encodings[0]).name;
+    const chosen = view.chosen.map((name) => atlas.byName.get(name));
+    const free = atlas.catalogue.encodings.filter((encoding) => !chosen.includes(encoding));
+    const differing = free.filter(({ kind }) => !chosen.some((other) => other.kind === kind));
+    return (differing.find(({ form }) => form === chosen[0]?.form) ?? differing[0] ?? free[0] ?? atlas.catalogue.encodings[0]).name;
   }
 
   function load() {
