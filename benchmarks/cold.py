@@ -67,8 +67,10 @@ def _build(folder: Path) -> list[str]:
 
 
 def _mkdocs(folder: Path) -> list[str]:
-    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    (folder / "mkdocs.yml").write_text(config.replace("build/docs", "out/docs").replace("build/site", "plain"), encoding="utf-8")
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", "out/docs").replace("build/site", "plain")
+    for own in ("templates/theme", "generator/site"):
+        config = config.replace(own, str(ROOT / own))
+    (folder / "mkdocs.yml").write_text(config, encoding="utf-8")
     return [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(folder / "mkdocs.yml")]
 
 

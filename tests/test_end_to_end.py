@@ -48,11 +48,14 @@ def test_strict_counts_what_was_not_reached(built: Path) -> None:
 
 def test_mkdocs_builds_the_docs_on_its_own(built: Path, tmp_path: Path) -> None:
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", str(built / "docs"))
-    config = config.replace("build/site", str(tmp_path / "site")).replace("templates/theme", str(ROOT / "templates/theme"))
+    config = config.replace("build/site", str(tmp_path / "site"))
+    for own in ("templates/theme", "generator/site"):
+        config = config.replace(own, str(ROOT / own))
     (tmp_path / "mkdocs.yml").write_text(config, encoding="utf-8")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(tmp_path / "mkdocs.yml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
     assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site/map.html").read_bytes() == (built / "site/map.html").read_bytes()
 
 
 def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(built: Path) -> None:
