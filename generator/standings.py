@@ -2,8 +2,9 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import isfinite
 
 from generator.contracts import Atlas, Metric
@@ -17,8 +18,8 @@ Values = Mapping[tuple[str, str], Sequence[float]]
 class Standing:
     """A value on the line from the lowest of all to the highest.
 
-    rank: counted from the lowest, 1; place: where the value lies on the strip, in pixels; ticks: an SVG path with a stroke
-    for each place that has a value
+    rank: counted from the lowest, 1; place: where the value lies on the strip, in pixels; ticks: an SVG path along the strip, in
+    steps, over each step that has a value; the style sheet makes it a stroke a step
     """
 
     rank: int
@@ -44,6 +45,13 @@ def standing(metric: Metric, values: Sequence[float]) -> Standing | None:
     if metric.value is None or not isfinite(metric.value) or not values or not isfinite(span := values[-1] - values[0]) or span == 0.0:
         return None
     steps = (WIDTH - 2 * MARGIN) // STEP
-    places = [MARGIN + STEP * round(steps * (value - values[0]) / span) for value in (*values, metric.value)]
-    ticks = "".join(f"M{place} 3v8" for place in sorted(set(places)))
-    return Standing(bisect_left(values, metric.value) + 1, len(values), places[-1], ticks)
+    taken = [round(steps * (value - values[0]) / span) for value in (*values, metric.value)]
+    ticks = "".join(f"M{first} 0h{length}" for first, length in _runs(sorted(set(taken))))
+    return Standing(bisect_left(values, metric.value) + 1, len(values), MARGIN + STEP * taken[-1], ticks)
+
+
+def _runs(steps: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First and length of each run of neighbours. steps: distinct, from the lowest up"""
+    for _, run in groupby(enumerate(steps), key=lambda pair: pair[1] - pair[0]):
+        found = [step for _, step in run]
+        yield found[0], len(found)

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from generator.contracts import Metric
 from generator.standings import MARGIN, WIDTH, standing
@@ -19,10 +21,28 @@ def test_the_lowest_is_first_and_left_and_the_highest_last_and_right(value: floa
     assert (found.rank, found.count, found.place) == (rank, 4, place)
 
 
+def strokes(ticks: str) -> list[int]:
+    """The steps that a path runs over."""
+    runs = [(int(first), int(length)) for first, length in re.findall(r"M(\d+) 0h(\d+)", ticks)]
+    return [step for first, length in runs for step in range(first, first + length)]
+
+
 def test_equal_values_share_a_stroke() -> None:
     found = standing(metric(2.0), (1.0, 2.0, 2.0, 3.0))
     assert found is not None
-    assert len(re.findall("M", found.ticks)) == 3
+    assert strokes(found.ticks) == [0, 18, 36]
+
+
+def test_neighbours_are_one_run_of_strokes() -> None:
+    found = standing(metric(2.0), (0.0, 1.0, 2.0, 5.0, 36.0))
+    assert found is not None
+    assert (found.ticks, strokes(found.ticks)) == ("M0 0h3M5 0h1M36 0h1", [0, 1, 2, 5, 36])
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=1_000))
+def test_however_many_there_are_a_strip_is_short(values: list[float]) -> None:
+    found = standing(metric(values[0]), sorted(values))
+    assert found is None or len(found.ticks) <= 150
 
 
 @pytest.mark.parametrize("values", [(), (2.0,), (2.0, 2.0), (-1.7e308, 1.7e308)])
