@@ -7,9 +7,12 @@ from itertools import groupby
 from math import ceil
 
 from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcome, Page, PageKind, Reading, Result, Scheme
+from generator.layout import modules
 from generator.standings import Standing, Values, standing, values_of
 
 MOST_OF_A_KIND = 4  # More encodings of one scheme have pages of their own, but for the first.
+MOST_SECTIONS = 10  # on one page, so that it stays below 60 kB
+MOST_MODULES = 48
 STAGES = {"see": "What it holds", "measure": "What the measures say", "place": "On one scale with all others"}
 LEADING = 5  # remarks that a page opens with
 ROWS = 100  # of the list, on one page
@@ -36,15 +39,30 @@ class Remark:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """The sections of one step of an encoding's story. page: where they stand, if that is a page of their own"""
+
+    title: str
+    sections: tuple[Section, ...]
+    page: str | None
+
+
+@dataclass(frozen=True)
 class Part:
-    """All that a page says of one encoding."""
+    """All that is said of one encoding. folder: where its own pages stand"""
 
     reading: Reading
+    folder: str
     scheme: Scheme
     sections: tuple[Section, ...]
-    stages: tuple[tuple[str, tuple[Section, ...]], ...]
+    stages: tuple[Stage, ...]
     not_applicable: tuple[Section, ...]
     data: str
+
+    @property
+    def n_here(self) -> int:
+        """How many sections have no page of their own."""
+        return sum(len(stage.sections) for stage in self.stages if stage.page is None)
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -70,44 +88,62 @@ def _family(atlas: Atlas, outcomes: list[Outcome], values: Values) -> Iterator[P
 
 
 def _pages_of(atlas: Atlas, outcome: Outcome, values: Values, before: list[Outcome], after: list[Outcome]) -> Iterator[Page]:
-    apart_keys = _apart(outcome)
     every = [_part(atlas, outcome, reading, values) for reading in outcome.readings]
+    apart_keys = _apart(every)
     parts = [part for part in every if part.reading.encoding.key not in apart_keys]
     apart = [part for part in every if part.reading.encoding.key in apart_keys]
     context = {"outcome": outcome, "checkpoint": outcome.checkpoint, "before": before, "after": after, "apart": apart, "alone": None}
-    context |= {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date}
-    slug = outcome.checkpoint.slug
-    yield Page(f"checkpoints/{slug}.md", "checkpoint.md.jinja", {**context, "parts": parts, **_remarks(every, parts)})
+    context |= {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date, "many": len(every) > 1}
+    context |= {"modules": modules(outcome.layout), "most_modules": MOST_MODULES}
+    home = f"checkpoints/{outcome.checkpoint.slug}.md"
+    yield Page(home, "checkpoint.md.jinja", {**context, "parts": parts, **_remarks(every, parts)})
     for part in apart:
-        alone = {"parts": [part], "apart": [], "alone": part, **_remarks([part], [part])}
-        yield Page(f"checkpoints/{slug}/{part.reading.encoding.key}.md", "checkpoint.md.jinja", {**context, **alone})
+        alone = {"parts": [part], "apart": [], "alone": part, "many": False, **_remarks([part], [part])}
+        yield Page(f"{part.folder}.md", "checkpoint.md.jinja", {**context, **alone})
+    for part in every:
+        own = {"part": part, "home": f"{part.folder}.md" if part.reading.encoding.key in apart_keys else home}
+        yield from (Page(stage.page, "stage.md.jinja", {**context, **own, "stage": stage}) for stage in part.stages if stage.page)
 
 
-def _apart(outcome: Outcome) -> set[str]:
-    """Keys of the encodings that have pages of their own."""
-    counts = Counter(reading.encoding.scheme for reading in outcome.readings)
+def _apart(parts: list[Part]) -> set[str]:
+    """Keys of the encodings that have pages of their own: many of a kind, and those for which there is no room beside the others."""
+    counts = Counter(part.scheme.key for part in parts)
     seen: set[str] = set()
     apart = set()
-    for encoding in (reading.encoding for reading in outcome.readings):
-        if counts[encoding.scheme] > MOST_OF_A_KIND and encoding.scheme in seen:
-            apart.add(encoding.key)
-        seen.add(encoding.scheme)
+    room = MOST_SECTIONS
+    for part in parts:
+        repeats = counts[part.scheme.key] > MOST_OF_A_KIND and part.scheme.key in seen
+        if repeats or (seen and part.n_here > room):
+            apart.add(part.reading.encoding.key)
+        else:
+            room -= part.n_here
+        seen.add(part.scheme.key)
     return apart
 
 
 def _part(atlas: Atlas, outcome: Outcome, reading: Reading, values: Values) -> Part:
+    folder = f"checkpoints/{outcome.checkpoint.slug}/{reading.encoding.key}"
     data = f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz"
     sections = [_section(outcome, reading, analysis, data, values) for analysis in atlas.analyses]
     shown = tuple(section for section in sections if section.result.reason is None)
-    stages = ((title, tuple(section for section in shown if section.analysis.stage == stage)) for stage, title in STAGES.items())
     return Part(
         reading,
+        folder,
         _schemes(atlas)[reading.encoding.scheme],
         shown,
-        tuple((title, some) for title, some in stages if some),
+        tuple(_stages(shown, folder)),
         tuple(section for section in sections if section.result.reason is not None),
         data,
     )
+
+
+def _stages(sections: tuple[Section, ...], folder: str) -> Iterator[Stage]:
+    """In order; of many sections, the stage that has the most is a page in ``folder``."""
+    found = {key: tuple(section for section in sections if section.analysis.stage == key) for key in STAGES}
+    longest = max(found, key=lambda key: len(found[key]))
+    for key, some in found.items():
+        if some:
+            yield Stage(STAGES[key], some, f"{folder}/{key}.md" if key == longest and len(sections) > MOST_SECTIONS else None)
 
 
 def _section(outcome: Outcome, reading: Reading, analysis: Analysis, data: str, values: Values) -> Section:

@@ -5,7 +5,7 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,12 +24,13 @@ Row = list[Any]
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Paths below the docs folder, with what makes their bytes."""
     arrays = {_place(outcome.checkpoint.slug, reading): partial(npz, reading) for outcome in atlas.outcomes for reading in outcome.readings}
+    layouts = {f"data/{outcome.checkpoint.slug}/layout.csv": partial(_layout, outcome) for outcome in atlas.outcomes if outcome.layout}
     pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture, scheme) for scheme in atlas.schemes}
     tables = {"data/atlas.json": partial(_document, atlas), "data/metrics.csv": partial(_csv, atlas)}
     for analysis in atlas.analyses:
         tables[f"data/analyses/{analysis.key}.csv"] = partial(_csv, atlas, analysis.key)
         tables[f"data/analyses/{analysis.key}.json"] = partial(_rows_as_json, atlas, analysis.key)
-    return {**tables, **arrays, **pictures}
+    return {**tables, **arrays, **layouts, **pictures}
 
 
 def checkpoint(outcome: Outcome) -> dict[str, Any]:
@@ -133,10 +134,20 @@ def _rows_as_json(atlas: Atlas, analysis: str) -> bytes:
 
 
 def _csv(atlas: Atlas, only: str | None = None) -> bytes:
+    return _as_csv(COLUMNS, _rows(atlas, only))
+
+
+def _layout(outcome: Outcome) -> bytes:
+    """The tensors of a checkpoint, layers that repeat in one row; # stands for the number of a layer."""
+    rows = ([row.pattern, " × ".join(map(str, row.shape)), row.dtype, row.count] for row in outcome.layout)
+    return _as_csv(("tensor", "shape", "dtype", "times"), rows)
+
+
+def _as_csv(columns: Sequence[str], rows: Iterable[Row]) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([_neutral(cell) if cell is None or isinstance(cell, str) else cell for cell in row] for row in _rows(atlas, only))
+    writer.writerow(columns)
+    writer.writerows([_neutral(cell) if cell is None or isinstance(cell, str) else cell for cell in row] for row in rows)
     return buffer.getvalue().encode(errors=LONE)
 
 
