@@ -47,14 +47,19 @@ def table(seed: int, n: int = 20, width: int = 6) -> PositionTable:
     return PositionTable(frozen(np.random.default_rng(seed).normal(size=(n, width))))
 
 
+def every_page(key: str, *outcomes: Outcome) -> list[Page]:
+    return KINDS[key].pages(Atlas(outcomes, ANALYSES, (), {"position-atlas": "1.0"}, "2020-02-20"))
+
+
 def page(key: str, *outcomes: Outcome) -> Page:
-    return KINDS[key].pages(Atlas(outcomes, ANALYSES, (), {"position-atlas": "1.0"}, "2020-02-20"))[0]
+    return every_page(key, *outcomes)[0]
 
 
 def rendered(shown: Page) -> str:
     environment = environment_of(TEMPLATES)
     prose = lambda kind, key: environment.get_template(f"{kind}/{key}.md.jinja").module  # noqa: E731
-    return environment.get_template(f"pages/{shown.template}").render({**shown.context, "link": literal_link, "prose": prose})
+    around = {"link": literal_link, "prose": prose, "size": lambda _: (562, 230)}
+    return environment.get_template(f"pages/{shown.template}").render({**shown.context, **around})
 
 
 def literal_link(path: str) -> Any:
@@ -102,11 +107,29 @@ def test_tables_are_aligned_over_the_positions_that_both_have() -> None:
     assert context["tables"][0][1].nearest[0].value == pytest.approx(1.0)
 
 
-def test_beyond_forty_the_most_different_are_shown_and_the_page_stays_small() -> None:
+def test_beyond_what_a_map_holds_the_most_different_are_shown() -> None:
     text = rendered(page("map", *MANY))
-    assert "60 encodings, more than the 40" in text
+    assert "60 encodings, more than a map holds" in text
     assert len(cells(text)) == 16 * 15 / 2
-    assert len(text) <= 60_000
+
+
+def test_a_map_holds_fewer_where_names_are_long() -> None:
+    long = [outcome(f"{'long-' * 20}{seed:03}", table(seed)) for seed in range(20)]
+    assert len(cells(rendered(page("map", *MANY[:20])))) == 190
+    assert len(cells(rendered(page("map", *long)))) == 120
+
+
+def test_tables_have_a_map_of_their_own_that_the_first_leads_to() -> None:
+    first, second = every_page("map", *MANY[:5])
+    assert second.path in rendered(first)
+    assert len(cells(rendered(second))) == 10
+
+
+def test_of_those_that_are_not_on_the_map_few_are_named() -> None:
+    without = [outcome(f"nothing-{number}", NoEncoding("told")) for number in range(30)]
+    text = rendered(page("map", *MANY[:2], *without))
+    assert text.count("Title nothing") == 20
+    assert "and 10 more" in text
 
 
 @pytest.mark.parametrize("count", [0, 1])
@@ -130,7 +153,12 @@ def test_pairs_of_each_group_stand_in_for_the_explorer() -> None:
 
 def test_however_many_groups_there_are_few_pairs_are_drawn() -> None:
     rows = [outcome(f"{group:02}-{seed}", table(seed), group=f"{group:02}") for group in range(20) for seed in range(4)]
-    assert len(page("compare", *rows).figures) == 2 * 24
+    assert [len(shown.figures) for shown in every_page("compare", *rows)] == [2 * 8] * 3
+
+
+def test_each_page_of_pairs_leads_to_the_others() -> None:
+    rows = [outcome(f"{group:02}-{seed}", table(seed), group=f"{group:02}") for group in range(6) for seed in range(4)]
+    assert ["compare/3.html" in rendered(shown) for shown in every_page("compare", *rows)] == [True, True, False]
 
 
 def test_a_pair_of_one_group_needs_two_that_have_a_kernel() -> None:
@@ -143,7 +171,7 @@ def test_with_nothing_to_compare_the_page_says_so(outcomes: tuple[Outcome, ...])
 
 
 def test_the_data_page_documents_analyses_and_is_cited_with_version_and_date() -> None:
-    text = rendered(page("data_files", *MANY[:1]))
-    assert all(f"<code>{literal(analysis.key)}</code>" in text for analysis in ANALYSES)
-    assert "version {}".format(literal("1.0")) in text
-    assert "year = {2020}" in text
+    files, arrays = map(rendered, every_page("data_files", *MANY[:1]))
+    assert all(f"<code>{literal(analysis.key)}</code>" in arrays for analysis in ANALYSES)
+    assert "version {}".format(literal("1.0")) in files
+    assert "year = {2020}" in files

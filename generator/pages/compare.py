@@ -1,12 +1,16 @@
 """The page on which readers compare what they choose; without JavaScript, pairs of each group stand there instead."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice, pairwise
+from math import ceil
+from typing import Any
 
 from generator.contracts import Analysis, Atlas, Figure, Outcome, Page, PageKind, Reading
 
 Member = tuple[Outcome, Reading]
+Pair = tuple[Member, Member, tuple[Figure, ...]]
 PER_GROUP, MOST = 3, 24  # pairs that are drawn
+PER_PAGE = 8
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -15,9 +19,19 @@ def pages(atlas: Atlas) -> list[Page]:
     analysis = max(atlas.analyses, key=lambda analysis: (analysis.per_figure > 1, len(analysis.forms)))
     pairs = islice(_pairs(analysis, every), MOST)
     drawn = [(first[0].checkpoint.group, (first, second, _figures(analysis, first, second))) for first, second in pairs]
+    numbers = range(1, max(ceil(len(drawn) / PER_PAGE), 1) + 1)
+    return [
+        _page(drawn[(number - 1) * PER_PAGE : number * PER_PAGE], {"count": len(every), "numbers": numbers, "number": number})
+        for number in numbers
+    ]
+
+
+def _page(drawn: Sequence[tuple[str, Pair]], context: Mapping[str, Any]) -> Page:
     groups = [(group, [pair for _, pair in members]) for group, members in groupby(drawn, key=lambda pair: pair[0])]
     figures = tuple(figure for _, (_, _, shown) in drawn for figure in shown)
-    return [Page("compare.md", "compare.md.jinja", {"count": len(every), "groups": groups}, figures)]
+    first = context["number"] == 1
+    path, template = ("compare.md", "compare.md.jinja") if first else (f"compare/{context['number']}.md", "pairs.md.jinja")
+    return Page(path, template, {**context, "groups": groups}, figures)
 
 
 def _pairs(analysis: Analysis, every: list[Member]) -> Iterator[tuple[Member, Member]]:

@@ -1,16 +1,16 @@
-"""The page that documents the data: what is in each file, and how to read and cite it."""
+"""The pages that document the data: what is in each file, how to read and cite it; and what each array and metric is."""
 
 from generator.contracts import Analysis, Atlas, Page, PageKind, Result
 from generator.numerics import Array
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    context = {
-        "described": [(analysis, *_given(atlas, analysis)) for analysis in atlas.analyses],
-        "version": atlas.versions.get("position-atlas", ""),
-        "date": atlas.date,
-    }
-    return [Page("data/index.md", "data_files.md.jinja", context)]
+    described = [(analysis, *_given(atlas, analysis)) for analysis in atlas.analyses]
+    files = {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date}
+    return [
+        Page("data/index.md", "data_files.md.jinja", files),
+        Page("data/arrays.md", "data_arrays.md.jinja", {"described": described}),
+    ]
 
 
 def _given(atlas: Atlas, analysis: Analysis) -> tuple[dict[str, str], dict[str, Array]]:

@@ -14,10 +14,12 @@ from generator.numerics import Floats
 
 POSITIONS = 128  # of kernels, as everywhere that schemes are compared
 ROWS = 512  # of tables
-MOST = 40  # encodings on one map
-FEW = 16  # where there are more than that, the most different
+MOST_BYTES = 30_000  # of all cells of a map, most of them addresses
+CELL_BYTES = 57  # of a cell, without the names of its pair
+FEW = 16  # where cells of all encodings would take more, the most different are shown
 LEVELS = 10
 LISTED = 5  # pairs beneath a map
+NAMED = 20  # of those that are not on it
 
 Member = tuple[Outcome, Reading]
 Measure = Callable[[int, int], float | None]
@@ -50,18 +52,27 @@ class Matrix:
 def pages(atlas: Atlas) -> list[Page]:
     every = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
     shapes = [(member, own) for member in every if (own := shape(member[1].encoding.form.kernel(POSITIONS))) is not None]
-    if len(shapes) > MOST:
+    cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
+    if cut:
         shapes = [shapes[index] for index in most_different([own for _, own in shapes], FEW)]
     members = [member for member, _ in shapes]
+    tables = [(name, _of_tables(alike)) for name, alike in _kinds(members)]
     context = {
         "count": len(every),
-        "shown": len(shapes),
-        "limits": {"most": MOST, "few": FEW, "positions": POSITIONS, "rows": ROWS},
+        "cut": cut,
+        "limits": {"few": FEW, "named": NAMED, "positions": POSITIONS, "rows": ROWS},
         "kernels": _of_kernels(shapes),
-        "tables": [(name, _of_tables(alike)) for name, alike in _kinds(members)],
-        "without": [member for member in every if not any(member[1] is other[1] for other in members)] if len(every) <= MOST else [],
+        "tables": tables,
+        "without": [] if cut else [member for member in every if not any(member[1] is other[1] for other in members)],
     }
-    return [Page("map.md", "map.md.jinja", context)]
+    further = [Page("map/tables.md", "map_tables.md.jinja", context)] if tables else []
+    return [Page("map.md", "map.md.jinja", context), *further]
+
+
+def _cell_bytes(members: Sequence[Member]) -> int:
+    """Of a map of ``members``: each stands in a cell with each other."""
+    names = sum(len(f"{outcome.checkpoint.slug}/{reading.encoding.key}") for outcome, reading in members)
+    return (len(members) - 1) * (CELL_BYTES * len(members) // 2 + names)
 
 
 def _of_kernels(shapes: Sequence[tuple[Member, Floats]]) -> Matrix | None:

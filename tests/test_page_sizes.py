@@ -1,0 +1,117 @@
+"""How large pages get: of a table of full size that nearly every question fits, of several such tables, and beside many other checkpoints."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from generator import discovery, pages, study
+from generator.builds import MKDOCS, SITE_SRC, TEMPLATES
+from generator.contracts import Atlas, Metric, Outcome, Page, PageKind, Reading
+from generator.encodings import sinusoid
+from generator.numerics import Floats
+from generator.site import html, render, write
+from tests.built import ROOT
+from tests.support import checkpoint, save_folder
+from tests.synthetic import BUCKETS, write_folder
+
+MOST_BYTES = 60_000
+MANY = 120
+NAME = "organisation-model-large-uncased-{:04}"
+DRAWN = b'<svg viewBox="0 0 562 230"/>'
+WORDS = ("[CLS]", "[SEP]", "[UNK]", "the", "cat", "sat", "on", "mat", "because", "it", "was", "tired", ".")
+WIDTH, N_POSITIONS = 96, 512
+random = np.random.default_rng(0)
+
+
+def uneven() -> Floats:
+    """A table with much to say of it: waves, noise, a break in the middle, positions that were hardly trained."""
+    rows = sinusoid(N_POSITIONS, WIDTH) + random.normal(size=(N_POSITIONS, WIDTH))
+    rows[N_POSITIONS // 2 :] *= random.choice([-1.0, 1.0], size=WIDTH)
+    rows[-40::7] *= 0.1
+    return rows
+
+
+def bert(folder: Path) -> Path:
+    """A table, and all that the anatomy of an input asks for."""
+    layers = {
+        f"encoder.layer.{n}.{module}.{kind}": random.normal(size=(WIDTH, WIDTH))
+        for n in range(2)
+        for module in ("attention.self.query", "attention.self.key", "attention.output.dense", "output.LayerNorm", f"own.{n}")
+        for kind in ("weight", "bias")
+    }
+    embeddings = {"word_embeddings": len(WORDS), "token_type_embeddings": 2}
+    rows = {f"embeddings.{name}.weight": random.normal(size=(count, WIDTH)) for name, count in embeddings.items()}
+    norm = {f"embeddings.LayerNorm.{kind}": random.normal(size=WIDTH) for kind in ("weight", "bias")}
+    config = {"model_type": "bert", "hidden_size": WIDTH, "num_attention_heads": 2, "max_position_embeddings": N_POSITIONS}
+    config |= {"vocab_size": len(WORDS), "num_hidden_layers": 2, "intermediate_size": WIDTH, "type_vocab_size": 2}
+    arrays = {**rows, **norm, **layers, "embeddings.position_embeddings.weight": uneven()}
+    return save_folder(folder, config, {name: array.astype(np.float32) for name, array in arrays.items()}, {"vocab.txt": "\n".join(WORDS)})
+
+
+def twice(outcome: Outcome) -> Outcome:
+    """A checkpoint with its encoding in a decoder as well."""
+    [reading] = outcome.readings
+    decoder = replace(reading, encoding=replace(reading.encoding, part="decoder"))
+    return replace(outcome, checkpoint=replace(outcome.checkpoint, slug="twice"), readings=(reading, decoder))
+
+
+def copy(outcome: Outcome, number: int) -> Outcome:
+    """The same under a name of its own, its numbers spread."""
+    row = replace(outcome.checkpoint, slug=NAME.format(number), title=f"Organisation, large model {number}", group=f"Group {number % 9}")
+    return replace(outcome, checkpoint=row, readings=tuple(_spread(reading, row.title, number) for reading in outcome.readings))
+
+
+def _spread(reading: Reading, title: str, number: int) -> Reading:
+    results = {
+        key: replace(result, metrics=tuple(_moved(metric, number) for metric in result.metrics)) for key, result in reading.results.items()
+    }
+    return replace(reading, label=replace(reading.label, title=title), results=results)
+
+
+def _moved(metric: Metric, number: int) -> Metric:
+    return metric if metric.value is None else replace(metric, value=metric.value + number**2 / 7)
+
+
+@pytest.fixture(scope="module")
+def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """Bytes of each page of a site of many checkpoints; of those that only make it many, none is built."""
+    folder = tmp_path_factory.mktemp("sizes")
+    places = {
+        "bert": bert(folder / "bert"),
+        "buckets": write_folder(folder / "buckets", BUCKETS),
+        "llama": ROOT / "references/llama-3.1-8b",
+    }
+    rows = [checkpoint(slug=slug, place=str(place), title=slug, words=True) for slug, place in places.items()]
+    outcomes = [study.study(study.Task(row, "#3d7fd6", offline=True)) for row in rows]
+    assert [outcome.reason for outcome in outcomes] == [None] * 3
+    outcomes.append(twice(outcomes[0]))
+    copies = [copy(outcomes[number % 4], number) for number in range(MANY)]
+    atlas = Atlas((*outcomes, *copies), study.all_analyses(), study.all_schemes(), {"position-atlas": "1.0"}, "2020-02-20")
+    every = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+    site = _built(atlas, every, folder)
+    return {path.relative_to(site).as_posix(): path.stat().st_size for path in site.rglob("*.html")}
+
+
+def _built(atlas: Atlas, every: list[Page], folder: Path) -> Path:
+    """The site without figures, and with empty pages in the place of copies."""
+    tree = render.render(atlas, every, TEMPLATES, SITE_SRC, lambda _: DRAWN)
+    empty = {page.path for page in every if page.path.startswith("checkpoints/organisation")}
+    kept = [path for path in tree if not path.startswith(("data/compare", "figures")) and not path.endswith(".npz")]
+    write.write({path: b"# Copy" if path in empty else tree[path] for path in kept}, folder / "docs")
+    html.build(MKDOCS, folder / "docs", folder / "site", None)
+    return folder / "site"
+
+
+def test_every_page_is_below_60_kilobytes(sizes: dict[str, int]) -> None:
+    open("/tmp/h/sizes", "w").write("\n".join(map(str, sorted(((size, path) for path, size in sizes.items()), reverse=True)[:40])))
+    assert {path: size for path, size in sizes.items() if size > MOST_BYTES} == {}
+
+
+def test_a_table_that_many_questions_fit_has_a_page_for_its_measures(sizes: dict[str, int]) -> None:
+    assert "checkpoints/bert/encoder-learned/measure.html" in sizes
+
+
+def test_tables_for_which_there_is_no_room_have_pages_of_their_own(sizes: dict[str, int]) -> None:
+    assert {"checkpoints/twice/decoder-learned.html", "checkpoints/twice/decoder-learned/measure.html"} <= set(sizes)
