@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.contracts import Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
+from generator.contracts import Atlas, Encoding, Label, LayoutRow, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import NoEncoding, PositionTable
 from generator.lazily import Lazily
 from generator.numerics import Array, frozen
@@ -182,3 +182,9 @@ def test_arrays_are_the_same_bytes_twice() -> None:
 def test_an_array_that_would_need_a_pickle_is_not_written() -> None:
     with pytest.raises(ValueError, match="allow_pickle"):
         data.npz(reading({"table": Result(arrays={"objects": np.array([{}])})}))
+
+
+def test_the_tensors_of_a_checkpoint_are_given_with_their_layers_folded() -> None:
+    rows = (LayoutRow("=h.#.attn.weight", (8, 2), "F16", 12), LayoutRow("\ud800", (), "I64", 1))
+    found = files(Outcome(checkpoint(), "ok", layout=rows))["data/row/layout.csv"].decode()
+    assert found == "tensor,shape,dtype,times\n'=h.#.attn.weight,8 × 2,F16,12\n\\ud800,,I64,1\n"

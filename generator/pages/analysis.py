@@ -6,7 +6,7 @@ from math import ceil
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading
 
 Answer = tuple[Outcome, Reading]
-ROWS = 48  # answers on one page; those of the first are drawn
+ROWS = 24  # answers on one page, which fill the figures of most questions; those of the first are drawn
 
 
 def pages(atlas: Atlas) -> list[Page]:

@@ -1,21 +1,22 @@
 """A page for each checkpoint, whatever became of it, and one for each of many encodings of a kind; and the list of them all."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from math import ceil
+from itertools import accumulate, groupby
 
 from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcome, Page, PageKind, Reading, Result, Scheme
 from generator.layout import modules
 from generator.standings import Standing, Values, standing, values_of
 
 MOST_OF_A_KIND = 4  # More encodings of one scheme have pages of their own, but for the first.
-MOST_SECTIONS = 10  # on one page, so that it stays below 60 kB
+MOST_SECTIONS = 7  # on one page, so that it stays below 60 kB
 MOST_MODULES = 48
+MOST_CARDS = 40  # The pages of further encodings are named without pictures.
 STAGES = {"see": "What it holds", "measure": "What the measures say", "place": "On one scale with all others"}
 LEADING = 5  # remarks that a page opens with
 ROWS = 100  # of the list, on one page
+MOST_OF_ONE = 4  # rows of one checkpoint
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,19 @@ def pages(atlas: Atlas) -> list[Page]:
 
 
 def _list(atlas: Atlas) -> Iterator[Page]:
-    numbers = range(1, ceil(len(atlas.outcomes) / ROWS) + 1)
-    for number in numbers:
-        outcomes = atlas.outcomes[(number - 1) * ROWS : number * ROWS]
-        context = {"outcomes": outcomes, "schemes": _schemes(atlas), "numbers": numbers, "number": number, "total": len(atlas.outcomes)}
+    parts = _in_pages(atlas.outcomes)
+    numbers = range(1, len(parts) + 1)
+    for number, outcomes in zip(numbers, parts, strict=True):
+        context = {"outcomes": outcomes, "most": MOST_OF_ONE, "schemes": _schemes(atlas)}
+        context |= {"numbers": numbers, "number": number, "total": len(atlas.outcomes)}
         yield Page(f"checkpoints/{'index' if number == 1 else f'list/{number}'}.md", "checkpoints.md.jinja", context)
+
+
+def _in_pages(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
+    """As many on each page as fill its rows."""
+    ends = accumulate(min(max(len(outcome.readings), 1), MOST_OF_ONE) for outcome in outcomes)
+    pairs = groupby(zip(ends, outcomes, strict=True), key=lambda pair: (pair[0] - 1) // ROWS)
+    return [[outcome for _, outcome in some] for _, some in pairs] or [[]]
 
 
 def _family(atlas: Atlas, outcomes: list[Outcome], values: Values) -> Iterator[Page]:
@@ -94,7 +103,7 @@ def _pages_of(atlas: Atlas, outcome: Outcome, values: Values, before: list[Outco
     apart = [part for part in every if part.reading.encoding.key in apart_keys]
     context = {"outcome": outcome, "checkpoint": outcome.checkpoint, "before": before, "after": after, "apart": apart, "alone": None}
     context |= {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date, "many": len(every) > 1}
-    context |= {"modules": modules(outcome.layout), "most_modules": MOST_MODULES}
+    context |= {"modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
     home = f"checkpoints/{outcome.checkpoint.slug}.md"
     yield Page(home, "checkpoint.md.jinja", {**context, "parts": parts, **_remarks(every, parts)})
     for part in apart:
