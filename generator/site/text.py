@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 SAFE = re.compile(r"[^\W_]|[ ,;?]")
+BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 SIGNIFICANT = 4
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -16,9 +17,9 @@ def literal(text: str) -> Markup:
     """``text`` as Markdown that shows it literally, wherever it stands: no markup, element, attribute or link comes of it.
 
     Everything but letters, digits and harmless marks becomes a numeric character reference, which neither Markdown nor
-    its extensions look into. Line ends become spaces; what cannot be seen is written as \\uXXXX.
+    its extensions look into. Line ends become spaces; what cannot be seen is written as \\uXXXX. A number and its % stay together.
     """
-    return Markup("".join(_literal(character) for character in " ".join(text.split())))  # noqa: S704 (this is the escaper)
+    return Markup("".join(_literal(character) for character in BEFORE_PERCENT.sub("\u00a0", " ".join(text.split()))))  # noqa: S704 (this is the escaper)
 
 
 def _literal(character: str) -> str:
