@@ -21,10 +21,21 @@ def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
 
     with mpl.rc_context(STYLE):
         buffer = io.StringIO()
-        draw(*inputs).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        _save(draw(*inputs), buffer)
     text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
     return text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1).encode()
+
+
+def _save(figure: "Figure", file: io.StringIO) -> None:
+    """``figure.savefig`` would draw all of it once more, to nowhere, for the sake of the layout."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    canvas, engine, dpi = FigureCanvasSVG(figure), figure.get_layout_engine(), figure.dpi
+    if engine is not None:
+        engine.execute(figure)  # It leaves the resolution of SVG behind; images are drawn at the figure's own.
+        figure.set(layout_engine="none", dpi=dpi)
+    canvas.print_svg(file, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
 
 
 def _scheme_css() -> str:
