@@ -2,17 +2,19 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from generator import discovery, fingerprint, pages, runs, study, versions
-from generator.contracts import Atlas, Figure, Outcome, PageKind
+from generator.contracts import Atlas, Figure, Maker, Outcome, PageKind
+from generator.errors import AtlasError
 from generator.kept import Kept
 from generator.site import html, render, write
 from generator.store import Store
@@ -24,27 +26,59 @@ STATUSES = ("ok", "failed", "not reached")
 NOTE = ".built.json"
 
 
+Hired = Callable[[], runs.Workers]
+
+
 class Remembered:
     """What was made of finished work before, such as comparisons, and is made anew only where it would be different."""
 
-    def __init__(self, kept: Kept, code: str, fresh: bool) -> None:
-        self.kept, self.code, self.fresh = kept, code, fresh
+    def __init__(self, kept: Kept, code: str, fresh: bool, hired: Hired) -> None:
+        self.kept, self.code, self.fresh, self.hired = kept, code, fresh, hired
         self.used: set[str] = set()
+
+    def drawings(self, figures: Iterable[Figure]) -> None:
+        """Have all figures drawn, as many at once as there are workers."""
+        self.all({_name(figure): render.maker(figure) for figure in figures if figure.made_of})
 
     def drawing(self, figure: Figure) -> bytes:
         """The figure as SVG."""
-        make = partial(render.drawing, figure)
-        return self.of(fingerprint.of_parts((figure.path, figure.made_of)), make) if figure.made_of else make()
+        make = render.maker(figure)
+        return self.all({_name(figure): make})[_name(figure)] if figure.made_of else make()
 
-    def of(self, name: str, make: Callable[[], bytes]) -> bytes:
-        """What ``make`` returned under this name in an earlier run of the same code, or returns now."""
-        key = fingerprint.of_parts((name, self.code))
-        self.used.add(key)
-        known = None if self.fresh else self.kept.get(key)
-        made = make() if known is None else known
-        if known is None:
-            self.kept.put(key, made)
-        return made
+    def all(self, makers: Mapping[str, Maker]) -> dict[str, bytes]:
+        """What was returned under each name in an earlier run of the same code, or is returned now.
+
+        errors: AtlasError when a worker does not come to an end of one
+        """
+        keys = {name: fingerprint.of_parts((name, self.code)) for name in makers}
+        found = {name: self._known(key) for name, key in keys.items()}
+        self.used.update(keys.values())
+        new = {name: self.hired().make(makers[name]) for name, known in found.items() if known is None}
+        for name, future in new.items():
+            made = self._made(name, future)
+            self.kept.put(keys[name], made)
+            found[name] = made
+        return {name: made for name, made in found.items() if made is not None}
+
+    def _known(self, key: str) -> bytes | None:
+        return None if self.fresh and key not in self.used else self.kept.get(key)
+
+    def _made(self, name: str, future: "Future[bytes]") -> bytes:
+        try:
+            return future.result()
+        except Exception as error:
+            raise AtlasError(f"{name}: {self.hired().reason(error)}; expected it to be made") from error
+
+
+def _name(figure: Figure) -> str:
+    return f"{figure.path} {fingerprint.of_parts(figure.made_of)}"
+
+
+@contextmanager
+def _hired_once(workers: Callable[[], AbstractContextManager[runs.Workers]]) -> Iterator[Hired]:
+    """``workers`` who start when they are first called for, and stay the same until the block ends."""
+    with ExitStack() as stack:
+        yield cache(lambda: stack.enter_context(workers()))
 
 
 def build(
@@ -65,11 +99,14 @@ def build(
     noted = {} if fresh else _noted(folder)
     if whole is None or noted.get("key") != whole:
         kept = Store(folder / "store")
-        outcomes = runs.run(dict(zip(tasks, keys, strict=True)), kept, workers, tell, fresh)
+        with _hired_once(workers) as hired:
+            outcomes = runs.run(dict(zip(tasks, keys, strict=True)), kept, lambda: nullcontext(hired()), tell, fresh)
+            remembered = Remembered(kept.drawings, code, fresh, hired)
+            changed = _write(_atlas(outcomes, remembered), folder, remembered)
+        if changed or noted.get("html") != html_key:
+            html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time())
         counts = Counter(str(outcome.status) for outcome in outcomes)
         note = {"key": None if counts["failed"] else whole, "html": html_key, "counts": {status: counts[status] for status in STATUSES}}
-        remembered = Remembered(kept.drawings, code, fresh)
-        _publish(_atlas(outcomes, remembered), folder, remembered, stands=noted.get("html") == html_key)
         (folder / NOTE).write_text(json.dumps(note), encoding="utf-8")
         kept.limit({key for key in keys if key}, remembered.used)
         noted = note
@@ -77,21 +114,20 @@ def build(
     return counted
 
 
-def _publish(atlas: Atlas, folder: Path, remembered: Remembered, stands: bool) -> None:
-    """Write docs and site. stands: the present site is what mkdocs makes of the present docs"""
+def _write(atlas: Atlas, folder: Path, remembered: Remembered) -> bool:
+    """Write the docs; whether they have changed."""
     (folder / NOTE).unlink(missing_ok=True)
     with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
         every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+        remembered.drawings(figure for page in every_page for figure in page.figures)
         tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, remembered.drawing)
-        changed = write.write(tree, folder / "docs")
-    if changed or not stands:
-        html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time())
+        return write.write(tree, folder / "docs")
 
 
 def _atlas(outcomes: tuple[Outcome, ...], remembered: Remembered) -> Atlas:
     seconds = versions.commit_time()
     date = None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, remembered.of)
+    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, remembered.all)
 
 
 def _noted(folder: Path) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from generator.contracts import Maker
 from generator.errors import RefusedError, RowError
-from generator.runs import Done, Workers, attempt
+from generator.runs import Done, Workers, attempt, made
 from generator.study import Task
 
 REACH_SECONDS = 10
@@ -34,12 +35,18 @@ class _Processes:
         future: Future[Done] = self.pool.schedule(attempt, args=(task,), timeout=self.limits.seconds)
         return future
 
+    def make(self, maker: Maker) -> "Future[bytes]":
+        future: Future[bytes] = self.pool.schedule(made, args=(maker,), timeout=self.limits.seconds)
+        return future
+
     def reason(self, error: BaseException) -> str:
         if isinstance(error, TooLongError):
             return f"took longer than {self.limits.seconds:g} seconds"
         if isinstance(error, MemoryError):
             return f"needed more than {self.limits.memory / 2**30:g} GiB of memory"
-        ended = f"its process ended with code {getattr(error, 'exitcode', None) or type(error).__name__}"
+        if not hasattr(error, "exitcode"):
+            return f"unexpected {type(error).__name__}: {error}"
+        ended = f"its process ended with code {error.exitcode or type(error).__name__}"
         return f"{ended}; it had {self.limits.memory / 2**30:g} GiB of memory and {self.limits.seconds:g} seconds"
 
 
@@ -72,6 +79,12 @@ class _Cluster:
 
     def submit(self, task: Task) -> "Future[Done]":
         future: Future[Done] = self.executor.submit(attempt_elsewhere, task, self.code)
+        return future
+
+    def make(self, maker: Maker) -> "Future[bytes]":
+        """Here, where the store is."""
+        future: Future[bytes] = Future()
+        future.set_result(made(maker))
         return future
 
     def reason(self, error: BaseException) -> str:

@@ -29,7 +29,8 @@ def record(kind: type[Record], present: Mapping[str, object], makers: Mapping[st
     """A ``kind`` of dataclass, ``present`` fields as they are, the others made anew each time that they are asked for."""
     if not makers:
         return kind(**present)
-    later = {name: property(partial(_made, make)) for name, make in makers.items()}
+    later: dict[str, object] = {name: property(partial(_made, make)) for name, make in makers.items()}
+    later["__reduce__"] = lambda _: (record, (kind, present, makers))  # To another process go the makers, not what they make.
     made: Record = object.__new__(type(kind.__name__, (kind,), later))
     for name, value in present.items():
         object.__setattr__(made, name, value)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TypeVar
 
 import numpy as np
@@ -63,22 +63,22 @@ def said(compute: Callable[[Subject[FormT]], Result], form: FormT) -> Result:
 
 def metrics(compute: Callable[[Subject[FormT]], Result], *keys: str) -> Callable[[FormT], list[float]]:
     """A measure of ``Published``: the metrics under ``keys`` of what an analysis says of a form; NaN where one has no value."""
-
-    def measure(form: FormT) -> list[float]:
-        found = {metric.key: metric.value for metric in said(compute, form).metrics}
-        return [np.nan if (value := found[key]) is None else value for key in keys]
-
-    return measure
+    return partial(_metrics, compute, keys)
 
 
 def array(compute: Callable[[Subject[FormT]], Result], name: str, *places: int) -> Callable[[FormT], list[float]]:
     """A measure of ``Published``: entries of an array of what an analysis says of a form."""
+    return partial(_entries, compute, name, places)
 
-    def measure(form: FormT) -> list[float]:
-        values: Floats = said(compute, form).arrays[name]
-        return [float(values[place]) for place in places]
 
-    return measure
+def _metrics(compute: Callable[[Subject[FormT]], Result], keys: tuple[str, ...], form: FormT) -> list[float]:
+    found = {metric.key: metric.value for metric in said(compute, form).metrics}
+    return [np.nan if (value := found[key]) is None else value for key in keys]
+
+
+def _entries(compute: Callable[[Subject[FormT]], Result], name: str, places: tuple[int, ...], form: FormT) -> list[float]:
+    values: Floats = said(compute, form).arrays[name]
+    return [float(values[place]) for place in places]
 
 
 @dataclass(frozen=True)

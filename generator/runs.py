@@ -8,7 +8,9 @@ from functools import partial
 from time import monotonic
 from typing import Literal, Protocol
 
-from generator.contracts import Outcome, Reading, Status
+from threadpoolctl import threadpool_limits
+
+from generator.contracts import Maker, Outcome, Reading, Status
 from generator.errors import RowError
 from generator.fingerprint import of_parts
 from generator.lazily import Lazily, changed
@@ -51,6 +53,9 @@ class Workers(Protocol):
     def submit(self, task: Task) -> "Future[Done]":
         """Do ``attempt`` of a task sometime."""
 
+    def make(self, maker: Maker) -> "Future[bytes]":
+        """Do ``made`` of what needs this machine's disk sometime."""
+
     def reason(self, error: BaseException) -> str:
         """What an error says of the worker that it comes from."""
 
@@ -63,6 +68,12 @@ def attempt(task: Task) -> Done:
     begun, before = monotonic(), _received()
     packed = pack(study(task))
     return Done(packed, monotonic() - begun, _received() - before)
+
+
+def made(make: Maker) -> bytes:
+    """What ``make`` returns, by whichever process this is."""
+    with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
+        return make()
 
 
 def keys(tasks: Sequence[Task], code: str) -> list[str | None]:

@@ -120,8 +120,11 @@ def _plain(value: object, blobs: list[bytes]) -> object:
 
 
 def _unpacked(document: bytes, read: Read) -> Any:
-    base = HEAD + len(document)
-    return _value(json.loads(document), lambda start, stop: read(base + start, base + stop))
+    return _value(json.loads(document), partial(_after, HEAD + len(document), read))
+
+
+def _after(base: int, read: Read, start: int, stop: int) -> bytes:
+    return read(base + start, base + stop)
 
 
 def _value(plain: Any, read: Read) -> Any:

@@ -28,14 +28,15 @@ def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
 
 
 def _save(figure: "Figure", file: io.StringIO) -> None:
-    """``figure.savefig`` would draw all of it once more, to nowhere, for the sake of the layout."""
+    """``figure.savefig`` alone would draw all of it once more, to nowhere, for the sake of the layout."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    canvas, engine, dpi = FigureCanvasSVG(figure), figure.get_layout_engine(), figure.dpi
+    FigureCanvasSVG(figure)  # Text is measured as it will be drawn.
+    engine, dpi = figure.get_layout_engine(), figure.dpi
     if engine is not None:
         engine.execute(figure)  # It leaves the resolution of SVG behind; images are drawn at the figure's own.
-        figure.set(layout_engine="none", dpi=dpi)
-    canvas.print_svg(file, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+        figure.set(layout_engine=None, dpi=dpi)
+    figure.savefig(file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
 
 
 def _scheme_css() -> str:

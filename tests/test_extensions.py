@@ -1,6 +1,7 @@
 """What holds for every extension, whichever there are; none is named here."""
 
 import ast
+import pickle
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import pairwise
@@ -111,6 +112,12 @@ def test_an_extension_says_what_it_is_in_words(package: ModuleType, record: Any)
         value for name in ("title", "summary", "question", "source", "looked_for") if (value := getattr(record, name, None)) is not None
     ]
     assert all(text.strip() == text and len(text) > 3 for text in said)
+
+
+@each_with_prose
+def test_what_an_extension_draws_and_must_give_again_can_be_made_in_another_process(package: ModuleType, record: Any) -> None:
+    drawn = [spec.draw for spec in record.figures] if isinstance(record, Analysis) else [record.picture.draw, record.picture.numbers]
+    assert pickle.dumps([*drawn, record.published])
 
 
 @pytest.mark.parametrize("package", MACROS, ids=lambda package: package.__name__)

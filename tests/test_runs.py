@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from pebble import ProcessExpired
 
-from generator import crews, runs, study, style
+from generator import builds, crews, runs, study, style
 from generator.contracts import Checkpoint, Outcome
+from generator.errors import AtlasError
+from generator.kept import Kept
 from generator.store import Store, pack, unpack
 from generator.style import SERIES
 from tests.support import checkpoint
@@ -92,6 +94,30 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
             lost.result()
         assert crew.reason(caught.value).startswith("its process ended with code -9; it had 4 GiB of memory and 600 seconds")
         assert unpack(found.result().packed).status == "ok"
+
+
+def _nothing_can_be_made() -> bytes:
+    raise ValueError("no such colour")
+
+
+def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> None:
+    with crews.processes(1) as crew:
+        remembered = builds.Remembered(Kept(tmp_path), "code", False, lambda: crew)
+        with pytest.raises(AtlasError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"):
+            remembered.all({"a.svg": _nothing_can_be_made})
+
+
+def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> None:
+    made = [builds.Remembered(Kept(tmp_path), "code", fresh, _nobody) for fresh in (False, True)]
+    with crews.processes(1) as crew:
+        first = builds.Remembered(Kept(tmp_path), "code", False, lambda: crew).all({"a.svg": partial(bytes, 3)})
+    assert first == made[0].all({"a.svg": _nothing_can_be_made}) == {"a.svg": bytes(3)}
+    with pytest.raises(AssertionError, match="asked"):
+        made[1].all({"a.svg": _nothing_can_be_made})
+
+
+def _nobody() -> runs.Workers:
+    raise AssertionError("asked")
 
 
 def test_finished_work_is_not_done_again(tmp_path: Path) -> None:

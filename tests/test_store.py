@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator import study
-from generator.contracts import Encoding, Outcome, Provenance
+from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, Result
 from generator.encodings import PositionTable, Rotation
 from generator.store import Store, pack, unpack
 from tests.support import checkpoint
@@ -35,6 +36,10 @@ VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),
 )
+
+
+def reading(form: PositionTable, results: dict[str, Result]) -> Reading:
+    return Reading(Encoding("text", "learned", form, Provenance("")), Label("A table", "#000000"), results, {}, {}, b"")
 
 
 @pytest.fixture
@@ -73,6 +78,17 @@ def test_what_is_kept_of_a_config_comes_back_as_it_was() -> None:
     found = unpack(pack(Encoding("decoder", "rotary", Rotation(1e4, 4, 4, 16, scaling), Provenance("config.json"))))
     assert isinstance(found, Encoding)
     assert found.form.scaling == scaling
+
+
+def test_what_is_read_when_asked_for_goes_to_another_process_by_its_place_on_disk(store: Store) -> None:
+    form = PositionTable(np.random.default_rng(0).standard_normal((400, 64)))
+    result = Result(arrays={"squares": np.square(form.vectors)})
+    store.put(KEY, pack(Outcome(checkpoint(), "ok", readings=(reading(form, {"question": result}),))))
+    found = store.get(KEY)
+    assert found is not None
+    sent = pickle.dumps((found.readings[0].encoding.form, found.readings[0].results))
+    assert len(sent) < form.vectors.nbytes / 50
+    assert pack(pickle.loads(sent)) == pack((form, {"question": result}))  # noqa: S301 (it was made here)
 
 
 def test_a_key_under_which_nothing_was_put_has_nothing(store: Store) -> None:

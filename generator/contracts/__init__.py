@@ -1,6 +1,6 @@
 """The records that travel between the rooms, and nothing else."""
 
-from generator.contracts.outcomes import Atlas, Fact, Figure, Outcome, Page, PageKind, Reading, Status, Tree
+from generator.contracts.outcomes import Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
 from generator.contracts.published import Published
 from generator.contracts.reading import (
     SENTENCE,
@@ -35,6 +35,7 @@ __all__ = [
     "Label",
     "LayerNorm",
     "LayoutRow",
+    "Maker",
     "Metric",
     "Numbers",
     "Outcome",

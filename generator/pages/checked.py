@@ -1,8 +1,9 @@
 """The values that others give, beside ours."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from threadpoolctl import threadpool_limits
 
@@ -26,20 +27,23 @@ def pages(atlas: Atlas) -> list[Page]:
     def table(sha256: str) -> Form | None:
         return next((one.form for one in encodings if one.provenance.sha256 == sha256 and _whole(one)), None)
 
-    cases = [case for kind in (atlas.analyses, atlas.schemes) for record in kind for case in record.published]
-    there = sorted({case.sha256 for case in cases if case.sha256 and table(case.sha256)})
-    made = atlas.remember(f"{__name__} {there}", lambda: json.dumps([_asked(case, table) for case in cases]).encode())
-    ours = dict(zip(map(id, cases), json.loads(made), strict=True))
+    cases = {f"analyses {one.key}": one.published for one in atlas.analyses if one.published}
+    cases |= {f"schemes {one.key}": one.published for one in atlas.schemes if one.published}
+    wanted = {case.sha256 for published in cases.values() for case in published if case.sha256}
+    tables = {sha256: form for sha256 in sorted(wanted) if (form := table(sha256))}
+    makers = {f"{__name__} {name} {[*tables]}": partial(_asked, published, tables) for name, published in cases.items()}
+    made = [ours for answer in atlas.remember(makers).values() for ours in json.loads(answer)]
+    ours = dict(zip((id(case) for published in cases.values() for case in published), made, strict=True))
     groups = [*_groups("analyses", atlas.analyses, ours), *_groups("schemes", atlas.schemes, ours)]
     every = [one for group in groups for one in group.checks]
     counts = {"all": len(every), "agree": sum(one.agrees for one in every), "absent": sum(one.ours is None for one in every)}
     return [Page("learn/checked-against.md", "checked.md.jinja", {"groups": groups, "counts": counts})]
 
 
-def _asked(case: Published, table: Callable[[str], Form | None]) -> list[float] | None:
+def _asked(cases: Sequence[Published], tables: Mapping[str, Form]) -> bytes:
+    """Our values of each case, as JSON."""
     with threadpool_limits(1):  # As where checkpoints are studied: more threads would change the last digits.
-        found = check(case, table).ours
-    return None if found is None else list(found)
+        return json.dumps([check(case, tables.get).ours for case in cases]).encode()
 
 
 def _groups(room: str, records: Sequence[Analysis] | Sequence[Scheme], ours: Mapping[int, list[float] | None]) -> Iterator[Group]:

@@ -1,6 +1,13 @@
 """A page for each scheme: what it does, a picture of that, and the checkpoints that use it."""
 
-from generator.contracts import Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading, Scheme
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from generator.contracts import Atlas, Figure, FigureSpec, Numbers, Outcome, Page, PageKind, Reading, Results, Scheme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 MOST_CARDS = 48  # the others are in the list of checkpoints
 
@@ -21,8 +28,12 @@ def _figure(scheme: Scheme) -> Figure:
     """The scheme's picture as a figure, which is drawn from no result."""
     picture, numbers = scheme.picture, scheme.picture.numbers()
     alt = picture.alt(numbers)
-    spec = FigureSpec("picture", picture.caption, picture.how_to_read, alt=lambda _: alt, draw=lambda _: picture.draw(numbers))
+    spec = FigureSpec("picture", picture.caption, picture.how_to_read, alt=lambda _: alt, draw=partial(_drawn, picture.draw, numbers))
     return Figure(f"figures/schemes/{scheme.key}.svg", spec, alt, f"data/schemes/{scheme.key}.npz", made_of=(scheme.key,))
+
+
+def _drawn(draw: "Callable[[Numbers], Drawing]", numbers: Numbers, _: Results) -> "Drawing":
+    return draw(numbers)
 
 
 def _users(atlas: Atlas, scheme: Scheme) -> list[tuple[Outcome, Reading]]:

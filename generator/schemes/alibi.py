@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Mapping
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,15 +128,15 @@ SCHEME = Scheme(
             ("0.5", "0.25", "0.125", "0.0625", "0.03125", "0.015625", "0.0078125", "0.00390625"),
             "Press et al. 2022 (arXiv 2108.12409), section 3",
             list,
-            lambda: slopes(8),
+            partial(slopes, 8),
             margin=0.0,
         ),
         Published(
             "Last of the slopes of 12 heads",
             ("0.088388",),
             "the code of the authors, for numbers of heads that are no power of two",
-            lambda found: [found[-1]],
-            lambda: slopes(12),
+            itemgetter(slice(-1, None)),
+            partial(slopes, 12),
         ),
     ),
 )

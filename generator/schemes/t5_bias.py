@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -184,14 +185,14 @@ SCHEME = Scheme(
             (*map(str, range(9)), "12", "16", "23", "32", "46", "64", "91"),
             "Raffel et al. 2020 (arXiv 1910.10683), section 2.1, and the code published with it",
             first_distances,
-            lambda: buckets(-np.arange(MOST_SHOWN), 32, 128, causal=False),
+            partial(buckets, -np.arange(MOST_SHOWN), 32, 128, causal=False),
         ),
         Published(
             "The same in a decoder",
             (*map(str, range(17)), "19", "21", "24", "27", "31", "35", "40", "46", "52", "59", "67", "77", "87", "99", "113"),
             "Raffel et al. 2020, section 2.1, and the code published with it",
             first_distances,
-            lambda: buckets(-np.arange(MOST_SHOWN), 32, 128, causal=True),
+            partial(buckets, -np.arange(MOST_SHOWN), 32, 128, causal=True),
         ),
     ),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from generator.contracts import Atlas, Figure, Page
+from generator.contracts import Atlas, Figure, Maker, Page
 from generator.lazily import Lazily
 from generator.site import data, explorer
 from generator.site.formulas import formula
@@ -19,12 +19,16 @@ from generator.svg import svg
 
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 RECENT = 64  # drawings that are held, since a page asks for their size before they are written
-Maker = Callable[[], bytes]
 
 
 def drawing(figure: Figure) -> bytes:
     """A figure as it is drawn from its results."""
-    return svg(figure.spec.draw, figure.results)
+    return maker(figure)()
+
+
+def maker(figure: Figure) -> Maker:
+    """What draws a figure, in this process or another."""
+    return partial(svg, figure.spec.draw, figure.results)
 
 
 def render(
