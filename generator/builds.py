@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from generator import discovery, fingerprint, pages, runs, study, versions
-from generator.contracts import Atlas, Figure, Maker, Outcome, PageKind
+from generator.contracts import Atlas, Figure, Maker, Outcome, Page, PageKind
 from generator.errors import AtlasError
 from generator.kept import Kept
 from generator.site import html, render, write
@@ -26,7 +26,7 @@ STATUSES = ("ok", "failed", "not reached")
 NOTE = ".built.json"
 
 
-Hired = Callable[[], runs.Workers]
+Hired = Callable[[], runs.Makers]
 
 
 class Remembered:
@@ -35,39 +35,41 @@ class Remembered:
     def __init__(self, kept: Kept, code: str, fresh: bool, hired: Hired) -> None:
         self.kept, self.code, self.fresh, self.hired = kept, code, fresh, hired
         self.used: set[str] = set()
-
-    def drawings(self, figures: Iterable[Figure]) -> None:
-        """Have all figures drawn, as many at once as there are workers."""
-        self.all({_name(figure): render.maker(figure) for figure in figures if figure.made_of})
+        self.under_way: dict[str, Future[bytes]] = {}
 
     def drawing(self, figure: Figure) -> bytes:
         """The figure as SVG."""
-        make = render.maker(figure)
-        return self.all({_name(figure): make})[_name(figure)] if figure.made_of else make()
+        return self.of(_name(figure), render.maker(figure)) if figure.made_of else render.drawing(figure)
 
-    def all(self, makers: Mapping[str, Maker]) -> dict[str, bytes]:
-        """What was returned under each name in an earlier run of the same code, or is returned now.
+    def start(self, figures: Iterable[Figure]) -> None:
+        """Have these figures drawn, as many at once as there are workers."""
+        for figure in figures:
+            if figure.made_of:
+                self._start(_name(figure), render.maker(figure))
 
-        errors: AtlasError when a worker does not come to an end of one
+    def of(self, name: str, make: Maker) -> bytes:
+        """What ``make`` returned under this name in an earlier run of the same code, or returns now.
+
+        errors: AtlasError when a worker does not come to its end
         """
-        keys = {name: fingerprint.of_parts((name, self.code)) for name in makers}
-        found = {name: self._known(key) for name, key in keys.items()}
-        self.used.update(keys.values())
-        new = {name: self.hired().make(makers[name]) for name, known in found.items() if known is None}
-        for name, future in new.items():
-            made = self._made(name, future)
-            self.kept.put(keys[name], made)
-            found[name] = made
-        return {name: made for name, made in found.items() if made is not None}
-
-    def _known(self, key: str) -> bytes | None:
-        return None if self.fresh and key not in self.used else self.kept.get(key)
-
-    def _made(self, name: str, future: "Future[bytes]") -> bytes:
+        key = self._start(name, make)
+        known = self.kept.get(key) if key not in self.under_way else None
+        if known is not None:
+            return known
         try:
-            return future.result()
+            made = self.under_way.pop(key, None) or self.hired().make(make)
+            self.kept.put(key, made.result())
         except Exception as error:
             raise AtlasError(f"{name}: {self.hired().reason(error)}; expected it to be made") from error
+        return made.result()
+
+    def _start(self, name: str, make: Maker) -> str:
+        """Begin what neither was made before nor is under way; its key."""
+        key = fingerprint.of_parts((name, self.code))
+        if key not in self.used and (self.fresh or self.kept.get(key) is None):
+            self.under_way[key] = self.hired().make(make)
+        self.used.add(key)
+        return key
 
 
 def _name(figure: Figure) -> str:
@@ -75,16 +77,16 @@ def _name(figure: Figure) -> str:
 
 
 @contextmanager
-def _hired_once(workers: Callable[[], AbstractContextManager[runs.Workers]]) -> Iterator[Hired]:
-    """``workers`` who start when they are first called for, and stay the same until the block ends."""
+def _hired_once(makers: Callable[[], AbstractContextManager[runs.Makers]]) -> Iterator[Hired]:
+    """``makers`` who start when they are first called for, and stay the same until the block ends."""
     with ExitStack() as stack:
-        yield cache(lambda: stack.enter_context(workers()))
+        yield cache(lambda: stack.enter_context(makers()))
 
 
 def build(
     tasks: Sequence[study.Task],
     folder: Path,
-    workers: Callable[[], AbstractContextManager[runs.Workers]],
+    crews: runs.Crews,
     tell: Callable[[runs.Event], None],
     fresh: bool = False,
 ) -> Mapping[str, int]:
@@ -99,8 +101,8 @@ def build(
     noted = {} if fresh else _noted(folder)
     if whole is None or noted.get("key") != whole:
         kept = Store(folder / "store")
-        with _hired_once(workers) as hired:
-            outcomes = runs.run(dict(zip(tasks, keys, strict=True)), kept, lambda: nullcontext(hired()), tell, fresh)
+        outcomes = runs.run(dict(zip(tasks, keys, strict=True)), kept, crews.studying, tell, fresh)
+        with _hired_once(crews.drawing) as hired:
             remembered = Remembered(kept.drawings, code, fresh, hired)
             changed = _write(_atlas(outcomes, remembered), folder, remembered)
         if changed or noted.get("html") != html_key:
@@ -118,8 +120,11 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered) -> bool:
     """Write the docs; whether they have changed."""
     (folder / NOTE).unlink(missing_ok=True)
     with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
-        every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-        remembered.drawings(figure for page in every_page for figure in page.figures)
+        every_page: list[Page] = []
+        for kind in discovery.load(pages, PageKind):
+            found = kind.pages(atlas)
+            remembered.start(figure for page in found for figure in page.figures)
+            every_page += found
         tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, remembered.drawing)
         return write.write(tree, folder / "docs")
 
@@ -127,7 +132,7 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered) -> bool:
 def _atlas(outcomes: tuple[Outcome, ...], remembered: Remembered) -> Atlas:
     seconds = versions.commit_time()
     date = None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, remembered.all)
+    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, remembered.of)
 
 
 def _noted(folder: Path) -> dict[str, Any]:

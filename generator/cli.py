@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from generator import builds, config, crews, progress, rows, study, versions
+from generator import builds, config, crews, progress, rows, runs, study, versions
 from generator.contracts import Checkpoint, Encoding, Outcome
 from generator.errors import AtlasError, RefusedError
 from generator.site import data, write
@@ -62,10 +62,11 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused, nothing was changed.
     """
     with _told():
-        workers = partial(crews.cluster, cluster, versions.code()) if cluster else partial(crews.processes, jobs)
         tasks = study.plan(config.load(config_file, study.all_sources()), offline)
+        here = partial(crews.processes, jobs)
+        there = partial(crews.cluster, cluster, versions.code()) if cluster else partial(here, shared=crews.shared(len(tasks)))
         with write.owned(output) as folder, progress.telling(out, len(tasks), log) as teller:
-            counts = builds.build(tasks, folder, workers, teller.tell, fresh)
+            counts = builds.build(tasks, folder, runs.Crews(there, here), teller.tell, fresh)
         out.print(teller.summary(counts, output / "site" / "index.html"), markup=False)
     raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
 

@@ -2,7 +2,7 @@
 
 import multiprocessing
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLongError
 from contextlib import contextmanager
@@ -15,7 +15,9 @@ from generator.runs import Done, Workers, attempt, made
 from generator.study import Task
 
 REACH_SECONDS = 10
-SHARED = ("generator.study", "matplotlib.backends.backend_svg", "torch", "transformers.models.auto.modeling_auto")
+SHARED = ("generator.study", "matplotlib.backends.backend_svg", "scipy.optimize")
+SHARED_BY_MANY = ("torch", "transformers.models.auto.modeling_auto")  # A list of a few may not need them, or in one process alone.
+FEW = 8  # rows
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,15 @@ class _Processes:
 
 
 @contextmanager
-def processes(jobs: int, limits: Limits | None = None) -> Iterator[Workers]:
-    """``jobs`` processes on this machine. One that crashes, takes too much or never ends costs its own row alone."""
+def processes(jobs: int, limits: Limits | None = None, shared: Sequence[str] = SHARED) -> "Iterator[_Processes]":
+    """``jobs`` processes on this machine. One that crashes, takes too much or never ends costs its own row alone.
+
+    shared: modules that the first to start imports for all later ones, which share its memory where the system knows how
+    """
     from pebble import ProcessPool
 
     within = limits or Limits()
-    with ProcessPool(max_workers=jobs, context=_context(), initializer=_limit_memory, initargs=(within.memory,)) as pool:
+    with ProcessPool(max_workers=jobs, context=_context(shared), initializer=_limit_memory, initargs=(within.memory,)) as pool:
         try:
             yield _Processes(pool, within)
         except BaseException:
@@ -64,11 +69,16 @@ def processes(jobs: int, limits: Limits | None = None) -> Iterator[Workers]:
             raise
 
 
-def _context() -> Any:
+def shared(n_rows: int) -> tuple[str, ...]:
+    """What it pays to share among the processes that study so many rows."""
+    return SHARED if n_rows <= FEW else (*SHARED, *SHARED_BY_MANY)
+
+
+def _context(shared: Sequence[str]) -> Any:
     """How processes are started: on Linux from one that has imported the large libraries once, whose memory they share."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
-    multiprocessing.set_forkserver_preload(list(SHARED))
+    multiprocessing.set_forkserver_preload(list(shared))
     return multiprocessing.get_context("forkserver")
 
 
@@ -79,12 +89,6 @@ class _Cluster:
 
     def submit(self, task: Task) -> "Future[Done]":
         future: Future[Done] = self.executor.submit(attempt_elsewhere, task, self.code)
-        return future
-
-    def make(self, maker: Maker) -> "Future[bytes]":
-        """Here, where the store is."""
-        future: Future[bytes] = Future()
-        future.set_result(made(maker))
         return future
 
     def reason(self, error: BaseException) -> str:

@@ -53,11 +53,26 @@ class Workers(Protocol):
     def submit(self, task: Task) -> "Future[Done]":
         """Do ``attempt`` of a task sometime."""
 
-    def make(self, maker: Maker) -> "Future[bytes]":
-        """Do ``made`` of what needs this machine's disk sometime."""
-
     def reason(self, error: BaseException) -> str:
         """What an error says of the worker that it comes from."""
+
+
+class Makers(Protocol):
+    """Whoever draws what compares: processes on this machine, which reads results from its own disk."""
+
+    def make(self, maker: Maker) -> "Future[bytes]":
+        """Do ``made`` of it sometime."""
+
+    def reason(self, error: BaseException) -> str:
+        """As that of workers."""
+
+
+@dataclass(frozen=True)
+class Crews:
+    """Those who study checkpoints, and those who draw what compares them; they start when they are called for."""
+
+    studying: Callable[[], AbstractContextManager[Workers]]
+    drawing: Callable[[], AbstractContextManager[Makers]]
 
 
 def attempt(task: Task) -> Done:

@@ -80,8 +80,10 @@ def pack(value: object) -> bytes:
     """``value`` (records of ours, mappings, tuples, arrays, plain values) as the bytes of a file."""
     blobs: list[bytes] = []
     document = json.dumps(_plain(value, blobs)).encode()
-    rest = b"".join([len(document).to_bytes(8), document, *blobs])
-    return hashlib.sha256(rest).digest() + rest
+    parts, digest = [len(document).to_bytes(8), document, *blobs], hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return b"".join([digest.digest(), *parts])
 
 
 def unpack(data: bytes) -> Any:

@@ -104,19 +104,19 @@ def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> N
     with crews.processes(1) as crew:
         remembered = builds.Remembered(Kept(tmp_path), "code", False, lambda: crew)
         with pytest.raises(AtlasError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"):
-            remembered.all({"a.svg": _nothing_can_be_made})
+            remembered.of("a.svg", _nothing_can_be_made)
 
 
 def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> None:
     made = [builds.Remembered(Kept(tmp_path), "code", fresh, _nobody) for fresh in (False, True)]
     with crews.processes(1) as crew:
-        first = builds.Remembered(Kept(tmp_path), "code", False, lambda: crew).all({"a.svg": partial(bytes, 3)})
-    assert first == made[0].all({"a.svg": _nothing_can_be_made}) == {"a.svg": bytes(3)}
+        first = builds.Remembered(Kept(tmp_path), "code", False, lambda: crew).of("a.svg", partial(bytes, 3))
+    assert first == made[0].of("a.svg", _nothing_can_be_made) == bytes(3)
     with pytest.raises(AssertionError, match="asked"):
-        made[1].all({"a.svg": _nothing_can_be_made})
+        made[1].of("a.svg", _nothing_can_be_made)
 
 
-def _nobody() -> runs.Workers:
+def _nobody() -> runs.Makers:
     raise AssertionError("asked")
 
 

@@ -52,15 +52,15 @@ class Outcome:
 Maker = Callable[[], bytes]
 
 
-def _anew(makers: Mapping[str, Maker]) -> Mapping[str, bytes]:
-    return {name: make() for name, make in makers.items()}
+def _anew(_: str, make: Maker) -> bytes:
+    return make()
 
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
     """A whole run: the outcomes in order of their slugs, and the extensions that made them.
 
-    remember: what functions made under these names in an earlier run of the same code, or make now; other processes may call them
+    remember: what a function made under a name in an earlier run of the same code, or makes now, perhaps in another process
     """
 
     outcomes: tuple[Outcome, ...]
@@ -68,7 +68,7 @@ class Atlas:
     schemes: tuple[Scheme, ...]
     versions: Mapping[str, str] = field(default_factory=dict)
     date: str | None = None
-    remember: Callable[[Mapping[str, Maker]], Mapping[str, bytes]] = _anew
+    remember: Callable[[str, Maker], bytes] = _anew
 
 
 @dataclass(frozen=True)

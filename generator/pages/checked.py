@@ -27,13 +27,11 @@ def pages(atlas: Atlas) -> list[Page]:
     def table(sha256: str) -> Form | None:
         return next((one.form for one in encodings if one.provenance.sha256 == sha256 and _whole(one)), None)
 
-    cases = {f"analyses {one.key}": one.published for one in atlas.analyses if one.published}
-    cases |= {f"schemes {one.key}": one.published for one in atlas.schemes if one.published}
-    wanted = {case.sha256 for published in cases.values() for case in published if case.sha256}
-    tables = {sha256: form for sha256 in sorted(wanted) if (form := table(sha256))}
-    makers = {f"{__name__} {name} {[*tables]}": partial(_asked, published, tables) for name, published in cases.items()}
-    made = [ours for answer in atlas.remember(makers).values() for ours in json.loads(answer)]
-    ours = dict(zip((id(case) for published in cases.values() for case in published), made, strict=True))
+    cases = [case for kind in (atlas.analyses, atlas.schemes) for record in kind for case in record.published]
+    wanted = sorted({case.sha256 for case in cases if case.sha256})
+    tables = {sha256: form for sha256 in wanted if (form := table(sha256))}
+    made = atlas.remember(f"{__name__} {[*tables]}", partial(_asked, cases, tables))
+    ours = dict(zip(map(id, cases), json.loads(made), strict=True))
     groups = [*_groups("analyses", atlas.analyses, ours), *_groups("schemes", atlas.schemes, ours)]
     every = [one for group in groups for one in group.checks]
     counts = {"all": len(every), "agree": sum(one.agrees for one in every), "absent": sum(one.ours is None for one in every)}
