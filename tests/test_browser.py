@@ -75,6 +75,12 @@ def test_a_narrow_screen_does_not_scroll_sideways(kind: str, page: Page, address
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
+def test_an_address_leads_to_its_section_though_tables_above_are_not_laid_out_yet(page: Page, address: str) -> None:
+    page.goto(f"{address}/checkpoints/all-minilm-l6-v2/encoder-learned/measure.html#order_probe")
+    page.wait_for_timeout(500)
+    assert 0 <= page.locator("#order_probe").evaluate("heading => heading.getBoundingClientRect().top") <= 200
+
+
 def test_figures_follow_the_scheme_that_the_reader_chose(browser: Browser, address: str) -> None:
     page = browser.new_page(color_scheme="light")
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html")

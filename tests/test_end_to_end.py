@@ -82,6 +82,10 @@ def test_no_figure_is_larger_than_200_kilobytes(built: Path) -> None:
     assert {path.name: path.stat().st_size for path in built.rglob("docs/figures/**/*.svg") if path.stat().st_size > 200_000} == {}
 
 
+def test_no_page_is_larger_than_60_kilobytes(built: Path) -> None:
+    assert {path.name: path.stat().st_size for path in built.rglob("site/**/*.html") if path.stat().st_size > 60_000} == {}
+
+
 def test_no_link_is_broken(built: Path) -> None:
     site = built / "site"
     pages = {page: BeautifulSoup(page.read_bytes(), "html.parser") for page in site.rglob("*.html") if page.name != "404.html"}
