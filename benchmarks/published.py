@@ -4,6 +4,7 @@ import json
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -74,8 +75,9 @@ def _write_weights(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
 def _tokenizer(n_bytes: int, n_words: int) -> str:
     """A tokenizer of whole words, as long as the published one."""
     words = ["[UNK]", *dict.fromkeys(SENTENCE.split())]
-    longest = "x" * max(1, n_bytes // n_words - 20)
-    vocabulary = {word: index for index, word in enumerate([*words, *(f"{longest}{index}" for index in range(n_words - len(words)))])}
+    letters = np.array(list(ascii_lowercase))[np.random.default_rng(0).integers(0, 26, (n_words, max(1, n_bytes // n_words - 20)))]
+    made = ("".join(row) + str(index) for index, row in enumerate(letters[len(words) :]))  # Random: they compress less than real ones.
+    vocabulary = {word: index for index, word in enumerate([*words, *made])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106 (a word, not a password)
     tokenizer.pre_tokenizer = Whitespace()
     text = tokenizer.to_str()

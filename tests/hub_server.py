@@ -1,5 +1,6 @@
 """A small real server that speaks as much of the Hub's protocol as its client needs, and the program run against it."""
 
+import gzip
 import hashlib
 import json
 import os
@@ -18,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 ROOT = Path(__file__).parent.parent
 NOBODY = "http://127.0.0.1:9"  # The discard port: nothing listens there.
 ALWAYS = 1_000_000
+TEXTS = (".json", ".txt")  # files that the Hub compresses
 INFO = re.compile(r"/api/models/(?P<id>.+?)(/revision/(?P<revision>.+))?")
 TREE = re.compile(r"/api/models/(?P<id>.+?)/tree/(?P<revision>[^/]+)(?P<under>/.+)?")
 FILE = re.compile(r"/(?P<id>.+?)/resolve/(?P<revision>[^/]+)/(?P<name>.+)")
@@ -163,6 +165,13 @@ def _of_range(answer: Answer, span: str | None) -> Answer:
     return Answer(206, answer.body[start:stop], {**answer.headers, "Content-Range": f"bytes {start}-{stop - 1}/{total}"})
 
 
+def _compressed(answer: Answer) -> Answer:
+    """A whole text as the Hub sends it to those who take it so."""
+    if answer.status != 200 or "Content-Encoding" in answer.headers:
+        return answer
+    return Answer(200, gzip.compress(answer.body, mtime=0), {**answer.headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"})
+
+
 def _json(document: object) -> Answer:
     return Answer(200, json.dumps(document).encode(), {"Content-Type": "application/json"})
 
@@ -181,6 +190,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path)
         answer = self.server.answer(Asked(self.command, path, self.headers.get("Authorization"), self.headers.get("Range")))
+        if path.endswith(TEXTS) and "gzip" in self.headers.get("Accept-Encoding", ""):
+            answer = _compressed(answer)
         self.close_connection = True
         if answer.status is None:
             return

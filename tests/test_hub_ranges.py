@@ -1,5 +1,6 @@
 """What a Hub is asked for, byte by byte, what is kept of it, and what it can do to whoever asks."""
 
+import gzip
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -120,6 +121,21 @@ def test_a_pickle_that_the_row_allows_is_downloaded_whole(tmp_path: Path) -> Non
         done = run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
     assert "torch does not load it with weights_only" in done.stderr
     assert hub.downloads() == ["config.json", "pytorch_model.bin"]
+
+
+def test_a_text_comes_compressed_and_is_read_as_it_is(tmp_path: Path) -> None:
+    padded = {**FILES, "config.json": FILES["config.json"] + b" " * 2**20}
+    with serving({"atlas/large": Repository({COMMIT: padded}, {"main": COMMIT})}) as hub:
+        done = inspect(tmp_path, hub, "--json")
+    assert json.loads(done.stdout)["encodings"][0]["scheme"] == "learned"
+    assert hub.sent < 2**17
+
+
+def test_a_compressed_text_that_unpacks_to_too_much_is_not_unpacked_to_its_end(tmp_path: Path) -> None:
+    bomb = Answer(200, gzip.compress(bytes(2**27)), {"Content-Encoding": "gzip"})
+    with serving(HUB, Trouble(bomb, about="config.json")) as hub:
+        done = inspect(tmp_path, hub)
+    assert f"the Hub sends more than {2**26:,} bytes; expected no more than were asked for" in done.stderr
 
 
 SPAN = {"Content-Range": f"bytes 0-32767/{len(WEIGHTS)}"}
