@@ -54,6 +54,7 @@ def test_a_page_opens_without_error_or_foreign_request(kind: str, page: Page, ad
 @pytest.mark.parametrize("kind", KINDS)
 def test_axe_finds_nothing_serious(kind: str, page: Page, address: str) -> None:
     page.goto(f"{address}/{kind}")
+    page.locator("html.js").wait_for()  # The theme's script has run.
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
     found = Axe().run(page, options=WCAG).response["violations"]
     serious = [each for each in found if each["impact"] in ("serious", "critical")]
