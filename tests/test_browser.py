@@ -82,6 +82,13 @@ def test_an_address_leads_to_its_section_though_tables_above_are_not_laid_out_ye
     assert 0 <= page.locator("#order_probe").evaluate("heading => heading.getBoundingClientRect().top") <= 200
 
 
+def test_the_table_of_contents_follows_the_reader_though_the_theme_starts_late(page: Page, address: str) -> None:
+    page.goto(f"{address}/learn/method.html")
+    page.locator("html.js").wait_for()
+    page.locator("h2").last.scroll_into_view_if_needed()
+    page.locator(".md-sidebar--secondary .md-nav__link--active").last.wait_for()
+
+
 def test_figures_follow_the_scheme_that_the_reader_chose(browser: Browser, address: str) -> None:
     page = browser.new_page(color_scheme="light")
     page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
