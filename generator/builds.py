@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,11 @@ class Remembered:
         for figure in figures:
             if figure.made_of:
                 self._start(_name(figure), render.maker(figure))
+
+    def promised(self, name: str, make: Maker) -> Maker:
+        """``of`` for later; a worker begins now."""
+        self._start(name, make)
+        return partial(self.of, name, make)
 
     def of(self, name: str, make: Maker) -> bytes:
         """What ``make`` returned under this name in an earlier run of the same code, or returns now.
@@ -132,7 +137,7 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered) -> bool:
 def _atlas(outcomes: tuple[Outcome, ...], remembered: Remembered) -> Atlas:
     seconds = versions.commit_time()
     date = None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, remembered.of)
+    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, remembered.promised)
 
 
 def _noted(folder: Path) -> dict[str, Any]:

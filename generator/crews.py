@@ -15,7 +15,7 @@ from generator.runs import Done, Workers, attempt, made
 from generator.study import Task
 
 REACH_SECONDS = 10
-SHARED = ("generator.study", "matplotlib.backends.backend_svg", "scipy.optimize")
+SHARED = ("generator.study", "matplotlib.backends.backend_svg", "sklearn.model_selection")
 SHARED_BY_MANY = ("torch", "transformers.models.auto.modeling_auto")  # A list of a few may not need them, or in one process alone.
 FEW = 8  # rows
 

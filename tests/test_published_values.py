@@ -66,8 +66,9 @@ def atlas_with(shape: tuple[int, ...]) -> Atlas:
 @pytest.mark.parametrize(("shape", "ours"), [((3, 1), (3.0,)), ((5, 1), None)])
 def test_the_page_asks_the_table_of_a_checkpoint_where_all_of_it_are_positions(shape: tuple[int, ...], ours: object) -> None:
     (page,) = checked.pages(atlas_with(shape))
-    assert page.context["groups"][0].checks[0].ours == ours
-    assert page.context["counts"] == {"all": 1, "agree": int(ours is not None), "absent": int(ours is None)}
+    groups, counts = page.context["found"]()
+    assert groups[0].checks[0].ours == ours
+    assert counts == {"all": 1, "agree": int(ours is not None), "absent": int(ours is None)}
 
 
 def of(printed: str, ours: float, margin: float | None = None) -> Check:

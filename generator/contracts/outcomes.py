@@ -52,15 +52,16 @@ class Outcome:
 Maker = Callable[[], bytes]
 
 
-def _anew(_: str, make: Maker) -> bytes:
-    return make()
+def _anew(_: str, make: Maker) -> Maker:
+    return make
 
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
     """A whole run: the outcomes in order of their slugs, and the extensions that made them.
 
-    remember: what a function made under a name in an earlier run of the same code, or makes now, perhaps in another process
+    remember: begins, perhaps in another process, what a function did not make under a name in an earlier run of the same code; what
+    it returns waits for the end
     """
 
     outcomes: tuple[Outcome, ...]
@@ -68,7 +69,7 @@ class Atlas:
     schemes: tuple[Scheme, ...]
     versions: Mapping[str, str] = field(default_factory=dict)
     date: str | None = None
-    remember: Callable[[str, Maker], bytes] = _anew
+    remember: Callable[[str, Maker], Maker] = _anew
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import partial
 
 from threadpoolctl import threadpool_limits
 
-from generator.contracts import Analysis, Atlas, Encoding, Page, PageKind, Published, Scheme
+from generator.contracts import Analysis, Atlas, Encoding, Maker, Page, PageKind, Published, Scheme
 from generator.encodings import Form, PositionTable
 from generator.published import Check, check
 
@@ -31,11 +31,15 @@ def pages(atlas: Atlas) -> list[Page]:
     wanted = sorted({case.sha256 for case in cases if case.sha256})
     tables = {sha256: form for sha256 in wanted if (form := table(sha256))}
     made = atlas.remember(f"{__name__} {[*tables]}", partial(_asked, cases, tables))
-    ours = dict(zip(map(id, cases), json.loads(made), strict=True))
+    return [Page("learn/checked-against.md", "checked.md.jinja", {"found": partial(_found, atlas, cases, made)})]
+
+
+def _found(atlas: Atlas, cases: Sequence[Published], made: Maker) -> tuple[list[Group], dict[str, int]]:
+    """All cases by what they belong to, and how many there are, agree, and could not be asked."""
+    ours = dict(zip(map(id, cases), json.loads(made()), strict=True))
     groups = [*_groups("analyses", atlas.analyses, ours), *_groups("schemes", atlas.schemes, ours)]
     every = [one for group in groups for one in group.checks]
-    counts = {"all": len(every), "agree": sum(one.agrees for one in every), "absent": sum(one.ours is None for one in every)}
-    return [Page("learn/checked-against.md", "checked.md.jinja", {"groups": groups, "counts": counts})]
+    return groups, {"all": len(every), "agree": sum(one.agrees for one in every), "absent": sum(one.ours is None for one in every)}
 
 
 def _asked(cases: Sequence[Published], tables: Mapping[str, Form]) -> bytes:
