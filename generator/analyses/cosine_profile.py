@@ -50,9 +50,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     invariance, falls = translation_invariance(cosines, offsets_between(len(cosines))), local_monotonicity([cosines], STEPS)
     rise = first_rise(profile)
     found = (
-        Metric("positions", "Positions compared", float(len(vectors))),
-        _or_reason("half", "Distance at which the mean cosine falls below ½", half_of(profile), "positions", "it never falls below ½"),
         Metric("half_fall", "Distance at which half of the fall to the mean is done", half_of_fall(profile, mean), "positions"),
+        _or_reason("half", "Distance at which the mean cosine falls below ½", half_of(profile), "positions", "it never falls below ½"),
         _or_reason("rise", "First offset at which the mean cosine rises", rise, "positions", "it never rises"),
         _or_reason(
             "invariance", "Translation invariance", invariance, "", "the cosines of all pairs of two different positions are the same"
@@ -64,10 +63,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
             "%",
             "no two neighbours have a direction",
         ),
+        Metric("positions", "Positions compared", float(len(vectors))),
     )
     spread = spread_by_offset(cosines)
     return Result(
-        found, {"profile": profile, "spread": spread}, (*_of_fall(found[2], found[3], float(profile[1]), mean), *_of_invariance(invariance))
+        found, {"profile": profile, "spread": spread}, (*_of_fall(found[0], found[2], float(profile[1]), mean), *_of_invariance(invariance))
     )
 
 

@@ -70,7 +70,6 @@ def _both_sides(even: list[float | None]) -> Floats | None:
 def _metrics(n_positions: int, local: Floats, chance: float, keys: list[float], even: Floats | None) -> tuple[Metric, ...]:
     reason = None if even is not None else "no query has keys on both sides of it"
     return (
-        Metric("positions", "Positions compared", float(n_positions)),
         Metric("locality", "Locality, mean of heads", 100.0 * float(local.mean()), "%"),
         Metric("most_local", "Locality of the most local head", 100.0 * float(local.max()), "%"),
         Metric("least_local", "Locality of the least local head", 100.0 * float(local.min()), "%"),
@@ -81,6 +80,7 @@ def _metrics(n_positions: int, local: Floats, chance: float, keys: list[float], 
         Metric(
             "one_sided", "Heads with a symmetry below 50 %", None if even is None else 100.0 * float(np.mean(even < UNLIKE)), "%", reason
         ),
+        Metric("positions", "Positions compared", float(n_positions)),
     )
 
 

@@ -56,10 +56,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
     in_mean = float(len(form.vectors) * np.sum(mean**2) / np.sum(values**2))
     return Result(
         metrics=(
-            Metric("most", "Highest rank that the shape allows", float(values.size)),
-            *_measures("", "", values),
-            Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
             *_measures("centred_", ", mean taken off", centred),
+            Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
+            *_measures("", "", values),
+            Metric("most", "Highest rank that the shape allows", float(values.size)),
         ),
         arrays={"energy": cumulative(values), "energy_centred": cumulative(centred) if centred.size else centred},
         findings=(*_of_rank(centred), *_of_mean(in_mean)),

@@ -40,7 +40,10 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What one analysis says of one encoding. With ``reason`` it does not apply and all else is empty."""
+    """What one analysis says of one encoding. With ``reason`` it does not apply and all else is empty.
+
+    metrics: the one that says most comes first
+    """
 
     metrics: tuple[Metric, ...] = ()
     arrays: Mapping[str, Array] = field(default_factory=dict)
