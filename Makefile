@@ -25,8 +25,7 @@ check: $(SETUP) $(SAMPLES) ## lint, types, architecture, tests and a strict buil
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest -n auto
-	$(BIN)/python -m generator build
+	@$(MAKE) --no-print-directory test site
 
 samples: $(SAMPLES) ## bring the sample checkpoints (about 200 MB)
 

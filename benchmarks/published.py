@@ -76,7 +76,7 @@ def _tokenizer(n_bytes: int, n_words: int) -> str:
     """A tokenizer of whole words, as long as the published one."""
     words = ["[UNK]", *dict.fromkeys(SENTENCE.split())]
     letters = np.array(list(ascii_lowercase))[np.random.default_rng(0).integers(0, 26, (n_words, max(1, n_bytes // n_words - 20)))]
-    made = ("".join(row) + str(index) for index, row in enumerate(letters[len(words) :]))  # Random: they compress less than real ones.
+    made = ("".join(row) + str(index) for index, row in enumerate(letters[len(words) :]))  # Random: repetition would compress too well.
     vocabulary = {word: index for index, word in enumerate([*words, *made])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106 (a word, not a password)
     tokenizer.pre_tokenizer = Whitespace()
