@@ -69,11 +69,16 @@ def test_every_picture_loads_and_has_its_text(kind: str, page: Page, address: st
     assert page.locator("figure img:not([alt]), figure img[alt='']").count() == 0
 
 
+@pytest.mark.parametrize("scripts", [True, False], ids=["with-scripts", "without-scripts"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_narrow_screen_does_not_scroll_sideways(kind: str, page: Page, address: str) -> None:
-    page.set_viewport_size({"width": 375, "height": 800})
+def test_a_narrow_screen_does_not_scroll_sideways(kind: str, scripts: bool, browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport={"width": 375, "height": 800}, java_script_enabled=scripts)
+    page = context.new_page()
     page.goto(f"{address}/{kind}")
+    if scripts:
+        page.locator("html.js").wait_for()  # The theme's script has run.
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    context.close()
 
 
 def test_an_address_leads_to_its_section_though_tables_above_are_not_laid_out_yet(page: Page, address: str) -> None:
