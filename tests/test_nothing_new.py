@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -9,7 +11,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from tests.built import contents
-from tests.hub_server import run
+from tests.hub_server import ROOT, run
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, write_folder, write_list
 
 FOLDERS = {"buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": TABLE}
@@ -47,6 +49,15 @@ def _forget_the_whole(folder: Path) -> None:
 
 def _break_the_note(folder: Path) -> None:
     (folder / "out/.built.json").write_text("{")
+
+
+def test_other_processes_import_what_a_first_build_needs(world: Path) -> None:
+    command = ["build", "--config", str(world / "checkpoints.yml"), "--output", str(world / "first")]
+    code = (
+        f"import sys; from generator.cli import app; app({command}, standalone_mode=False); print({HEAVY - {'scipy'}} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"
 
 
 def test_a_build_with_nothing_new_imports_no_heavy_library_and_no_mkdocs(world: Path) -> None:

@@ -67,6 +67,13 @@ def test_outcomes_come_in_the_order_of_the_rows_however_many_run_at_once(jobs: i
     assert sorted(event.slug for event in told if event.name == "finished") == ["broken", "nothing", "rotation"]
 
 
+def test_outcomes_are_the_same_where_processes_cannot_share_what_they_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoints = rows(tmp_path, {"rotation": ROTATION})
+    shared, _ = run(checkpoints, tmp_path / "shared")
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert pack(run(checkpoints, tmp_path / "own", jobs=1)[0]) == pack(shared)
+
+
 def test_a_row_that_takes_too_long_fails_and_says_so(tmp_path: Path) -> None:
     outcomes, _ = run(rows(tmp_path, {"rotation": ROTATION}), tmp_path, limits=crews.Limits(seconds=0.01))
     assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "took longer than 0.01 seconds")]

@@ -37,7 +37,7 @@ def compute(subject: Subject[OffsetBias]) -> Result:
             Metric("near_heads", "Heads whose bias is largest within one position", near / n_heads * 100.0, "%"),
         ),
         arrays={"values": values, "offsets": form.offsets, "matrices": form.kernel(SHOWN), "peaks": peaks},
-        findings=(Finding(f"{near} of {n_heads} heads favour the position itself or a direct neighbour.", ("near_heads",), 0.4),),
+        findings=(Finding(f"{near or 'None'} of {n_heads} heads favour the position itself or a direct neighbour.", ("near_heads",), 0.4),),
     )
 
 

@@ -95,7 +95,8 @@ def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Findin
     if 2 * near >= local.size:
         said = Finding(f"By the bias alone, {near} of {local.size} heads look nearer than even attention: {compared}.", rests_on, 0.4)
     else:
-        said = Finding(f"By the bias alone, only {near} of {local.size} heads look nearer than even attention: {compared}.", rests_on, 0.6)
+        few = f"only {near} of" if near else "none of"
+        said = Finding(f"By the bias alone, {few} {local.size} heads look nearer than even attention: {compared}.", rests_on, 0.6)
     uneven = 0 if even is None else int(np.count_nonzero(even < UNLIKE))
     if even is None or 2 * uneven < even.size:
         return (said,)
