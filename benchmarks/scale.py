@@ -14,7 +14,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from benchmarks.measured import Taken, taken
-from generator import config, runs, study, versions
+from generator import config, fingerprint, runs, study, versions
 from generator.contracts import Label, Reading
 from generator.store import Store, pack, unpack
 from tests.synthetic import write_list
@@ -67,7 +67,7 @@ def _fill(folder: Path) -> None:
     """Put under each key the outcome of a checkpoint of the same kind, as if it were that of its own."""
     tasks = study.plan(config.load(folder / "checkpoints.yml", study.all_sources()), offline=False)
     store = Store(folder / "out/store")
-    key_of = dict(zip(tasks, runs.keys(tasks, versions.code()), strict=True))
+    key_of = dict(zip(tasks, runs.keys(tasks, versions.studying(), fingerprint.Digests(folder / "digests.json").of), strict=True))
     known = {int(task.checkpoint.title.split()[1]): store.get(str(key)) for task, key in key_of.items()}
     for task, key in key_of.items():
         index = int(task.checkpoint.title.split()[1])

@@ -1,10 +1,11 @@
 """One build from tasks to a site, or nothing at all where nothing has changed since the last."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from generator import discovery, fingerprint, pages, runs, study, versions
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page, PageKind
-from generator.errors import AtlasError
+from generator.errors import RefusedError
 from generator.kept import Kept
 from generator.site import html, render, write
 from generator.store import Store
@@ -22,6 +23,7 @@ from generator.store import Store
 ROOT = versions.ROOT
 TEMPLATES, SITE_SRC, MKDOCS = ROOT / "templates", ROOT / "site_src", ROOT / "mkdocs.yml"
 SOURCES = (ROOT / "generator", TEMPLATES, SITE_SRC, MKDOCS)  # What a site depends on beside its checkpoints.
+HTML_SOURCES = (TEMPLATES / "theme", MKDOCS)  # What its HTML depends on beside its docs.
 STATUSES = ("ok", "failed", "not reached")
 NOTE = ".built.json"
 
@@ -55,18 +57,25 @@ class Remembered:
     def of(self, name: str, make: Maker) -> bytes:
         """What ``make`` returned under this name in an earlier run of the same code, or returns now.
 
-        errors: AtlasError when a worker does not come to its end
+        errors: RefusedError when a worker does not come to its end
         """
         key = self._start(name, make)
         known = self.kept.get(key) if key not in self.under_way else None
         if known is not None:
             return known
         try:
-            made = self.under_way.pop(key, None) or self.hired().make(make)
-            self.kept.put(key, made.result())
+            made = self._made(self.under_way.pop(key, None), make)
         except Exception as error:
-            raise AtlasError(f"{name}: {self.hired().reason(error)}; expected it to be made") from error
-        return made.result()
+            raise RefusedError(f"{name}: {self.hired().reason(error)}; expected it to be made") from error
+        self.kept.put(key, made)
+        return made
+
+    def _made(self, begun: "Future[bytes] | None", make: Maker) -> bytes:
+        """What a worker makes, or the next one if the first was lost."""
+        if begun is not None:
+            with suppress(Exception):
+                return begun.result()
+        return self.hired().make(make).result()
 
     def _start(self, name: str, make: Maker) -> str:
         """Begin what neither was made before nor is under way; its key."""
@@ -100,9 +109,10 @@ def build(
     fresh: build even where the last build was of the same
     """
     code = versions.code()
-    keys = runs.keys(tasks, code)
-    html_key = fingerprint.of_parts((fingerprint.of_contents((MKDOCS,)), code, versions.commit_time()))
-    whole = None if None in keys else fingerprint.of_parts((keys, fingerprint.of_contents(SOURCES), html_key))
+    keys = _keys(tasks, folder)
+    html_key = fingerprint.of_parts((fingerprint.of_contents(HTML_SOURCES), code, versions.commit_time(), os.environ.get(html.ADDRESS)))
+    listed = [task.checkpoint for task in tasks]
+    whole = None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents(SOURCES), html_key))
     noted = {} if fresh else _noted(folder)
     if whole is None or noted.get("key") != whole:
         kept = Store(folder / "store")
@@ -113,12 +123,20 @@ def build(
         if changed or noted.get("html") != html_key:
             html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time())
         counts = Counter(str(outcome.status) for outcome in outcomes)
-        note = {"key": None if counts["failed"] else whole, "html": html_key, "counts": {status: counts[status] for status in STATUSES}}
+        complete = counts["ok"] == len(tasks)  # What was not may be the next time, though nothing here has changed.
+        note = {"key": whole if complete else None, "html": html_key, "counts": {status: counts[status] for status in STATUSES}}
         (folder / NOTE).write_text(json.dumps(note), encoding="utf-8")
         kept.limit({key for key in keys if key}, remembered.used)
         noted = note
     counted: dict[str, int] = noted["counts"]
     return counted
+
+
+def _keys(tasks: Sequence[study.Task], folder: Path) -> list[str | None]:
+    digests = fingerprint.Digests(folder / "store" / "digests.json")
+    keys = runs.keys(tasks, versions.studying(), digests.of)
+    digests.save()
+    return keys
 
 
 def _write(atlas: Atlas, folder: Path, remembered: Remembered) -> bool:

@@ -5,6 +5,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import Literal, Protocol
 
@@ -91,13 +92,14 @@ def made(make: Maker) -> bytes:
         return make()
 
 
-def keys(tasks: Sequence[Task], code: str) -> list[str | None]:
+def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> list[str | None]:
     """For each task the digest of all that its outcome depends on; None where only opening the files would tell.
 
     Colours, notes and groups are no part of it: they are put in afterwards, so that a new row costs no other one its place.
+    ``digest`` is asked for that of a file.
     """
     source_of = {source.key: source for source in all_sources()}
-    states = [source_of[task.checkpoint.source].state(task.checkpoint) for task in tasks]
+    states = [source_of[task.checkpoint.source].state(task.checkpoint, digest) for task in tasks]
     rows = [replace(task.checkpoint, notes="", group="") for task in tasks]
     return [None if known is None else of_parts((row, known, code)) for row, known in zip(rows, states, strict=True)]
 

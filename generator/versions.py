@@ -1,15 +1,25 @@
 """What the program and its libraries are: all that decides numbers and pages beside the checkpoints."""
 
 import os
+import platform
+import re
 import subprocess
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
 from generator import __version__
+from generator.errors import RefusedError
 from generator.fingerprint import of_contents, of_parts
 
 ROOT = Path(__file__).parent.parent
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
+MOST_SECONDS = 253_402_300_800  # The year 10000, which no date can be written of.
+# What a study does not import: a change there makes pages anew, and no numbers.
+BEYOND_STUDY = (
+    "__main__.py", "builds.py", "cli.py", "config.py", "crews.py", "likeness.py", "pages", "progress.py", "rows.py", "site",
+    "standings.py",
+)  # fmt: skip
 
 
 def all_versions() -> dict[str, str]:
@@ -18,13 +28,30 @@ def all_versions() -> dict[str, str]:
 
 
 def code() -> str:
-    """Digest of the program and of its libraries' versions."""
-    return of_parts((of_contents((ROOT / "generator",)), all_versions()))
+    """Digest of the program and of the versions of Python and of every library that it asks for."""
+    return of_parts((of_contents((ROOT / "generator",)), _required()))
+
+
+def studying() -> str:
+    """As ``code``, of what decides the outcome of one checkpoint."""
+    rooms = [place for place in (ROOT / "generator").iterdir() if place.name not in BEYOND_STUDY]
+    return of_parts((of_contents(rooms), _required()))
+
+
+def _required() -> list[tuple[str, str]]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = [re.split(r"[^\w.-]", requirement)[0] for requirement in project["dependencies"]]
+    return [("python", platform.python_version()), *((name, version(name)) for name in names)]
 
 
 def commit_time() -> int | None:
-    """When the sources last changed: the same on every day that they are built. SOURCE_DATE_EPOCH goes first."""
+    """When the sources last changed: the same on every day that they are built. SOURCE_DATE_EPOCH goes first.
+
+    errors: RefusedError
+    """
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        if not (given.isascii() and given.isdecimal() and int(given) < MOST_SECONDS):
+            raise RefusedError(f"SOURCE_DATE_EPOCH: found {given!r}; expected seconds since 1970")
         return int(given)
     command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
     try:

@@ -1,6 +1,7 @@
 """A build in which little or nothing is new: what it does not do again, and what it does not even import."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,16 +12,17 @@ from subprocess import CompletedProcess
 import pytest
 
 from tests.built import contents
-from tests.hub_server import ROOT, run
+from tests.hub_server import NOBODY, ROOT, Repository, run, serving
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, write_folder, write_list
 
 FOLDERS = {"buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": TABLE}
+COMMIT = "a" * 40
 HEAVY = {"torch", "transformers", "sklearn", "scipy", "matplotlib", "pandas", "tokenizers", "PIL"}
 
 
-def build(folder: Path, *options: str) -> CompletedProcess[str]:
+def build(folder: Path, *options: str, endpoint: str = NOBODY) -> CompletedProcess[str]:
     command = ["build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), *options]
-    return run(*command, home=folder / "hub", PYTHONPROFILEIMPORTTIME="1")
+    return run(*command, home=folder / "hub", endpoint=endpoint, PYTHONPROFILEIMPORTTIME="1")
 
 
 def imported(done: CompletedProcess[str]) -> set[str]:
@@ -92,6 +94,37 @@ def test_a_drawing_of_several_that_was_changed_on_disk_is_drawn_again(world: Pat
     _forget_the_whole(world)
     assert "matplotlib" in imported(build(world))
     assert contents(world / "out/docs") == before
+
+
+def test_a_note_that_was_edited_is_published_and_nothing_is_studied_again(world: Path) -> None:
+    write_list(world, [{"folder": name, "notes": "Edited since."} for name in FOLDERS])
+    done = build(world)
+    assert "4 from the store" in done.stdout
+    assert "Edited since." in (world / "out/site/checkpoints/table.html").read_text(encoding="utf-8")
+
+
+def test_files_that_were_only_copied_anew_are_not_studied_again(world: Path) -> None:
+    build(world)
+    for name in FOLDERS:
+        for file in (world / name).iterdir():
+            os.utime(file, (0, 0))
+    assert "nothing has changed since the last build" in build(world).stdout
+
+
+def test_a_file_that_changed_within_the_same_size_and_time_is_studied_again(world: Path) -> None:
+    config = world / "rotation/config.json"
+    time = config.stat().st_mtime_ns
+    config.write_bytes(config.read_bytes().replace(b"4096.0", b"8192.0"))
+    os.utime(config, ns=(time, time))
+    assert "3 from the store" in build(world).stdout
+
+
+def test_a_checkpoint_that_was_not_reached_is_asked_for_again(tmp_path: Path) -> None:
+    write_list(tmp_path, [{"hub": "atlas/plain", "revision": COMMIT}])
+    assert "0 built, 0 failed, 1 not reached" in build(tmp_path).stdout
+    with serving({"atlas/plain": Repository({COMMIT: dict(NOTHING)}, {"main": COMMIT})}) as hub:
+        done = build(tmp_path, endpoint=hub.endpoint)
+    assert "1 built, 0 failed, 0 not reached" in done.stdout
 
 
 def test_fresh_does_all_again_and_gives_the_same(world: Path) -> None:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from pebble import ProcessExpired
 
-from generator import builds, crews, runs, study, style
+from generator import builds, crews, fingerprint, runs, study, style
 from generator.contracts import Checkpoint, Outcome
-from generator.errors import AtlasError
+from generator.errors import RefusedError
 from generator.kept import Kept
 from generator.store import Store, pack, unpack
 from generator.style import SERIES
@@ -47,13 +47,17 @@ def rows(folder: Path, contents: Mapping[str, Contents]) -> list[Checkpoint]:
     return [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in contents.items()]
 
 
+def keys_of(tasks: Sequence[study.Task], code: str = "code") -> list[str | None]:
+    return runs.keys(tasks, code, fingerprint.Digests(Path("nowhere")).of)
+
+
 def run(
     checkpoints: Sequence[Checkpoint], folder: Path, jobs: int = 2, limits: crews.Limits | None = None, fresh: bool = False
 ) -> tuple[tuple[Outcome, ...], list[runs.Event]]:
     """The outcomes and the events; what is done is kept in ``folder``."""
     told: list[runs.Event] = []
     tasks = study.plan(checkpoints, offline=False)
-    keys = dict(zip(tasks, runs.keys(tasks, "code"), strict=True))
+    keys = dict(zip(tasks, keys_of(tasks), strict=True))
     return runs.run(keys, Store(folder / "store"), partial(crews.processes, jobs, limits), told.append, fresh), told
 
 
@@ -110,8 +114,21 @@ def _nothing_can_be_made() -> bytes:
 def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> None:
     with crews.processes(1) as crew:
         remembered = builds.Remembered(Kept(tmp_path), "code", False, lambda: crew)
-        with pytest.raises(AtlasError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"):
+        with pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"):
             remembered.of("a.svg", _nothing_can_be_made)
+
+
+def _made_by_the_second(trace: Path) -> bytes:
+    if not trace.exists():
+        trace.touch()
+        os.kill(os.getpid(), 9)
+    return b"made"
+
+
+def test_a_worker_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
+    make = partial(_made_by_the_second, tmp_path / "trace")
+    with crews.processes(1) as crew:
+        assert builds.Remembered(Kept(tmp_path), "code", False, lambda: crew).promised("a.svg", make)() == b"made"
 
 
 def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> None:
@@ -152,16 +169,16 @@ def test_finished_work_that_is_cut_is_done_again(tmp_path: Path) -> None:
 
 def test_work_is_done_again_when_a_file_of_the_checkpoint_changes(tmp_path: Path) -> None:
     tasks = study.plan(rows(tmp_path, {"rotation": ROTATION}), offline=False)
-    before = runs.keys(tasks, "code")
+    before = keys_of(tasks)
     write_folder(tmp_path / "rotation", {"config.json": ROTATION["config.json"] + b" "})
-    assert runs.keys(tasks, "code") != before
+    assert keys_of(tasks) != before
 
 
 @pytest.mark.parametrize("what", ["title", "revision", "sentence", "pickle"])
 def test_the_key_covers_whatever_a_row_says(what: str, tmp_path: Path) -> None:
     [row] = rows(tmp_path, {"nothing": NOTHING})
     other = checkpoint(**{**vars(row), what: "other"})
-    assert runs.keys(study.plan([row], offline=True), "code") != runs.keys(study.plan([other], offline=True), "code")
+    assert keys_of(study.plan([row], offline=True)) != keys_of(study.plan([other], offline=True))
 
 
 def test_a_new_row_costs_no_other_one_its_finished_work(tmp_path: Path) -> None:
@@ -192,7 +209,7 @@ def test_what_only_pages_show_of_a_row_is_shown_without_studying_it_again(tmp_pa
 
 def test_the_key_covers_the_code(tmp_path: Path) -> None:
     tasks = study.plan(rows(tmp_path, {"nothing": NOTHING}), offline=True)
-    assert runs.keys(tasks, "code") != runs.keys(tasks, "other code")
+    assert keys_of(tasks) != keys_of(tasks, "other code")
 
 
 def test_a_row_that_failed_is_not_kept(tmp_path: Path) -> None:

@@ -140,6 +140,7 @@ UNSUITABLE: dict[str, tuple[str, str]] = {
     "a project": ("../project", "a project of its own"),
     "another's folder": ("../other", "holds files that no build of ours made"),
     "a folder with a hidden file": ("../hidden", "holds files that no build of ours made"),
+    "one with a link for its site": ("../linked", "holds a link where a build puts a folder of its own"),
     "a file": ("../file", "not a folder"),
     "below a file": ("../file/out", "Not a directory"),
 }
@@ -153,6 +154,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text("not ours", encoding="utf-8")
     (tmp_path / "home/work/here").mkdir()
+    (tmp_path / "home/work/linked").mkdir()
+    (tmp_path / "home/work/linked/site").symlink_to(tmp_path / "home/work/here")
     (tmp_path / "home/work/to-home").symlink_to(tmp_path / "home")
     (tmp_path / "link").symlink_to(tmp_path / "home")
     monkeypatch.chdir(tmp_path / "home/work/here")
@@ -173,6 +176,15 @@ def test_home_is_refused_when_it_is_a_link_itself(world: Path, monkeypatch: pyte
     monkeypatch.chdir("/")
     with pytest.raises(RefusedError, match="or home"), owned(world / "home"):
         pass
+
+
+def test_whoever_has_no_home_can_build(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    with owned(world / "home/work/new") as folder:
+        assert folder.is_dir()
 
 
 def test_this_repository_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from generator.contracts.published import Published
@@ -92,14 +93,14 @@ class LayoutRow:
 class Source:
     """Where files come from. ``is_path``: places are paths, relative to the configuration; ``reach`` asks once a run
     whether anything answers there, and raises NotReachedError when not. ``pin`` fixes a revision that can move, so that
-    all of a run sees the same; ``state`` changes whenever the files may have changed, and is None where only opening them
-    would tell. ``received``: bytes that this process has had over the network."""
+    all of a run sees the same; ``state`` changes whenever the files have, of which it is given a digest of any, and is None
+    where only opening them would tell. ``received``: bytes that this process has had over the network."""
 
     key: str
     describes: str
     is_path: bool
     open: Callable[[Checkpoint, bool], Files]
-    state: Callable[[Checkpoint], str | None]
+    state: Callable[[Checkpoint, Callable[[Path], str]], str | None]
     reach: Callable[[], None] = lambda: None
     pin: Callable[[Checkpoint, bool], Checkpoint] = lambda checkpoint, offline: checkpoint  # noqa: ARG005 (named for its callers)
     received: Callable[[], int] = lambda: 0

@@ -7,6 +7,8 @@ from pathlib import Path
 from generator.errors import RefusedError
 from generator.site.write import fresh
 
+ADDRESS = "SITE_URL"  # The variable that says where a site will stand; mkdocs.yml reads it.
+
 
 class _Said(logging.Handler):
     """What mkdocs warns of."""

@@ -13,6 +13,7 @@ from generator.errors import RefusedError
 
 MARKER = ".position-atlas"
 OLD = ".former-"
+SWAPPED = ("docs", "site")
 
 
 @contextmanager
@@ -90,14 +91,23 @@ def _put(content: bytes, target: Path, former: Path) -> bool:
     return former.is_file() and former.read_bytes() == content
 
 
+def _home() -> tuple[Path, ...]:
+    try:
+        return (Path.home().resolve(),)
+    except RuntimeError:  # A user without a home, as in a container.
+        return ()
+
+
 def _unsuitable(output: Path) -> str | None:
     place = output.resolve()
-    if place in (Path.home().resolve(), Path.cwd().resolve()) or place in Path.cwd().resolve().parents:
+    if place in (*_home(), Path.cwd().resolve(), *Path.cwd().resolve().parents):
         return "the working folder, one above it, or home"
     if (place / ".git").exists() or (place / "pyproject.toml").exists():
         return "a project of its own"
     if place.exists() and not place.is_dir():
         return "not a folder"
+    if any((place / name).is_symlink() for name in SWAPPED):
+        return "holds a link where a build puts a folder of its own"
     if place.is_dir() and any(place.iterdir()) and not (place / MARKER).exists():
         return "holds files that no build of ours made"
     return None

@@ -1,9 +1,9 @@
 """A local folder in the Hub's layout."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from generator.contracts import Checkpoint, Files, Source
-from generator.fingerprint import of_folder
 from generator.pickled import open_folder
 
 
@@ -11,8 +11,10 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 
     return open_folder(Path(checkpoint.place), checkpoint.id, checkpoint.pickle)
 
 
-def state(checkpoint: Checkpoint) -> str:
-    return of_folder(Path(checkpoint.place))
+def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str:
+    folder = Path(checkpoint.place)
+    files = sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+    return ";".join(f"{path.name} {digest(path)}" for path in files)
 
 
 SOURCE = Source(

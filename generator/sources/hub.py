@@ -1,7 +1,9 @@
 """The Hugging Face Hub: one commit, and only the bytes that the atlas reads."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fnmatch import filter as matching
+from pathlib import Path
 
 from generator import hub_requests
 from generator.contracts import Checkpoint, Files, Source
@@ -47,7 +49,7 @@ def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
         return checkpoint
 
 
-def state(checkpoint: Checkpoint) -> str | None:
+def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:  # noqa: ARG001 (a commit tells all of them)
     return checkpoint.revision if checkpoint.revision and COMMIT.fullmatch(checkpoint.revision) else None
 
 

@@ -1,0 +1,102 @@
+"""Whether anything has changed: files by their bytes and names, the program by what each stage needs of it."""
+
+import os
+from pathlib import Path
+
+import grimp
+import pytest
+from mkdocs.config import load_config
+
+from generator import builds, fingerprint, versions
+from generator.errors import RefusedError
+
+
+def written(folder: Path, **files: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_file_that_moves_is_a_change(tmp_path: Path) -> None:
+    place = written(tmp_path / "place", file="text")
+    before = fingerprint.of_contents([place])
+    (place / "within").mkdir()
+    (place / "file").rename(place / "within/file")
+    assert fingerprint.of_contents([place]) != before
+
+
+def test_byte_code_is_no_change(tmp_path: Path) -> None:
+    place = written(tmp_path / "place", file="text")
+    before = fingerprint.of_contents([place])
+    written(place / "__pycache__", file="code")
+    assert fingerprint.of_contents([place]) == before
+
+
+def test_the_same_bytes_have_the_same_digest_whenever_they_were_written(tmp_path: Path) -> None:
+    one, other = (written(tmp_path / name, file="text") / "file" for name in "ab")
+    os.utime(other, (0, 0))
+    digests = fingerprint.Digests(tmp_path / "digests.json")
+    assert digests.of(one) == digests.of(other)
+
+
+def test_other_bytes_have_another_digest_though_size_and_time_are_the_same(tmp_path: Path) -> None:
+    file = written(tmp_path / "a", file="text") / "file"
+    first = fingerprint.Digests(tmp_path / "digests.json")
+    before, time = first.of(file), file.stat().st_mtime_ns
+    first.save()
+    file.write_text("TEXT", encoding="utf-8")
+    os.utime(file, ns=(time, time))
+    assert fingerprint.Digests(tmp_path / "digests.json").of(file) != before
+
+
+def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written(tmp_path / "a", file="text") / "file"
+    first = fingerprint.Digests(tmp_path / "digests.json")
+    before = first.of(file)
+    first.save()
+    monkeypatch.delattr("hashlib.file_digest")
+    assert fingerprint.Digests(tmp_path / "digests.json").of(file) == before
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"a": 1}', "{", '{"a": []}'])
+def test_a_memory_that_is_broken_is_none(content: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "a", file="text") / "file"
+    before = fingerprint.Digests(tmp_path / "digests.json").of(file)
+    written(tmp_path, **{"digests.json": content.replace('"a"', f'"{file.resolve()}"')})
+    assert fingerprint.Digests(tmp_path / "digests.json").of(file) == before
+
+
+def test_a_very_large_file_is_told_apart_without_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written(tmp_path / "a", file="text") / "file"
+    monkeypatch.setattr(fingerprint, "MOST_READ", 3)
+    monkeypatch.delattr("hashlib.file_digest")
+    before = fingerprint.Digests(tmp_path / "digests.json").of(file)
+    file.write_text("longer", encoding="utf-8")
+    assert fingerprint.Digests(tmp_path / "digests.json").of(file) != before
+
+
+def test_a_study_imports_nothing_whose_change_would_not_be_noticed() -> None:
+    graph = grimp.build_graph("generator")
+    studied = {"generator.study", "generator.runs", *(name for name in graph.modules if name.count(".") == 2 and ".pages" not in name)}
+    studied -= {name for name in studied if name.startswith("generator.site.")}
+    needed = studied.union(*map(graph.find_upstream_modules, studied))
+    beyond = {
+        name
+        for name in graph.modules
+        if name.split(".")[1:2] and name.split(".")[1] in {place.removesuffix(".py") for place in versions.BEYOND_STUDY}
+    }
+    assert not needed & beyond
+    assert all((versions.ROOT / "generator" / place).exists() for place in versions.BEYOND_STUDY)
+
+
+def test_a_change_of_the_theme_is_a_change_of_the_html() -> None:
+    theme = load_config(str(builds.MKDOCS)).theme
+    assert Path(theme.custom_dir) in builds.HTML_SOURCES
+
+
+@pytest.mark.parametrize("given", ["abc", "-1", "1e9", "²", "253402300800"])
+def test_a_date_that_is_none_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
+    with pytest.raises(RefusedError, match=r"^SOURCE_DATE_EPOCH: found '.*'; expected seconds since 1970$"):
+        versions.commit_time()
