@@ -1,6 +1,6 @@
 """Where a value stands among those of all encodings of an atlas that have it."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +18,12 @@ Values = Mapping[tuple[str, str], Sequence[float]]
 class Standing:
     """A value on the line from the lowest of all to the highest.
 
-    rank: counted from the lowest, 1; place: where the value lies on the strip, in pixels; ticks: an SVG path along the strip, in
+    rank, last: counted from the lowest, 1; they differ where others have the same value; place: where the value lies on the strip, in pixels; ticks: an SVG path along the strip, in
     steps, over each step that has a value; the style sheet makes it a stroke a step
     """
 
     rank: int
+    last: int
     count: int
     place: int
     ticks: str
@@ -47,7 +48,9 @@ def standing(metric: Metric, values: Sequence[float]) -> Standing | None:
     steps = (WIDTH - 2 * MARGIN) // STEP
     taken = [round(steps * (value - values[0]) / span) for value in (*values, metric.value)]
     ticks = "".join(f"M{first} 0h{length}" for first, length in _runs(sorted(set(taken))))
-    return Standing(bisect_left(values, metric.value) + 1, len(values), MARGIN + STEP * taken[-1], ticks)
+    return Standing(
+        bisect_left(values, metric.value) + 1, bisect_right(values, metric.value), len(values), MARGIN + STEP * taken[-1], ticks
+    )
 
 
 def _runs(steps: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -14,11 +14,11 @@ def metric(value: float | None) -> Metric:
     return Metric("key", "Title", value, reason=None if value is not None else "none")
 
 
-@pytest.mark.parametrize(("value", "rank", "place"), [(1.0, 1, MARGIN), (2.0, 2, WIDTH // 2), (3.0, 4, WIDTH - MARGIN)])
-def test_the_lowest_is_first_and_left_and_the_highest_last_and_right(value: float, rank: int, place: int) -> None:
+@pytest.mark.parametrize(("value", "rank", "last", "place"), [(1.0, 1, 1, MARGIN), (2.0, 2, 3, WIDTH // 2), (3.0, 4, 4, WIDTH - MARGIN)])
+def test_the_lowest_is_first_and_left_and_the_highest_last_and_right(value: float, rank: int, last: int, place: int) -> None:
     found = standing(metric(value), (1.0, 2.0, 2.0, 3.0))
     assert found is not None
-    assert (found.rank, found.count, found.place) == (rank, 4, place)
+    assert (found.rank, found.last, found.count, found.place) == (rank, last, 4, place)
 
 
 def strokes(ticks: str) -> list[int]:

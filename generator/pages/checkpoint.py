@@ -1,19 +1,17 @@
 """A page for each checkpoint, whatever became of it, and one for each of many encodings of a kind; and the list of them all."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
+from math import prod
 
 from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcome, Page, PageKind, Reading, Result, Scheme
 from generator.layout import modules
 from generator.standings import Standing, Values, standing, values_of
+from generator.story import STAGES, Story, place
 
-MOST_OF_A_KIND = 4  # More encodings of one scheme have pages of their own, but for the first.
-MOST_SECTIONS = 7  # on one page, so that it stays below 60 kB
 MOST_MODULES = 48
 MOST_CARDS = 40  # The pages of further encodings are named without pictures.
-STAGES = {"see": "What it holds", "measure": "What the measures say", "place": "On one scale with all others"}
 LEADING = 5  # remarks that a page opens with
 ROWS = 100  # of the list, on one page
 MOST_OF_ONE = 4  # rows of one checkpoint
@@ -21,9 +19,11 @@ MOST_OF_ONE = 4  # rows of one checkpoint
 
 @dataclass(frozen=True)
 class Section:
-    """One analysis of one encoding, with its figures, and for each metric by key where it stands among all."""
+    """One analysis of one encoding, with its figures, and for each metric by key where it stands among all. address: where it stands itself"""
 
     analysis: Analysis
+    place: str
+    address: str
     result: Result
     figures: tuple[Figure, ...]
     standings: Mapping[str, Standing | None]
@@ -35,7 +35,7 @@ class Remark:
 
     finding: Finding
     metrics: tuple[Metric, ...]
-    analysis: Analysis
+    section: Section
     reading: Reading
 
 
@@ -60,26 +60,24 @@ class Part:
     not_applicable: tuple[Section, ...]
     data: str
 
-    @property
-    def n_here(self) -> int:
-        """How many sections have no page of their own."""
-        return sum(len(stage.sections) for stage in self.stages if stage.page is None)
-
 
 def pages(atlas: Atlas) -> list[Page]:
     values = values_of(atlas)
-    by_group = sorted(atlas.outcomes, key=lambda outcome: (outcome.checkpoint.group, outcome.checkpoint.slug))
-    each = [
-        page for _, group in groupby(by_group, key=lambda outcome: outcome.checkpoint.group) for page in _family(atlas, list(group), values)
-    ]
-    return [*_list(atlas), *each]
+    kin = sorted(atlas.outcomes, key=lambda outcome: (_family(outcome), outcome.checkpoint.slug))
+    families = (list(members) for _, members in groupby(kin, key=_family))
+    return [*_list(atlas), *(page for members in families for page in _pages_of_all(atlas, members, values))]
+
+
+def _family(outcome: Outcome) -> str:
+    """Checkpoints are shown one after the other by what tells position first in them."""
+    return outcome.readings[0].encoding.scheme if outcome.readings else ""
 
 
 def _list(atlas: Atlas) -> Iterator[Page]:
     parts = _in_pages(atlas.outcomes)
     numbers = range(1, len(parts) + 1)
     for number, outcomes in zip(numbers, parts, strict=True):
-        context = {"outcomes": outcomes, "most": MOST_OF_ONE, "schemes": _schemes(atlas)}
+        context = {"outcomes": outcomes, "most": MOST_OF_ONE, "schemes": _schemes(atlas), "sizes": prod}
         context |= {"numbers": numbers, "number": number, "total": len(atlas.outcomes)}
         yield Page(f"checkpoints/{'index' if number == 1 else f'list/{number}'}.md", "checkpoints.md.jinja", context)
 
@@ -91,77 +89,60 @@ def _in_pages(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
     return [[outcome for _, outcome in some] for _, some in pairs] or [[]]
 
 
-def _family(atlas: Atlas, outcomes: list[Outcome], values: Values) -> Iterator[Page]:
-    for place, outcome in enumerate(outcomes):
-        yield from _pages_of(atlas, outcome, values, outcomes[place - 1 : place], outcomes[place + 1 : place + 2])
+def _pages_of_all(atlas: Atlas, members: list[Outcome], values: Values) -> Iterator[Page]:
+    for number, outcome in enumerate(members):
+        yield from _pages_of(atlas, outcome, values, members[number - 1 : number], members[number + 1 : number + 2])
 
 
 def _pages_of(atlas: Atlas, outcome: Outcome, values: Values, before: list[Outcome], after: list[Outcome]) -> Iterator[Page]:
-    every = [_part(atlas, outcome, reading, values) for reading in outcome.readings]
-    apart_keys = _apart(every)
-    parts = [part for part in every if part.reading.encoding.key not in apart_keys]
-    apart = [part for part in every if part.reading.encoding.key in apart_keys]
+    story = Story.of(outcome, atlas.analyses)
+    every = [_part(atlas, outcome, story, reading, values) for reading in outcome.readings]
+    parts = [part for part in every if part.reading.encoding.key not in story.apart]
+    apart = [part for part in every if part.reading.encoding.key in story.apart]
     context = {"outcome": outcome, "checkpoint": outcome.checkpoint, "before": before, "after": after, "apart": apart, "alone": None}
     context |= {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date, "many": len(every) > 1}
     context |= {"modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
-    home = f"checkpoints/{outcome.checkpoint.slug}.md"
-    yield Page(home, "checkpoint.md.jinja", {**context, "parts": parts, **_remarks(every, parts)})
+    yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", {**context, "parts": parts, **_remarks(every, parts)})
     for part in apart:
         alone = {"parts": [part], "apart": [], "alone": part, "many": False, **_remarks([part], [part])}
         yield Page(f"{part.folder}.md", "checkpoint.md.jinja", {**context, **alone})
     for part in every:
-        own = {"part": part, "home": f"{part.folder}.md" if part.reading.encoding.key in apart_keys else home}
+        own = {"part": part, "home": f"{story.home(part.reading)}.md"}
         yield from (Page(stage.page, "stage.md.jinja", {**context, **own, "stage": stage}) for stage in part.stages if stage.page)
 
 
-def _apart(parts: list[Part]) -> set[str]:
-    """Keys of the encodings that have pages of their own: many of a kind, and those for which there is no room beside the others."""
-    counts = Counter(part.scheme.key for part in parts)
-    seen: set[str] = set()
-    apart = set()
-    room = MOST_SECTIONS
-    for part in parts:
-        repeats = counts[part.scheme.key] > MOST_OF_A_KIND and part.scheme.key in seen
-        if repeats or (seen and part.n_here > room):
-            apart.add(part.reading.encoding.key)
-        else:
-            room -= part.n_here
-        seen.add(part.scheme.key)
-    return apart
-
-
-def _part(atlas: Atlas, outcome: Outcome, reading: Reading, values: Values) -> Part:
-    folder = f"checkpoints/{outcome.checkpoint.slug}/{reading.encoding.key}"
+def _part(atlas: Atlas, outcome: Outcome, story: Story, reading: Reading, values: Values) -> Part:
     data = f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz"
-    sections = [_section(outcome, reading, analysis, data, values) for analysis in atlas.analyses]
+    sections = []
+    for analysis in atlas.analyses:
+        result = reading.results[analysis.key]
+        standings = {metric.key: standing(metric, values.get((analysis.key, metric.key), ())) for metric in result.metrics}
+        figures = tuple(_figures(outcome, reading, analysis, data))
+        sections.append(Section(analysis, place(reading, analysis), story.address(reading, analysis), result, figures, standings))
     shown = tuple(section for section in sections if section.result.reason is None)
+    missing = tuple(section for section in sections if section.result.reason is not None)
     return Part(
         reading,
-        folder,
+        story.folder(reading),
         _schemes(atlas)[reading.encoding.scheme],
         shown,
-        tuple(_stages(shown, folder)),
-        tuple(section for section in sections if section.result.reason is not None),
+        tuple(_stages(story, reading, shown)),
+        missing,
         data,
     )
 
 
-def _stages(sections: tuple[Section, ...], folder: str) -> Iterator[Stage]:
-    """In order; of many sections, the stage that has the most is a page in ``folder``."""
-    found = {key: tuple(section for section in sections if section.analysis.stage == key) for key in STAGES}
-    longest = max(found, key=lambda key: len(found[key]))
-    for key, some in found.items():
-        if some:
-            yield Stage(STAGES[key], some, f"{folder}/{key}.md" if key == longest and len(sections) > MOST_SECTIONS else None)
+def _stages(story: Story, reading: Reading, sections: tuple[Section, ...]) -> Iterator[Stage]:
+    for key, title in STAGES.items():
+        if some := tuple(section for section in sections if section.analysis.stage == key):
+            yield Stage(title, some, f"{story.folder(reading)}/{key}.md" if key == story.alone[reading.encoding.key] else None)
 
 
-def _section(outcome: Outcome, reading: Reading, analysis: Analysis, data: str, values: Values) -> Section:
-    folder = f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}"
-    names = [(spec, f"{analysis.key}-{spec.key}") for spec in analysis.figures]
-    figures = (Figure(f"{folder}/{name}.svg", spec, reading.alts[name], data) for spec, name in names if name in reading.drawings)
-    result = reading.results[analysis.key]
-    standings = {metric.key: standing(metric, values.get((analysis.key, metric.key), ())) for metric in result.metrics}
-    return Section(analysis, result, tuple(figures), standings)
+def _figures(outcome: Outcome, reading: Reading, analysis: Analysis, data: str) -> Iterator[Figure]:
+    for spec in analysis.figures:
+        name = f"{analysis.key}-{spec.key}"
+        if name in reading.drawings:
+            yield Figure(f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}/{name}.svg", spec, reading.alts[name], data)
 
 
 def _remarks(parts: list[Part], shown: list[Part]) -> dict[str, list[Remark]]:
@@ -180,7 +161,7 @@ def _said(part: Part) -> Iterator[Remark]:
     for section in part.sections:
         for finding in section.result.findings:
             metrics = tuple(metric for metric in section.result.metrics if metric.key in finding.rests_on)
-            yield Remark(finding, metrics, section.analysis, part.reading)
+            yield Remark(finding, metrics, section, part.reading)
 
 
 def _schemes(atlas: Atlas) -> dict[str, Scheme]:

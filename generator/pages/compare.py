@@ -1,4 +1,4 @@
-"""The page on which readers compare what they choose; without JavaScript, pairs of each group stand there instead."""
+"""The page on which readers compare what they choose; without JavaScript, pairs of each scheme stand there instead."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice, pairwise
@@ -9,7 +9,7 @@ from generator.contracts import Analysis, Atlas, Figure, Outcome, Page, PageKind
 
 Member = tuple[Outcome, Reading]
 Pair = tuple[Member, Member, tuple[Figure, ...]]
-PER_GROUP, MOST = 3, 24  # pairs that are drawn
+PER_SCHEME, MOST = 3, 24  # pairs that are drawn
 PER_PAGE = 8
 
 
@@ -18,7 +18,8 @@ def pages(atlas: Atlas) -> list[Page]:
     # The question that the most forms can answer puts any two on one scale.
     analysis = max(atlas.analyses, key=lambda analysis: (analysis.per_figure > 1, len(analysis.forms)))
     pairs = islice(_pairs(analysis, every), MOST)
-    drawn = [(first[0].checkpoint.group, (first, second, _figures(analysis, first, second))) for first, second in pairs]
+    titles = {scheme.key: scheme.title for scheme in atlas.schemes}
+    drawn = [(titles[_scheme(first)], (first, second, _figures(analysis, first, second))) for first, second in pairs]
     numbers = range(1, max(ceil(len(drawn) / PER_PAGE), 1) + 1)
     return [
         _page(drawn[(number - 1) * PER_PAGE : number * PER_PAGE], {"count": len(every), "numbers": numbers, "number": number})
@@ -35,12 +36,15 @@ def _page(drawn: Sequence[tuple[str, Pair]], context: Mapping[str, Any]) -> Page
 
 
 def _pairs(analysis: Analysis, every: list[Member]) -> Iterator[tuple[Member, Member]]:
-    """Neighbours of one group, a few of each."""
+    """Neighbours that tell position alike, a few of each scheme."""
     answered = [member for member in every if member[1].results[analysis.key].reason is None]
-    by_group = sorted(answered, key=lambda member: member[0].checkpoint.group)
-    for _, members in groupby(by_group, key=lambda member: member[0].checkpoint.group):
+    for _, members in groupby(sorted(answered, key=_scheme), key=_scheme):
         distinct = ((first, second) for first, second in pairwise(members) if first[1].label != second[1].label)
-        yield from islice(distinct, PER_GROUP)
+        yield from islice(distinct, PER_SCHEME)
+
+
+def _scheme(member: Member) -> str:
+    return member[1].encoding.scheme
 
 
 def _figures(analysis: Analysis, *pair: Member) -> tuple[Figure, ...]:

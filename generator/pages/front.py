@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Result, Scheme
+from generator.story import Story
 
 MOST_REMARKS = 4
 MOST_CARDS = 64  # shared among the groups; the rest are on the schemes' own pages and in the list
@@ -11,12 +12,13 @@ LEAST_WEIGHT = 0.5  # of a finding that a stranger should see first
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding with whose it is, and the figure that shows it best."""
+    """A finding with whose it is, the figure that shows it best, and where that is explained."""
 
     finding: Finding
     outcome: Outcome
     reading: Reading
     figure: Figure
+    address: str
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,16 @@ def _remarks(atlas: Atlas) -> list[Remark]:
 
 def _of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, Remark]]:
     found = []
+    story = Story.of(outcome, atlas.analyses)
     for analysis in atlas.analyses:
         result: Result = reading.results[analysis.key]
         spec = analysis.figures[0]
         name = f"{analysis.key}-{spec.key}"
         folder = f"{outcome.checkpoint.slug}/{reading.encoding.key}"
+        address = story.address(reading, analysis)
         for finding in result.findings if name in reading.drawings else ():
             figure = Figure(f"figures/{folder}/{name}.svg", spec, reading.alts[name], f"data/{folder}.npz")
-            found.append((analysis.key, Remark(finding, outcome, reading, figure)))
+            found.append((analysis.key, Remark(finding, outcome, reading, figure, address)))
     return found
 
 

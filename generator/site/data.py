@@ -25,12 +25,13 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Paths below the docs folder, with what makes their bytes."""
     arrays = {_place(outcome.checkpoint.slug, reading): partial(npz, reading) for outcome in atlas.outcomes for reading in outcome.readings}
     layouts = {f"data/{outcome.checkpoint.slug}/layout.csv": partial(_layout, outcome) for outcome in atlas.outcomes if outcome.layout}
+    numbers = {f"data/{outcome.checkpoint.slug}/metrics.csv": partial(_csv, [outcome]) for outcome in atlas.outcomes if outcome.readings}
     pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture, scheme) for scheme in atlas.schemes}
-    tables = {"data/atlas.json": partial(_document, atlas), "data/metrics.csv": partial(_csv, atlas)}
+    tables = {"data/atlas.json": partial(_document, atlas), "data/metrics.csv": partial(_csv, atlas.outcomes)}
     for analysis in atlas.analyses:
-        tables[f"data/analyses/{analysis.key}.csv"] = partial(_csv, atlas, analysis.key)
-        tables[f"data/analyses/{analysis.key}.json"] = partial(_rows_as_json, atlas, analysis.key)
-    return {**tables, **arrays, **layouts, **pictures}
+        tables[f"data/analyses/{analysis.key}.csv"] = partial(_csv, atlas.outcomes, analysis.key)
+        tables[f"data/analyses/{analysis.key}.json"] = partial(_rows_as_json, atlas.outcomes, analysis.key)
+    return {**tables, **arrays, **layouts, **numbers, **pictures}
 
 
 def checkpoint(outcome: Outcome) -> dict[str, Any]:
@@ -116,25 +117,26 @@ def _json(document: object) -> bytes:
     return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(errors=LONE)
 
 
-def _rows(atlas: Atlas, only: str | None = None) -> Iterator[Row]:
-    """One for each metric, or each of one analysis, in the order of COLUMNS."""
-    for outcome in atlas.outcomes:
-        row = outcome.checkpoint
-        names = [row.slug, row.title, row.source, row.id, outcome.revision or row.revision]
+def _rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterator[tuple[Row, str]]:
+    """One for each metric, or each of one analysis, in the order of COLUMNS; and where the arrays of its encoding lie."""
+    for outcome in outcomes:
+        listed = outcome.checkpoint
+        names = [listed.slug, listed.title, listed.source, listed.id, outcome.revision or listed.revision]
         for reading in outcome.readings:
             found = encoding(reading.encoding)
             kinds = [found[key] for key in ("part", "scheme", "form")]
             for analysis in reading.results if only is None else [only]:
                 for metric in reading.results[analysis].metrics:
-                    yield [*names, *kinds, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason]
+                    row = [*names, *kinds, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason]
+                    yield row, _place(listed.slug, reading)
 
 
-def _rows_as_json(atlas: Atlas, analysis: str) -> bytes:
-    return _json([dict(zip(COLUMNS, row, strict=True)) for row in _rows(atlas, analysis)])
+def _rows_as_json(outcomes: Sequence[Outcome], analysis: str) -> bytes:
+    return _json([{**dict(zip(COLUMNS, row, strict=True)), "arrays": arrays} for row, arrays in _rows(outcomes, analysis)])
 
 
-def _csv(atlas: Atlas, only: str | None = None) -> bytes:
-    return _as_csv(COLUMNS, _rows(atlas, only))
+def _csv(outcomes: Sequence[Outcome], only: str | None = None) -> bytes:
+    return _as_csv(COLUMNS, (row for row, _ in _rows(outcomes, only)))
 
 
 def _layout(outcome: Outcome) -> bytes:

@@ -35,9 +35,11 @@
 
   /* Show what the address says, unless it names a mere place on this page. */
   function open() {
-    if (view && location.hash && !location.hash.includes("=")) return;
+    const isPlace = location.hash && !location.hash.includes("=");
+    if (view && isPlace) return;
     view = atlas.read(location.hash, atlas.byName);
     while (view.chosen.length < 2) view.chosen.push(another());
+    if (!isPlace && !view.unknown.length) history.replaceState(null, "", atlas.write(view));
     by("pac-unknown").textContent = view.unknown.length ? `This atlas has no encoding called ${view.unknown.join(", ")}.` : "";
     load();
   }
