@@ -9,6 +9,9 @@ EVERY_FOURTH = frozenset({"smollm3", "llama4_text", "mistral_large4_text"})  # L
 # Families whose layers that see all of the text turn nothing, so long as there are others that see a window.
 WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint", "kolibri1"})
 PER_LAYER = frozenset({"granite_swa", "granitemoe_swa"})  # Have a base for each layer, and 0 where there is none.
+# Families all of whose layers see a window, if their config has one, and which list no kinds of layers.
+WINDOW_EVERYWHERE = frozenset({"mistral", "ministral3", "mixtral", "phi3", "phimoe", "starcoder2"})
+SLIDING = "sliding attention"
 MOST_NAMED = 24
 # What the code of a family does that its config does not say.
 OWN_CODE = {
@@ -57,6 +60,22 @@ def without(config: Json) -> list[int]:
         return [layer for layer, each in enumerate(_listed(config.get("layer_types"))) if each == "full_attention"]
     bases = _listed(config.get("layer_rope_theta"))  # Where a layer's base is 0, it has none.
     return [layer for layer, turns in enumerate(given or bases) if not turns]
+
+
+def window(config: Json, kind: str) -> int | None:
+    """How many positions layers of this kind see to one side, their own among them; None where it is the whole context, or not said."""
+    types = _listed(config.get("layer_types"))
+    every = all(each == "sliding_attention" for each in types) if types else family(config) in WINDOW_EVERYWHERE
+    if kind != SLIDING and (kind or not every):
+        return None
+    causal, both_sides = config.get("sliding_window"), config.get("local_attention")
+    if both_sides is None and config.get("use_bidirectional_attention") is True:
+        both_sides = causal
+    size = causal if both_sides is None else both_sides
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        return None
+    half = size // 2 + (0 if family(config) == "modernbert-decoder" else 1)  # Which looks back alone, by its half.
+    return size if both_sides is None else half
 
 
 def bases_by_layer(config: Json) -> list[float]:

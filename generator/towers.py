@@ -25,6 +25,7 @@ ENCODERS = frozenset(
      "openai_privacy_filter", "wav2vec2-conformer", "wav2vec2-bert", "new", "neobert", "xlm-roberta-flash"}
 )  # fmt: skip
 ROPE = ("rope_parameters", "rope_scaling", "rope_theta")
+NONE_SAYS = frozenset({"sliding_window"})  # None is an answer here, whatever the family's default.
 DEEPEST = 4
 
 
@@ -69,7 +70,7 @@ def completed(config: Json) -> Json:
         older = config.get("rope_parameters") is None
         usual |= {key: whole[key] for key in ("rope_theta", "partial_rotary_factor") if older and whole.get(key) is not None}
         usual |= {"rope_local_base_freq": local["rope_theta"]} if older and isinstance(local, Mapping) else {}
-    return usual | {key: value for key, value in config.items() if value is not None}
+    return usual | {key: value for key, value in config.items() if value is not None or key in NONE_SAYS}
 
 
 @cache

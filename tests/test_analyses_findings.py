@@ -96,7 +96,19 @@ SAID: list[tuple[ModuleType, Form, list[str]]] = [
         RelativeTable(frozen(np.ones((5, 3))), frozen(np.arange(-2, 3))),
         ["Neighbouring offsets are hardly", "The table hardly tells"],
     ),
-    (rotation, TURNING, ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18 never come round"]),
+    (
+        rotation,
+        TURNING,
+        ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18 are slower and tell far from near."],
+    ),
+    (rotation, replace(TURNING, window=63), ["17 of 64 pairs turn fully at least once within the 63 positions that the window"]),
+    (rotation, replace(TURNING, window=5000), ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18"]),
+    (rotation, replace(TURNING, window=6), ["None of the 64 pairs turns fully within the 6 positions"]),
+    (
+        rotation,
+        replace(TURNING, n_positions=47_118),
+        ["63 of 64 pairs turn fully at least once within 47,118 positions; the other one is slower"],
+    ),
     (rotation, replace(TURNING, n_positions=60_000), ["All 64 pairs turn fully"]),
     (scaling, Rotation(5e5, 128, 128, 131_072, LLAMA3), ["Scaling of the kind “llama3” leaves 29 of 64 pairs as they are"]),
     (

@@ -301,6 +301,57 @@ def test_what_a_nested_config_says_of_a_rotation_outweighs_its_familys_defaults(
     assert (full.base, full.rope_type, sliding.base, sliding.rope_type) == (1e6, "linear", 1e4, "default")
 
 
+TYPES = {"rope_parameters": {kind: {"rope_theta": 1e4} for kind in ("full_attention", "sliding_attention")}}
+WINDOWS = [  # what the config says, the window of each part
+    ({**TYPES, "sliding_window": 1024}, {"decoder full attention": None, "decoder sliding attention": 1024}),
+    (
+        {**TYPES, "sliding_window": 512, "use_bidirectional_attention": True},
+        {"decoder full attention": None, "decoder sliding attention": 257},
+    ),
+    (
+        {"model_type": "modernbert", "local_rope_theta": 1e4, "local_attention": 128},
+        {"encoder full attention": None, "encoder sliding attention": 65},
+    ),
+    ({"model_type": "mistral", "sliding_window": 4096}, {"decoder": 4096}),
+    ({"model_type": "mistral", "sliding_window": None}, {"decoder": None}),
+    ({"model_type": "qwen2", "sliding_window": 4096}, {"decoder": None}),
+    ({"model_type": "qwen2", "sliding_window": 4096, "layer_types": ["sliding_attention"] * 2}, {"decoder": 4096}),
+    ({**TYPES, "sliding_window": "wide"}, {"decoder full attention": None, "decoder sliding attention": None}),
+    (
+        {"model_type": "llava", "text_config": {**LLAMA, "model_type": "mistral", "rope_theta": 1e4, "sliding_window": None}},
+        {"decoder": None},
+    ),
+]
+
+
+@pytest.mark.parametrize(("config", "windows"), WINDOWS)
+def test_a_rotation_knows_the_window_that_its_layers_see(config: dict[str, Any], windows: dict[str, int | None]) -> None:
+    whole = config if "text_config" in config else {**LLAMA, "rope_theta": 1e4, **config}
+    assert {encoding.part: form_of(encoding, Rotation).window for encoding in find(DictFiles(whole))} == windows
+
+
+@pytest.mark.parametrize(("family", "key", "size"), [("gemma3_text", "sliding_window", 6), ("modernbert", "local_attention", 6)])
+def test_the_window_is_that_of_the_masks_that_transformers_makes(family: str, key: str, size: int) -> None:
+    import torch
+    from transformers import CONFIG_MAPPING, masking_utils
+
+    config = CONFIG_MAPPING[family](**{key: size, "attn_implementation": "eager"})
+    make = (
+        masking_utils.create_sliding_window_causal_mask
+        if key == "sliding_window"
+        else masking_utils.create_bidirectional_sliding_window_mask
+    )
+    row = make(
+        config=config,
+        inputs_embeds=torch.zeros(1, 20, 4),
+        attention_mask=None,
+        **({"past_key_values": None} if key == "sliding_window" else {}),
+    )[0, 0, 10]
+    seen = [10 - key for key in range(11) if row[key] == 0]
+    (ours,) = (form_of(each, Rotation).window for each in find(DictFiles(config.to_dict())) if "sliding" in each.part)
+    assert seen == list(range(ours or 0))[::-1]
+
+
 @pytest.mark.parametrize("key", ["vision_config", "vq_config"])
 def test_a_rotation_of_images_is_left_to_others(key: str) -> None:
     assert find(DictFiles({"model_type": "clip", key: {"rope_theta": 1e4, "hidden_size": 64, "num_attention_heads": 2}})) == []

@@ -6,7 +6,7 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import Rotation
-from generator.numerics import Floats, finite
+from generator.numerics import Array, Floats, finite
 from generator.plotting import logarithmic, panels
 from generator.published import linear_by_4, llama_2, llama_3, llama_3_1, metrics, yarn_by_16
 from generator.style import MUTED
@@ -28,34 +28,39 @@ def compute(subject: Subject[Rotation]) -> Result:
     form = subject.encoding.form
     lengths = wavelengths(finite(form.frequencies, "the rotation"))
     plain = wavelengths(form.unscaled_frequencies)
-    turns = int(np.count_nonzero(lengths <= form.n_positions))
+    turns = int(np.count_nonzero(lengths <= form.reach))
+    window = None if form.window is None else float(form.window)
     changed = int(np.count_nonzero(lengths > plain * SLOWED))
-    profile = form.by_offset(min(form.n_positions, MOST_OFFSETS) + 1)
+    profile = form.by_offset(min(form.reach, MOST_OFFSETS) + 1)
     return Result(
         metrics=(
             Metric("pairs", "Pairs of components that turn", float(lengths.size)),
             Metric("longest", "Longest wavelength", float(lengths.max()), "positions"),
-            Metric("full_turns", "Pairs that turn fully at least once within the context", float(turns)),
+            Metric("full_turns", "Pairs that turn fully at least once within the context or window", float(turns)),
             Metric("context", "Context length", float(form.n_positions), "positions"),
+            Metric("window", "Window of attention, to one side", window, "positions", reason=None if window else "none is configured"),
             Metric("slowed", "Pairs slowed by scaling", float(changed)),
             Metric("attention_factor", "Factor on sine and cosine that scaling brings", form.attention_factor),
         ),
-        arrays={"wavelengths": lengths, "unscaled": plain, "profile": profile, "context": np.array(form.n_positions)},
-        findings=_findings(turns, lengths.size, form.n_positions),
+        arrays={"wavelengths": lengths, "unscaled": plain, "profile": profile, **_limits(form)},
+        findings=_findings(turns, lengths.size, form),
     )
 
 
-def _findings(turns: int, n_pairs: int, n_positions: int) -> tuple[Finding, ...]:
+def _limits(form: Rotation) -> dict[str, Array]:
+    return {"context": np.array(form.n_positions), "within": np.array(form.reach)}
+
+
+def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
+    within, rests_on = f"within {form.n_positions:,} positions", ("full_turns", "pairs", "context")
+    if form.reach < form.n_positions:
+        within, rests_on = f"within the {form.reach:,} positions that the window of these layers reaches", ("full_turns", "pairs", "window")
     if turns == n_pairs:
-        return (
-            Finding(
-                f"All {n_pairs} pairs turn fully at least once within {n_positions:,} positions.", ("full_turns", "pairs", "context"), 0.4
-            ),
-        )
-    text = f"{turns} of {n_pairs} pairs turn fully at least once within {n_positions:,} positions"
-    return (
-        Finding(f"{text}; the other {n_pairs - turns} never come round and tell far from near.", ("full_turns", "pairs", "context"), 0.6),
-    )
+        return (Finding(f"All {n_pairs} pairs turn fully at least once {within}.", rests_on, 0.4),)
+    if turns == 0:
+        return (Finding(f"None of the {n_pairs} pairs turns fully {within}: all are slow and tell far from near.", rests_on, 0.6),)
+    others = f"the other {n_pairs - turns} are slower and tell" if n_pairs - turns > 1 else "the other one is slower and tells"
+    return (Finding(f"{turns} of {n_pairs} pairs turn fully at least once {within}; {others} far from near.", rests_on, 0.6),)
 
 
 def draw_wavelengths(results: Results) -> "Figure":
@@ -65,10 +70,10 @@ def draw_wavelengths(results: Results) -> "Figure":
         if not np.allclose(lengths, plain):
             axes.plot(plain, color=label.colour, linestyle=(0, (1, 2)), label=f"{label.title}, before scaling")
         axes.plot(lengths, color=label.colour, marker="o", markersize=2.5, label=label.title)
-        axes.axhline(float(result.arrays["context"]), color=label.colour, linewidth=0.9, linestyle=(0, (5, 3)))
-        axes.annotate(
-            "context length", (0, float(result.arrays["context"])), xytext=(2, 3), textcoords="offset points", fontsize=8, color=MUTED
-        )
+        reach, context = float(result.arrays["within"]), float(result.arrays["context"])
+        axes.axhline(reach, color=label.colour, linewidth=0.9, linestyle=(0, (5, 3)))
+        name = "context length" if reach == context else "window"
+        axes.annotate(name, (0, reach), xytext=(2, 3), textcoords="offset points", fontsize=8, color=MUTED)
     logarithmic(axes, "y")
     axes.set(xlabel="pair of components", ylabel="wavelength (positions)")
     axes.grid(axis="y")
@@ -91,10 +96,15 @@ def draw_profile(results: Results) -> "Figure":
 def alt_wavelengths(results: Results) -> str:
     said = (
         f"{label.title}: from {result.arrays['wavelengths'].min():.2f} to {result.arrays['wavelengths'].max():,.0f} positions over "
-        f"{result.arrays['wavelengths'].size} pairs, context {int(result.arrays['context']):,}"
+        f"{result.arrays['wavelengths'].size} pairs, context {int(result.arrays['context']):,}{_windowed(result)}"
         for label, result in results.items()
     )
     return "Wavelength of each rotated pair on a logarithmic scale. " + "; ".join(said) + "."
+
+
+def _windowed(result: Result) -> str:
+    reach = int(result.arrays["within"])
+    return f", of which the window reaches {reach:,}" if reach < result.arrays["context"] else ""
 
 
 def alt_profile(results: Results) -> str:
@@ -106,7 +116,7 @@ def alt_profile(results: Results) -> str:
 
 
 def _at(profile: Floats, offset: int) -> str:
-    return f"{profile[offset]:.2f}" if offset < profile.size else "beyond the context"
+    return f"{profile[offset]:.2f}" if offset < profile.size else "out of sight"
 
 
 ANALYSIS = Analysis(
@@ -124,7 +134,8 @@ ANALYSIS = Analysis(
             caption="How many positions each pair of components needs for one full turn.",
             how_to_read=(
                 "Pairs on the left turn fast and tell neighbours apart; those on the right turn slowly and tell far from near. "
-                "Pairs above the dashed line do not finish a single turn within the context. A dotted line shows the wavelengths before scaling."
+                "The dashed line is the context length or, in layers that see no further than a window, how far that reaches; pairs above it do not finish a single turn within. "
+                "A dotted line shows the wavelengths before scaling."
             ),
             alt=alt_wavelengths,
             draw=draw_wavelengths,
@@ -183,11 +194,7 @@ ANALYSIS = Analysis(
             unit="positions",
         ),
         Published(
-            "The same: attention factor",
-            ("1.277259",),
-            OTHERS + "Peng et al. 2023",
-            metrics(compute, "attention_factor"),
-            yarn_by_16,
+            "The same: attention factor", ("1.277259",), OTHERS + "Peng et al. 2023", metrics(compute, "attention_factor"), yarn_by_16
         ),
     ),
 )

@@ -17,6 +17,7 @@ class Rotation:
 
     rotary_dim of the head_dim components of each head are turned; scaling holds the checkpoint's own parameters.
     step: radians by which the fastest pair turns from one position to the next, where nothing is scaled
+    window: positions that these layers see to one side, their own among them; None where they see the whole context
     """
 
     base: float
@@ -25,8 +26,14 @@ class Rotation:
     n_positions: int
     scaling: Mapping[str, object] = field(default_factory=dict)
     step: float = 1.0
+    window: int | None = None
     noun = "a rotation"
     reference = None
+
+    @property
+    def reach(self) -> int:
+        """How many positions lie within sight, the context or the window: offsets go up to one less."""
+        return self.n_positions if self.window is None else min(self.n_positions, self.window)
 
     @cached_property
     def unscaled_frequencies(self) -> Floats:

@@ -10,7 +10,7 @@ from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.model_config import family, needed, number, positive, whole
 from generator.plotting import colour_bar, image, panels
-from generator.rotary_layers import bases_by_layer, layers_note, own_code, own_head_dim, own_rotary_dim
+from generator.rotary_layers import bases_by_layer, layers_note, own_code, own_head_dim, own_rotary_dim, window
 from generator.rotary_notes import longer_note, split_note, turned_note
 from generator.style import DIVERGING, SERIES
 from generator.towers import Tower, towers
@@ -94,6 +94,7 @@ def _encoding(files: Files, tower: Tower, kind: str, rope: Mapping[str, Any]) ->
         head_dim,
         number(config, "n_positions", files.where) or 2048,
         _scaling(config, rope),
+        window=window(config, kind),
     )
     part = f"{tower.part} {kind}".strip()
     notes = (
