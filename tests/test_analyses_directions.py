@@ -122,8 +122,24 @@ def test_a_helix_is_told_with_its_turns() -> None:
 
 
 def test_a_circle_that_stays_where_it_is_is_no_helix() -> None:
-    (finding,) = told(pca, np.hstack([HELIX[:, :2], 0.3 * draws.normal(size=(200, 4))]))
-    assert finding.text == "Positions run round a circle: in the two strongest directions they make 5.0 turns, all the same way."
+    (finding,) = told(pca, np.hstack([HELIX[:, :2], 0.2 * draws.normal(size=(200, 4))]))
+    start = "Positions run round a circle: in two directions, which hold "
+    assert finding.text.startswith(start)
+    assert finding.text.endswith(" % of what sets positions apart, positions make 5.0 turns, 100 % of the steps the same way.")
+
+
+@pytest.mark.parametrize(
+    ("noise", "opening", "weight"), [(0.01, "The table is a helix: ", 1.0), (0.12, "The strongest directions show a helix: ", 0.6)]
+)
+def test_only_where_it_holds_most_of_the_variance_is_the_table_said_to_be_a_helix(noise: float, opening: str, weight: float) -> None:
+    (finding,) = told(pca, np.hstack([HELIX[:, :3], noise * draws.normal(size=(200, 400))]))
+    assert finding.text.startswith(opening)
+    assert (finding.weight, "GPT-2" in finding.context) == (weight, weight == 1.0)
+
+
+def test_the_strongest_directions_may_show_a_circle_that_the_table_is_not() -> None:
+    (finding,) = told(pca, np.hstack([HELIX[:, :2], 0.12 * draws.normal(size=(200, 400))]))
+    assert finding.text.startswith("The strongest directions show a circle: in two directions, which hold ")
 
 
 @pytest.mark.parametrize("values", [HELIX[np.random.default_rng(2).permutation(200)], NOISE])

@@ -55,6 +55,14 @@ def heads(peaks: list[int]) -> OffsetBias:
     return OffsetBias(frozen(values), frozen(np.arange(-4, 5)), causal=False, beyond="constant")
 
 
+def apart(values: dict[int, float]) -> OffsetBias:
+    """Two heads of zeros, the second with these values at some offsets from −4 to 4."""
+    both = np.zeros((2, 9))
+    for offset, value in values.items():
+        both[1, offset + 4] = value
+    return OffsetBias(frozen(both), frozen(np.arange(-4, 5)), causal=False, beyond="constant")
+
+
 def of_window(peaks: list[int]) -> WindowBias:
     """A head for each peak, which favours the patch so many columns to the right."""
     values = np.zeros((len(peaks), 7, 7))
@@ -69,9 +77,24 @@ def stretched(along: int) -> PositionTable:
 
 
 SAID: list[tuple[ModuleType, Form, list[str]]] = [
-    (bias, heads([0, 1, -1]), ["3 of 3 heads favour the position itself or a direct neighbour"]),
-    (bias, heads([3, 1, -4]), ["1 of 3 heads"]),
-    (cosine, WAVES, ["Neighbours are alike"]),
+    (bias, heads([0, 1, -1]), ["All 3 heads favour the position itself or a direct neighbour"]),
+    (bias, heads([3, 1, -4]), ["1 of 3 heads favours the position itself"]),
+    (
+        bias,
+        apart({-4: 25.2}),
+        ["No head favours", "Head 1 adds +25.2 logits at offset −4 and all before, where its median is +0.0: that multiplies"],
+    ),
+    (
+        bias,
+        apart({0: -25.0, 4: -11.0}),
+        ["No head favours", "Head 1 adds −25.0 logits at offset 0, where its median is +0.0: that divides"],
+    ),
+    (bias, apart({1: 9.9, 3: -9.9}), ["1 of 2 heads favours"]),
+    (bias, replace(apart({-4: 25.2}), beyond="linear"), ["No head favours"]),
+    (bias, OffsetBias(frozen(np.full((2, 9), 30.0)), frozen(np.arange(-4, 5)), causal=False, beyond="constant"), ["No head favours"]),
+    (cosine, WAVES, ["Neighbours are more alike than others: their mean cosine is"]),
+    (cosine, rows(np.tile(np.eye(2), (32, 1))), ["Neighbours are less alike than others"]),
+    (cosine, rows(NOISE[[0] * 64] + 0.05 * NOISE), ["Neighbours are hardly more alike (mean cosine 0.99"]),
     (cosine, rows(NOISE), ["Neighbours are hardly more alike"]),
     (cosine, rows(np.ones((2049, 2))), ["Similarity is taken over the first 2,048 of 2,049 positions", "Neighbours are hardly more alike"]),
     (dimension_cosine, rows(np.hstack([NOISE[:, :8]] * 2)), ["6.7 % of all pairs of dimensions run together or opposite"]),
@@ -84,7 +107,7 @@ SAID: list[tuple[ModuleType, Form, list[str]]] = [
     (
         relative,
         RelativeTable(sinusoid(65, 32), frozen(np.arange(-32, 33))),
-        ["Neighbouring offsets are alike", "The table tells before from after"],
+        ["Neighbouring offsets are more alike than others", "The table tells before from after"],
     ),
     (
         relative,
@@ -103,14 +126,25 @@ SAID: list[tuple[ModuleType, Form, list[str]]] = [
     ),
     (rotation, replace(TURNING, window=63), ["17 of 64 pairs turn fully at least once within the 63 positions that the window"]),
     (rotation, replace(TURNING, window=5000), ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18"]),
-    (rotation, replace(TURNING, window=6), ["None of the 64 pairs turns fully within the 6 positions"]),
+    (rotation, replace(TURNING, window=6), ["No pair turns fully within the 6 positions"]),
     (
         rotation,
         replace(TURNING, n_positions=47_118),
         ["63 of 64 pairs turn fully at least once within 47,118 positions; the other one is slower"],
     ),
     (rotation, replace(TURNING, n_positions=60_000), ["All 64 pairs turn fully"]),
-    (scaling, Rotation(5e5, 128, 128, 131_072, LLAMA3), ["Scaling of the kind “llama3” leaves 29 of 64 pairs as they are"]),
+    (
+        scaling,
+        Rotation(5e5, 128, 128, 131_072, LLAMA3),
+        [
+            "Scaling of the kind “llama3” leaves 29 of 64 pairs as they are and makes the wavelength of 29 longer by a factor of 8; 6 lie in between."
+        ],
+    ),
+    (
+        scaling,
+        Rotation(1e4, 128, 128, 4096, {"rope_type": "linear", "factor": 4.0}),
+        ["Scaling of the kind “linear” makes the wavelength of every pair longer by a factor of 4."],
+    ),
     (
         scaling,
         Rotation(1e4, 128, 128, 4096, {"rope_type": "dynamic", "factor": 2.0}),
@@ -126,8 +160,8 @@ SAID: list[tuple[ModuleType, Form, list[str]]] = [
     ),
     (tiles, stretched(1), ["Patches side by side", "At equal distances, patches are more alike along rows than along columns"]),
     (tiles, stretched(0), ["Patches side by side", "At equal distances, patches are more alike along columns than along rows"]),
-    (window, of_window([0, 1]), ["2 of 2 heads favour the patch itself or one beside it"]),
-    (window, of_window([0, 3]), ["1 of 2 heads"]),
+    (window, of_window([0, 1]), ["All 2 heads favour the patch itself or one beside it"]),
+    (window, of_window([0, 3]), ["1 of 2 heads favours"]),
     (window, WindowBias(frozen(np.zeros((2, 3, 3)))), ["Every head has the same bias at all offsets"]),
 ]
 
@@ -149,10 +183,10 @@ def of(form: Form, given: InputLayer) -> Subject[Any]:
     return Subject(Encoding("encoder", "made", form, Provenance("")), given)
 
 
-@pytest.mark.parametrize(("size", "times"), [(1.0, "1 times"), (0.25, "4 times")])
+@pytest.mark.parametrize(("size", "times"), [(1.0, "about as long as"), (0.25, "4 times as long as")])
 def test_lengths_of_positions_and_words_are_compared(size: float, times: str) -> None:
     (finding,) = vectors.compute(of(rows(np.ones((4, 8))), layer(size * np.ones((2, 8))))).findings
-    assert f"is {times} as long as a typical word vector" in finding.text
+    assert f"is {times} a typical word vector" in finding.text
 
 
 def test_the_sum_is_said_to_equal_the_modules_only_where_it_does() -> None:

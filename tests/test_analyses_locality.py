@@ -158,7 +158,7 @@ def test_it_says_how_many_heads_look_near() -> None:
 def test_it_says_when_heads_favour_one_side() -> None:
     past, even = -1.0 * BOTH_SIDES, -1.0 * np.abs(BOTH_SIDES)
     assert said(bias(past, even))[1:] == [
-        ("In 1 of 2 heads, of two keys equally far on opposite sides, one gets most: symmetry below 50 %.", 0.5)
+        ("In 1 of 2 heads, of two keys equally far on opposite sides, one gets more than three times as much: symmetry below 50 %.", 0.5)
     ]
     assert len(said(bias(past, even, even))) == 1
 

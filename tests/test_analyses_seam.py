@@ -59,8 +59,10 @@ def test_a_table_made_of_two_breaks_between_them(place: int, weight: float) -> N
 
 def test_where_neighbours_stop_and_begin_to_be_alike_is_told() -> None:
     parts = drifting(128, 0.9, seed=1), draws.normal(size=(128, 400))
-    assert told(np.vstack(parts))[0].text.startswith("Neighbouring positions stop being alike at 128: the cosine of 127 and 128 is")
-    assert "Neighbouring positions begin to be alike after 1" in told(np.vstack(parts[::-1]))[0].text
+    assert told(np.vstack(parts))[0].text.startswith(
+        "From position 128 on, neighbouring positions are less alike: the cosine of 127 and 128 is"
+    )
+    assert " on, neighbouring positions are more alike: the cosine of 1" in told(np.vstack(parts[::-1]))[0].text
 
 
 @pytest.mark.parametrize("values", [sinusoid(128, 64), draws.normal(size=(512, 64)), drifting(300, 0.9)])

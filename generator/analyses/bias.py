@@ -7,9 +7,10 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Subject
 from generator.encodings import OffsetBias
-from generator.numerics import finite
+from generator.numerics import Floats, finite
 from generator.plotting import Panel, head_colours, image_panels, panels
 from generator.style import DIVERGING, MUTED
+from generator.wording import counted, in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,16 +30,51 @@ def compute(subject: Subject[OffsetBias]) -> Result:
     near = int(np.count_nonzero(np.abs(peaks) <= 1))
     spread = float(values.max() - values.min())
     n_heads = len(values)
+    away = values - np.median(values, axis=1, keepdims=True)  # (n_heads, n_offsets)
     return Result(
         metrics=(
             Metric("spread", "Largest minus smallest bias", spread, "logit"),
             Metric("largest", "Largest bias", float(values.max()), "logit"),
             Metric("smallest", "Smallest bias", float(values.min()), "logit"),
+            Metric("above", "Farthest above the median of its head", float(away.max()), "logit"),
+            Metric("below", "Farthest below the median of its head", float(-away.min()), "logit"),
             Metric("near_heads", "Heads whose bias is largest within one position", near / n_heads * 100.0, "%"),
         ),
         arrays={"values": values, "offsets": form.offsets, "matrices": form.kernel(SHOWN), "peaks": peaks},
-        findings=(Finding(f"{near or 'None'} of {n_heads} heads favour the position itself or a direct neighbour.", ("near_heads",), 0.4),),
+        findings=(
+            Finding(f"{counted(near, n_heads, 'head', 'favour')} the position itself or a direct neighbour.", ("near_heads",), 0.4),
+            *(() if form.beyond == "linear" else (*_extreme(form, away, 1.0), *_extreme(form, away, -1.0))),
+        ),
     )
+
+
+def _extreme(form: OffsetBias, away: Floats, sign: float) -> tuple[Finding, ...]:
+    """Where a head lies so far above (sign 1) or below (−1) its own median that it is next to always, or never. A slope gets there by its rule."""
+    farthest = (sign * away).max(axis=1)  # (n_heads,)
+    if farthest.max() <= LIMIT:
+        return ()
+    head = int(farthest.argmax())
+    at, n_more = int((sign * away[head]).argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
+    value, median = (f"{each:+.1f}".replace("-", "−") for each in (form.values[head, at], np.median(form.values[head])))
+    how = ("multiplies", "always") if sign > 0 else ("divides", "never")
+    more = f"; {n_more} more {'head goes' if n_more == 1 else 'heads go'} as far that way" if n_more else ""
+    text = (
+        f"Head {head} adds {value} logits at {_where(form, head, at)}, where its median is {median}: that {how[0]} the attention weight by "
+        f"{in_words(np.exp(min(farthest[head], 100.0)))}, next to {how[1]}{more}."
+    )
+    return (Finding(text, ("above" if sign > 0 else "below",), 0.7),)
+
+
+def _where(form: OffsetBias, head: int, at: int) -> str:
+    """The offsets around the index ``at`` that have its value."""
+    other = np.flatnonzero(form.values[head] != form.values[head, at])
+    first, last = int(np.max(other[other < at], initial=-1)) + 1, int(np.min(other[other > at], initial=form.offsets.size)) - 1
+    low, high = (f"{form.offsets[each]:.0f}".replace("-", "−") for each in (first, last))
+    if first == 0 and form.offsets[0] < 0:
+        return f"offset {high} and all before"
+    if last == form.offsets.size - 1 and form.offsets[-1] > 0:
+        return f"offset {low} and all after"
+    return f"offset {low}" if first == last else f"offsets {low} to {high}"
 
 
 def draw_curves(results: Results) -> "Figure":
@@ -64,6 +100,11 @@ def _stepped(line: np.ndarray) -> bool:
     return bool(np.count_nonzero(np.diff(line)) < 0.8 * (line.size - 1))
 
 
+def _cut(result: Result) -> str:
+    cut = int(np.count_nonzero(np.abs(result.arrays["values"]).max(axis=1) > LIMIT))
+    return f", {cut} cut at ±{LIMIT:g}" if cut else ""
+
+
 def draw_matrices(results: Results) -> "Figure":
     shown = [
         Panel(name, label.colour, matrix)
@@ -82,7 +123,7 @@ def _named(label: Label, matrices: np.ndarray, alone: bool) -> list[tuple[str, n
 def alt_curves(results: Results) -> str:
     said = (
         f"{label.title}: {len(result.arrays['values'])} heads, from {result.arrays['values'].min():.3g} to {result.arrays['values'].max():.3g}, "
-        f"{result.metrics[3].value:.0f} % of them largest within one position"
+        f"{result.metrics[5].value:.0f} % of them largest within one position{_cut(result)}"
         for label, result in results.items()
     )
     return "Bias of each head as a curve over the offset. " + "; ".join(said) + "."
@@ -105,11 +146,11 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="curves",
-            caption=f"The bias of every head over the offset between key and query, up to {MOST_CURVES} curves in one figure.",
+            caption=f"The bias of every head over the offset between key and query, up to {MOST_CURVES} curves in one figure; beyond ±{LIMIT:g} they are cut.",
             how_to_read=(
                 "Left of 0 lie earlier keys, right of it later ones; a causal model has only the left side. Where a line is high, "
                 "the head looks there more readily, before any content is considered. "
-                "The scale ends at ±10 everywhere: that is a factor of 22,000 in the attention weight, next to always or never. Flat steps are ranges of offsets that share one learned number; a straight line is a fixed slope."
+                "The scale ends at ±10 everywhere, and a curve that goes further is cut there: ±10 is a factor of 22,000 in the attention weight, next to always or never. Flat steps are ranges of offsets that share one learned number; a straight line is a fixed slope."
             ),
             alt=alt_curves,
             draw=draw_curves,
@@ -118,7 +159,7 @@ ANALYSIS = Analysis(
             key="matrices",
             caption=f"The same as matrices: the first {SHOWN} queries by the first {SHOWN} keys, up to {MOST_HEADS} heads.",
             how_to_read=(
-                "Row: the position that looks; column: the position looked at. Red is favoured, blue avoided, on one scale for all heads and checkpoints, which ends at ±10. "
+                "Row: the position that looks; column: the position looked at. Red is favoured, blue avoided, on one scale for all heads and checkpoints, which ends at ±10; what goes further has the last colour. "
                 "Every diagonal has one colour, because only the offset counts. Empty cells are keys that a causal model cannot see."
             ),
             alt=alt_matrices,

@@ -11,11 +11,13 @@ from generator.numerics import cosine_matrix, finite, off_diagonal
 from generator.plotting import Panel, image_panels
 from generator.published import OTHER_CODE, metrics, paper_sinusoid
 from generator.style import DIVERGING
+from generator.wording import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+APART = 0.1  # A difference of cosines from here on is worth a sentence.
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 
 
@@ -48,18 +50,13 @@ def _cut(n_positions: int) -> tuple[Finding, ...]:
 
 
 def _findings(adjacent: float, mean: float) -> tuple[Finding, ...]:
-    if adjacent - mean > 0.1:
-        return (
-            Finding(
-                f"Neighbours are alike: their mean cosine is {adjacent:.2f}, against {mean:.2f} for any two positions.",
-                ("adjacent", "mean"),
-                0.4,
-            ),
-        )
+    beside, any_two = rounded(adjacent, 2, 1.0, -1.0), rounded(mean, 2, 1.0, -1.0)
+    if abs(adjacent - mean) > APART:
+        how = "more" if adjacent > mean else "less"
+        text = f"Neighbours are {how} alike than others: their mean cosine is {beside}, against {any_two} for any two positions."
+        return (Finding(text, ("adjacent", "mean"), 0.4),)
     return (
-        Finding(
-            f"Neighbours are hardly more alike (mean cosine {adjacent:.2f}) than any two positions ({mean:.2f}).", ("adjacent", "mean"), 0.5
-        ),
+        Finding(f"Neighbours are hardly more alike (mean cosine {beside}) than any two positions ({any_two}).", ("adjacent", "mean"), 0.5),
     )
 
 
@@ -77,7 +74,7 @@ def alt(results: Results) -> str:
 
 
 def _said(metric: Metric) -> str:
-    return "not defined" if metric.value is None else f"{metric.value:.2f}"
+    return "not defined" if metric.value is None else rounded(metric.value, 2, 1.0, -1.0)
 
 
 ANALYSIS = Analysis(
@@ -95,7 +92,7 @@ ANALYSIS = Analysis(
             caption="Cosine similarity of every position with every other.",
             how_to_read=(
                 "Row i, column j: how alike the vectors of positions i and j are; 1 is the same direction, 0 unrelated, −1 opposite. "
-                "The diagonal is each position with itself. A bright band along it means that near positions are alike; stripes that run "
+                "The diagonal is each position with itself. Red is alike, white unrelated, blue opposite. A band of strong red along the diagonal means that near positions are alike; stripes that run "
                 "parallel to it mean that only the offset matters; blocks or crosses are places where the table treats positions differently."
             ),
             alt=alt,

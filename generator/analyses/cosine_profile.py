@@ -30,6 +30,7 @@ FEWEST = 3
 STEPS = 20  # Local monotonicity looks this far on either side.
 INVARIANT, VARYING = 0.99, 0.5
 ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
+BESIDE = (0.95, 1.05)  # Distances that round to 1.
 VIEW = (-1.0, 1.02)
 
 
@@ -105,10 +106,16 @@ def _or_reason(key: str, title: str, value: float | None, unit: str, reason: str
 def _of_fall(half: Metric, rise: Metric, beside: float, mean: float) -> tuple[Finding, ...]:
     if half.value is None or not beside - mean > ALIKE:
         return ()
-    text = f"Likeness fades with distance: half of the fall from 1 to {mean:.2f} is done at {half.value:.1f} positions"
+    text = f"Likeness fades with distance: half of the fall from 1, a position with itself, to {mean:.2f}, any two, is done {_at_half(half.value)}"
     if rise.value is None:
         return (Finding(f"{text}, and the line never turns.", ("half_fall", "rise"), 0.4),)
     return (Finding(f"{text}; the line rises first at {rise.value:.0f}.", ("half_fall", "rise"), 0.3),)
+
+
+def _at_half(distance: float) -> str:
+    if distance < BESIDE[0]:
+        return "before the next position"
+    return "at the next position" if distance < BESIDE[1] else f"at a distance of {distance:.1f}"
 
 
 def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:

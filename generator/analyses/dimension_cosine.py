@@ -66,9 +66,9 @@ ANALYSIS = Analysis(
             key="matrix",
             caption="Cosine similarity of every dimension with every other, each taken as a curve over position.",
             how_to_read=(
-                "Row i, column j: how alike dimensions i and j are over all positions. White is unrelated. Strong colour far from the diagonal "
+                "Row i, column j: how alike dimensions i and j are over all positions. Red is alike, blue opposite, white unrelated. Strong colour far from the diagonal "
                 "means that dimensions repeat each other, so that fewer of them carry the position than there are. In the sinusoid the "
-                "slowest dimensions, which hardly move, form the bright corner."
+                "slowest dimensions, which hardly move, form the corner of strong red."
             ),
             alt=alt,
             draw=draw,

@@ -22,6 +22,7 @@ from generator.numerics import (
 )
 from generator.plotting import Panel, image_panels, panels
 from generator.style import GRID, MUTED, SEQUENTIAL
+from generator.wording import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +72,7 @@ def compute(subject: Subject[Shaped]) -> Result:
             "profile": np.full(kernel.longest, np.nan) if profile is None else profile,
             "unit": np.array(_unit(kernel, subject)),
         },
-        findings=_findings(halves, falls, f"{kernel.longest} {_unit(kernel, subject)}"),
+        findings=_findings(halves, falls, len(scaled), f"{kernel.longest} {_unit(kernel, subject)}"),
     )
 
 
@@ -102,14 +103,17 @@ def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
     return "patches along rows and columns" if len(kernel.lines) > 1 or along_a_side else "positions"
 
 
-def _findings(halves: list[float], falls: list[float], counted: str) -> tuple[Finding, ...]:
+def _findings(halves: list[float], falls: list[float], n_heads: int, line: str) -> tuple[Finding, ...]:
     if not halves:
-        return (Finding(f"Within {counted}, the farthest count most.", ("positions", "rising"), 0.8),)
-    text = f"Over {counted} it fades by half within a distance of {np.mean(halves):.1f}"
+        return (Finding(f"Within {line}, the farthest count most.", ("positions", "rising"), 0.8),)
+    some = f", in {len(halves)} of {n_heads} heads," if len(halves) < n_heads else ","
+    fades = f"fades halfway to what it says of the farthest within a distance of {np.mean(halves):.1f}"
+    text = f"Over {line}{some} what the encoding says of two {fades}"
+    rests_on = ("positions", "half", "rising")
     if not falls:
-        return (Finding(f"{text}.", ("positions", "half"), 0.3),)
-    outwards = f"{100.0 * np.mean(falls):.0f} % of single steps outwards go down"
-    return (Finding(f"{text}; {outwards}.", ("positions", "half", "monotonicity"), 0.3),)
+        return (Finding(f"{text}.", rests_on, 0.3),)
+    outwards = f"{rounded(100.0 * float(np.mean(falls)), 0, 100.0, 0.0)} % of single steps outwards go down"
+    return (Finding(f"{text}; {outwards}.", (*rests_on, "monotonicity"), 0.3),)
 
 
 def draw_profiles(results: Results) -> "Figure":
@@ -182,7 +186,7 @@ ANALYSIS = Analysis(
             key="matrices",
             caption="The kernels themselves: what each encoding says of every pair of positions.",
             how_to_read=(
-                "Row: the position that looks; column: the position looked at. Yellow is the highest value of that picture, dark blue its lowest, so "
+                "Row: the position that looks; column: the position looked at. Yellow is the highest value of that picture, dark purple its lowest, so "
                 "compare patterns and not colours. Patches are in reading order, so that each square on the diagonal is a row of the image. Stripes along the diagonal mean that only the offset counts; blocks and crosses mean that some "
                 "positions are special; an empty half cannot be seen by a causal model."
             ),

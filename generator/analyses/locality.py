@@ -13,6 +13,7 @@ from generator.errors import NotApplicableError
 from generator.numerics import FLAT, Array, Floats, finite
 from generator.plotting import Panel, image_panels, panels
 from generator.style import MUTED, SEQUENTIAL
+from generator.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,17 +92,21 @@ def _above(local: Floats, chance: float) -> Array:
 def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Finding, ...]:
     near = int(np.count_nonzero(_above(local, chance)))
     compared = f"locality {100.0 * local.mean():.1f} % on average, {100.0 * chance:.1f} % for even attention"
+    looking = counted(near, local.size, "head", "look").replace("All", "all").replace("No", "no").replace("The", "the")
     rests_on = ("above", "locality", "chance")
     if 2 * near >= local.size:
-        said = Finding(f"By the bias alone, {near} of {local.size} heads look nearer than even attention: {compared}.", rests_on, 0.4)
+        said = Finding(f"By the bias alone, {looking} nearer than even attention: {compared}.", rests_on, 0.4)
     else:
-        few = f"only {near} of" if near else "none of"
-        said = Finding(f"By the bias alone, {few} {local.size} heads look nearer than even attention: {compared}.", rests_on, 0.6)
+        only = "only " if 0 < near < local.size else ""
+        said = Finding(f"By the bias alone, {only}{looking} nearer than even attention: {compared}.", rests_on, 0.6)
     uneven = 0 if even is None else int(np.count_nonzero(even < UNLIKE))
     if even is None or 2 * uneven < even.size:
         return (said,)
+    within = (
+        f"all {even.size} heads" if uneven == even.size > 1 else "its only head" if even.size == 1 else f"{uneven} of {even.size} heads"
+    )
     return said, Finding(
-        f"In {uneven} of {even.size} heads, of two keys equally far on opposite sides, one gets most: symmetry below 50 %.",
+        f"In {within}, of two keys equally far on opposite sides, one gets more than three times as much: symmetry below 50 %.",
         ("one_sided",),
         0.5,
     )

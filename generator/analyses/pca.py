@@ -1,5 +1,6 @@
 """The table seen along the three directions in which its positions differ most."""
 
+from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import ceil
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from generator.numerics import Floats, finite
 from generator.plotting import colour_bar, panels
 from generator.published import GPT2, metrics
 from generator.style import SEQUENTIAL
+from generator.wording import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +25,7 @@ SHOWN = 3
 NAMES = ("the first component", "the first two components", "the first three components", "the first four components")
 ROUND, STEADY, ONWARDS = 0.4, 0.95, 0.8
 FEWEST = 16  # Fewer positions go round a circle by chance.
-MANY = 0.8  # A share of the variance, of three components, worth leading with.
+MANY = 0.8  # A share of the variance from which on two or three components stand for the table.
 COLOURS = 48  # stretches of positions, each of one colour
 POINTS = 1536  # of all lines of one figure together
 HELIX = "GPT-2's table is known for this shape (Yedidia 2023). On a helix, a move by any number of positions is one turn and one shift, the same from wherever it starts."
@@ -49,7 +51,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         Metric("onwards", "Rank correlation of component 3 with position, its size", onwards),
     )
     circles = form.grid is None and len(coordinates) >= FEWEST and turns >= 1.0 and steady >= STEADY and even <= ROUND
-    findings = _findings(float(shares[:SHOWN].sum()), turns, circles, circles and onwards >= ONWARDS)
+    findings = _findings(Path(float(shares[:2].sum()), float(shares[:SHOWN].sum()), turns, steady), circles, circles and onwards >= ONWARDS)
     return Result(measured, {"coordinates": coordinates, "shares": shares}, findings)
 
 
@@ -82,18 +84,32 @@ def rank_correlation(values: Floats) -> float:
     return float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
 
 
-def _findings(share: float, turns: float, circles: bool, is_helix: bool) -> tuple[Finding, ...]:
-    held = f"three directions hold {100.0 * share:.0f} % of what sets positions apart"
-    rests_on = ("first_3", "turns", "steady", "evenness")
+@dataclass(frozen=True)
+class Path:
+    """A path in the plane: shares of the variance of two and three components, full turns, share of steps the same way."""
+
+    two: float
+    three: float
+    turns: float
+    steady: float
+
+
+def _findings(path: Path, circles: bool, is_helix: bool) -> tuple[Finding, ...]:
+    held = f"three directions hold {100.0 * path.three:.0f} % of what sets positions apart"
+    rests_on = ("turns", "steady", "evenness")
     if is_helix:
-        text = f"The table is a helix: {held}, and in these the positions go round {turns:.1f} times while they move on."
-        return (Finding(text, (*rests_on, "onwards"), 1.0 if share >= 0.5 else 0.9, HELIX),)
+        whole = path.three >= MANY
+        text = "The table is a helix" if whole else "The strongest directions show a helix"
+        text = f"{text}: {held}, and in these the positions go round {path.turns:.1f} times while they move on."
+        return (Finding(text, ("first_3", *rests_on, "onwards"), 1.0 if whole else 0.6, HELIX if whole else ""),)
     if circles:
-        text = f"Positions run round a circle: in the two strongest directions they make {turns:.1f} turns, all the same way."
-        return (Finding(text, rests_on[1:], 0.8),)
-    if share >= MANY:
+        text, weight = ("Positions run round a circle", 0.8) if path.two >= MANY else ("The strongest directions show a circle", 0.5)
+        two = f"two directions, which hold {100.0 * path.two:.0f} % of what sets positions apart, positions make {path.turns:.1f} turns"
+        steady = f"{rounded(100.0 * path.steady, 0, 100.0)} % of the steps the same way"
+        return (Finding(f"{text}: in {two}, {steady}.", ("first_2", *rests_on), weight),)
+    if path.three >= MANY:
         return (Finding(f"Of all directions that there are, {held}.", ("first_3",), 0.8),)
-    return (Finding(f"The three strongest directions hold {100.0 * share:.0f} % of what sets positions apart.", ("first_3",), 0.2),)
+    return (Finding(f"The three strongest directions hold {100.0 * path.three:.0f} % of what sets positions apart.", ("first_3",), 0.2),)
 
 
 def draw(results: Results) -> "Figure":
@@ -155,7 +171,7 @@ ANALYSIS = Analysis(
             how_to_read=(
                 "Each picture is the same cloud of vectors seen along another direction; the number at an axis is the share of the variance along it. Follow the colour: a smooth line means that "
                 "neighbours are alike, a tangle that they are not. A circle on the left with a slope on the others is a helix, seen from its end and from its sides: "
-                "position is told by the angle, and by how far along."
+                "position is told by the angle, and by how far along. Where the shares are small, that is the shape of a part of the table."
             ),
             alt=alt,
             draw=draw,

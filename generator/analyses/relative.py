@@ -11,6 +11,7 @@ from generator.errors import NotApplicableError
 from generator.numerics import Floats, finite, mean_by_offset, off_diagonal, row_norms
 from generator.plotting import Panel, image_panels, panels
 from generator.style import DIVERGING, MUTED
+from generator.wording import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,17 +74,19 @@ def _without(value: float | None, reason: str) -> str | None:
 def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple[Finding, ...]:
     said = []
     if adjacent is not None:
-        how = "are alike" if adjacent - mean > ALIKE else "are hardly more alike than others"
+        how = ("more" if adjacent > mean else "less") if abs(adjacent - mean) > ALIKE else "hardly more"
         said.append(
             Finding(
-                f"Neighbouring offsets {how}: their mean cosine is {adjacent:.2f}, against {mean:.2f} for any two.",
+                f"Neighbouring offsets are {how} alike than others: their mean cosine is {rounded(adjacent, 2, 1.0)}, against {rounded(mean, 2, 1.0)} for any two.",
                 ("adjacent", "mean"),
                 0.4,
             )
         )
     if sides is not None:
         how = "hardly tells before from after" if sides > 1.0 - ALIKE else "tells before from after"
-        said.append(Finding(f"The table {how}: the mean cosine of an offset and its opposite is {sides:.2f}.", ("sides",), 0.5))
+        said.append(
+            Finding(f"The table {how}: the mean cosine of an offset and its opposite is {rounded(sides, 2, 1.0, -1.0)}.", ("sides",), 0.5)
+        )
     return tuple(said)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_OFFSETS = 4096
 OTHERS = "computed from the configuration by other code; "
+YARN = OTHERS + "Peng et al. 2023 (arXiv 2309.00071)"
 SLOWED = 1.001  # A ratio of frequencies beyond this is a change, not rounding.
 
 
@@ -38,7 +39,7 @@ def compute(subject: Subject[Rotation]) -> Result:
             Metric("longest", "Longest wavelength", float(lengths.max()), "positions"),
             Metric("full_turns", "Pairs that turn fully at least once within the context or window", float(turns)),
             Metric("context", "Context length", float(form.n_positions), "positions"),
-            Metric("window", "Window of attention, to one side", window, "positions", reason=None if window else "none is configured"),
+            Metric("sliding", "Window of attention, to one side", window, "positions", reason=None if window else "none is configured"),
             Metric("slowed", "Pairs slowed by scaling", float(changed)),
             Metric("attention_factor", "Factor on sine and cosine that scaling brings", form.attention_factor),
         ),
@@ -54,11 +55,14 @@ def _limits(form: Rotation) -> dict[str, Array]:
 def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
     within, rests_on = f"within {form.n_positions:,} positions", ("full_turns", "pairs", "context")
     if form.reach < form.n_positions:
-        within, rests_on = f"within the {form.reach:,} positions that the window of these layers reaches", ("full_turns", "pairs", "window")
+        within, rests_on = (
+            f"within the {form.reach:,} positions that the window of these layers reaches",
+            ("full_turns", "pairs", "sliding"),
+        )
     if turns == n_pairs:
         return (Finding(f"All {n_pairs} pairs turn fully at least once {within}.", rests_on, 0.4),)
     if turns == 0:
-        return (Finding(f"None of the {n_pairs} pairs turns fully {within}: all are slow and tell far from near.", rests_on, 0.6),)
+        return (Finding(f"No pair turns fully {within}: all are slow and tell far from near.", rests_on, 0.6),)
     others = f"the other {n_pairs - turns} are slower and tell" if n_pairs - turns > 1 else "the other one is slower and tells"
     return (Finding(f"{turns} of {n_pairs} pairs turn fully at least once {within}; {others} far from near.", rests_on, 0.6),)
 
@@ -72,7 +76,7 @@ def draw_wavelengths(results: Results) -> "Figure":
         axes.plot(lengths, color=label.colour, marker="o", markersize=2.5, label=label.title)
         reach, context = float(result.arrays["within"]), float(result.arrays["context"])
         axes.axhline(reach, color=label.colour, linewidth=0.9, linestyle=(0, (5, 3)))
-        name = "context length" if reach == context else "window"
+        name = "context length" if reach == context else "reach of the window"
         axes.annotate(name, (0, reach), xytext=(2, 3), textcoords="offset points", fontsize=8, color=MUTED)
     logarithmic(axes, "y")
     axes.set(xlabel="pair of components", ylabel="wavelength (positions)")
@@ -96,15 +100,10 @@ def draw_profile(results: Results) -> "Figure":
 def alt_wavelengths(results: Results) -> str:
     said = (
         f"{label.title}: from {result.arrays['wavelengths'].min():.2f} to {result.arrays['wavelengths'].max():,.0f} positions over "
-        f"{result.arrays['wavelengths'].size} pairs, context {int(result.arrays['context']):,}{_windowed(result)}"
+        f"{result.arrays['wavelengths'].size} pairs, context {int(result.arrays['context']):,}, of which {int(result.arrays['within']):,} in sight"
         for label, result in results.items()
     )
     return "Wavelength of each rotated pair on a logarithmic scale. " + "; ".join(said) + "."
-
-
-def _windowed(result: Result) -> str:
-    reach = int(result.arrays["within"])
-    return f", of which the window reaches {reach:,}" if reach < result.arrays["context"] else ""
 
 
 def alt_profile(results: Results) -> str:
@@ -188,13 +187,11 @@ ANALYSIS = Analysis(
         Published(
             "Llama 2 stretched sixteenfold by YaRN: longest wavelength",
             ("870,562",),
-            OTHERS + "Peng et al. 2023 (arXiv 2309.00071)",
+            YARN,
             metrics(compute, "longest"),
             yarn_by_16,
             unit="positions",
         ),
-        Published(
-            "The same: attention factor", ("1.277259",), OTHERS + "Peng et al. 2023", metrics(compute, "attention_factor"), yarn_by_16
-        ),
+        Published("The same: attention factor", ("1.277259",), YARN, metrics(compute, "attention_factor"), yarn_by_16),
     ),
 )

@@ -12,6 +12,7 @@ from generator.numerics import Floats, finite
 from generator.plotting import logarithmic, panels
 from generator.published import array, llama_3_1, metrics, yarn_by_16
 from generator.style import MUTED
+from generator.wording import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,14 +57,14 @@ def _findings(form: Rotation, ratios: Floats, same: np.ndarray, full: np.ndarray
             ),
         )
     n_same, n_full = int(np.count_nonzero(same)), int(np.count_nonzero(full))
-    return (
-        Finding(
-            f"{opening} leaves {n_same} of {same.size} pairs as they are and makes the wavelength of {n_full} longer by a factor "
-            f"of {ratios.max():.3g}; {same.size - n_same - n_full} lie in between.",
-            ("unchanged", "full", "between", "largest"),
-            0.6,
-        ),
-    )
+    longer = f"longer by a factor of {significant(float(ratios.max()), 3)}"
+    if n_full == same.size:
+        return (Finding(f"{opening} makes the wavelength of every pair {longer}.", ("full", "largest"), 0.6),)
+    left = f"leaves {n_same} of {same.size} pairs as they are and " if n_same else ""
+    between = same.size - n_same - n_full
+    rest = f"; {between} {'lies' if between == 1 else 'lie'} in between" if between else ""
+    text = f"{opening} {left}makes the wavelength of {n_full}{'' if n_same else f' of {same.size} pairs'} {longer}{rest}."
+    return (Finding(text, ("unchanged", "full", "between", "largest"), 0.6),)
 
 
 def draw_pairs(results: Results) -> "Figure":
@@ -92,7 +93,7 @@ def draw_wavelengths(results: Results) -> "Figure":
 def alt(results: Results, opening: str) -> str:
     said = (
         f"{label.title}: {np.count_nonzero(result.arrays['unchanged'])} of {result.arrays['ratios'].size} pairs at 1, "
-        f"{np.count_nonzero(result.arrays['full'])} at {result.arrays['ratios'].max():.3g}"
+        f"{np.count_nonzero(result.arrays['full'])} at {significant(float(result.arrays['ratios'].max()), 3)}"
         for label, result in results.items()
     )
     return f"{opening} " + "; ".join(said) + "."

@@ -12,6 +12,7 @@ from generator.numerics import FLAT, Floats, finite, row_norms
 from generator.plotting import panels
 from generator.published import DISTILBERT, said
 from generator.style import PAPER
+from generator.wording import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,9 +87,9 @@ def _of_seams(found: list[int], cosines: Floats) -> tuple[Finding, ...]:
         if min(one, two) > (max(one, two) + cosines[place]) / 2.0:
             text = f"A seam lies between positions {place} and {place + 1}: {here}, against {_cosine(one)} before and {_cosine(two)} after."
         elif two < one:
-            text = f"Neighbouring positions stop being alike at {place + 1}: {here}, against {_cosine(one)} before; after it the median is {_cosine(two)}."
+            text = f"From position {place + 1} on, neighbouring positions are less alike: {here}, the median of those before it {_cosine(one)}, of those after it {_cosine(two)}."
         else:
-            text = f"Neighbouring positions begin to be alike after {place + 1}: {here}, against {_cosine(two)} after; before it the median is {_cosine(one)}."
+            text = f"From position {place + 1} on, neighbouring positions are more alike: {here}, the median of those before it {_cosine(one)}, of those after it {_cosine(two)}."
         power_of_two = (place + 1) & place == 0
         weight = 1.0 if power_of_two else 0.9 if rank == 0 else 0.6
         said.append(Finding(text, ("seams",) if rank else ("seams", "at", "depth"), weight, LENGTH_128 if place == 127 else ""))
@@ -96,7 +97,7 @@ def _of_seams(found: list[int], cosines: Floats) -> tuple[Finding, ...]:
 
 
 def _cosine(value: float) -> str:
-    return f"{value:z.2f}".replace("-", "−")
+    return rounded(value, 2, 1.0, -1.0)
 
 
 def _of_ends(measured: tuple[Metric, ...], n_positions: int) -> tuple[Finding, ...]:

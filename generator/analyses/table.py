@@ -76,7 +76,7 @@ ANALYSIS = Analysis(
             how_to_read=(
                 "Red is positive, blue negative, white near zero. Values are divided by the table's own root mean square, and the "
                 "colours end at ±3 of it on every page, so that tables of different size can be compared. Vertical stripes are dimensions "
-                "that hardly change with position; waves are dimensions that count; noise is a dimension without visible order. Large tables are averaged over small blocks, which greys the fastest waves."
+                "that hardly change with position; waves are dimensions that count; noise is a dimension without visible order. Large tables are averaged over small blocks, which pales the fastest waves."
             ),
             alt=alt,
             draw=draw,

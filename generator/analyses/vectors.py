@@ -9,6 +9,7 @@ from generator.encodings import PositionTable
 from generator.numerics import finite, root_mean_square, row_norms
 from generator.plotting import panels, ridges
 from generator.style import INK
+from generator.wording import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,14 +31,16 @@ def compute(subject: Subject[PositionTable]) -> Result:
     index = sentence.reserved.index(False) if False in sentence.reserved else 0
     words = sentence.words * subject.input.word_scale
     ratio = rms / root_mean_square(words)
-    finding = Finding(
-        f"A typical position vector is {ratio:.2g} times as long as a typical word vector of the sentence.", ("word_ratio",), 0.3
-    )
+    finding = Finding(f"A typical position vector is {_times(ratio)} a typical word vector of the sentence.", ("word_ratio",), 0.3)
     return Result(
         metrics=(Metric("word_ratio", RATIO, ratio),),
         arrays={**arrays, "word": words[index], "token": np.array(sentence.tokens[index])},
         findings=(finding,),
     )
+
+
+def _times(ratio: float) -> str:
+    return "about as long as" if f"{ratio:.2g}" == "1" else f"{significant(ratio, 2)} times as long as"
 
 
 def _no_word(subject: Subject[PositionTable], d_model: int) -> str | None:

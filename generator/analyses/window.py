@@ -9,6 +9,7 @@ from generator.encodings import WindowBias
 from generator.numerics import Array, Floats, finite
 from generator.plotting import Panel, image_panels
 from generator.style import DIVERGING
+from generator.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +71,7 @@ def _mirrored(key: str, title: str, shaped: Floats, axis: int) -> Metric:
 def _findings(near: int, n_heads: int, n_shaped: int) -> tuple[Finding, ...]:
     if not n_shaped:
         return (Finding("Every head has the same bias at all offsets, so it tells no patch from another.", ("spread",), 0.9),)
-    return (Finding(f"{near or 'None'} of {n_heads} heads favour the patch itself or one beside it.", ("near_heads",), 0.4),)
+    return (Finding(f"{counted(near, n_heads, 'head', 'favour')} the patch itself or one beside it.", ("near_heads",), 0.4),)
 
 
 def draw(results: Results) -> "Figure":

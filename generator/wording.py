@@ -1,0 +1,53 @@
+"""Numbers within a sentence: counts with their nouns, and rounding that claims no more than there is."""
+
+from generator.numerics import FLAT
+
+MOST_DIGITS = 9
+LEAST, MOST = 1e-4, 1e9  # Sizes between which a number is written out.
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+TEENS = (11, 12, 13)
+
+
+def counted(count: int, total: int, noun: str, verb: str) -> str:
+    """How many of ``total`` do what ``verb`` (in its plain form) says, as the beginning of a sentence."""
+    if total == 1:
+        return f"The only {noun} {verb}s" if count else f"The only {noun} does not {verb}"
+    if count == 0:
+        return f"No {noun} {verb}s"
+    if count == 1:
+        return f"1 of {total} {noun}s {verb}s"
+    return f"All {total} {noun}s {verb}" if count == total else f"{count} of {total} {noun}s {verb}"
+
+
+def rounded(value: float, digits: int, *limits: float) -> str:
+    """``value`` with ``digits`` after the point, or as many more as it takes not to read as one of ``limits`` where it is none."""
+    wanted = digits
+    while wanted < MOST_DIGITS and any(float(f"{value:.{wanted}f}") == limit and abs(value - limit) > FLAT for limit in limits):
+        wanted += 1
+    return f"{value:z,.{wanted}f}".replace("-", "−")
+
+
+def significant(value: float, digits: int) -> str:
+    """``value`` to so many significant digits, thousands separated, never with an "e"."""
+    near = float(f"{value:.{digits - 1}e}")
+    if near != 0.0 and not LEAST <= abs(near) < MOST:
+        mantissa, exponent = f"{near:.{digits - 1}e}".split("e")
+        return f"{float(mantissa):g} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}".replace("-", "−")
+    decimals = max(0, digits - 1 - int(f"{near:e}".split("e")[1]))
+    text = f"{near:,.{decimals}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "−")
+
+
+def in_words(number: float) -> str:
+    """A large number as it is spoken, to two digits: 22 thousand, 220 million, more than a trillion."""
+    for size, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
+        if float(f"{number:.2g}") >= size:
+            return "more than a trillion" if name == "trillion" else f"about {float(f'{number:.2g}') / size:g} {name}"
+    return f"about {float(f'{number:.2g}'):g}"
+
+
+def ordinal(place: int) -> str:
+    """second, third, then 4th, 11th, 21st …"""
+    words = {1: "first", 2: "second", 3: "third"}
+    ending = "th" if place % 100 in TEENS else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return words.get(place, f"{place}{ending}")

@@ -1,0 +1,65 @@
+"""Sentences about numbers, case by case."""
+
+import pytest
+
+from generator.wording import counted, in_words, ordinal, rounded, significant
+
+COUNTS = [
+    (0, 6, "No head favours"),
+    (1, 6, "1 of 6 heads favours"),
+    (5, 6, "5 of 6 heads favour"),
+    (6, 6, "All 6 heads favour"),
+    (1, 1, "The only head favours"),
+    (0, 1, "The only head does not favour"),
+]
+ROUNDED = [  # value, digits, limits, text
+    (0.9974, 2, (1.0,), "0.997"),
+    (1.0, 2, (1.0,), "1.00"),
+    (1.0 - 1e-15, 2, (1.0,), "1.00"),
+    (0.994, 2, (1.0,), "0.99"),
+    (99.98, 0, (100.0,), "99.98"),
+    (99.4, 0, (100.0,), "99"),
+    (0.0004, 2, (0.0,), "0.0004"),
+    (-0.001, 2, (), "0.00"),
+    (-0.25, 2, (), "−0.25"),
+    (2105.4, 0, (), "2,105"),
+]
+PLACES = [(2, "second"), (3, "third"), (4, "4th"), (11, "11th"), (12, "12th"), (21, "21st"), (22, "22nd"), (113, "113th"), (123, "123rd")]
+
+
+@pytest.mark.parametrize(("count", "total", "text"), COUNTS)
+def test_a_count_agrees_with_its_noun_and_verb(count: int, total: int, text: str) -> None:
+    assert counted(count, total, "head", "favour") == text
+
+
+@pytest.mark.parametrize(("value", "digits", "limits", "text"), ROUNDED)
+def test_rounding_never_claims_a_limit_that_is_not_reached(value: float, digits: int, limits: tuple[float, ...], text: str) -> None:
+    assert rounded(value, digits, *limits) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (22_026.0, "about 22 thousand"),
+        (2.2e8, "about 220 million"),
+        (9.99e8, "about 1 billion"),
+        (5.9e10, "about 59 billion"),
+        (2e13, "more than a trillion"),
+        (12.3, "about 12"),
+    ],
+)
+def test_large_numbers_are_spoken(number: float, text: str) -> None:
+    assert in_words(number) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(2105.0, 2, "2,100"), (0.4213, 2, "0.42"), (1.0, 2, "1"), (4.96e-3, 2, "0.005"), (-25.04, 3, "−25"), (2.7e-15, 2, "2.7 × 10⁻¹⁵"), (0.0, 3, "0"), (999.6, 3, "1,000"), (-3.1e12, 2, "−3.1 × 10¹²")],
+)  # fmt: skip
+def test_significant_digits_are_written_out(value: float, digits: int, text: str) -> None:
+    assert significant(value, digits) == text
+
+
+@pytest.mark.parametrize(("place", "text"), PLACES)
+def test_ordinals_end_as_they_are_spoken(place: int, text: str) -> None:
+    assert ordinal(place) == text
