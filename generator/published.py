@@ -16,6 +16,10 @@ FormT = TypeVar("FormT", bound=Form)
 GPT2 = "29c69587e2af826b7c159c38620a32e549a925e6d9a0dc37cb563f377f5be772"
 DISTILBERT = "8db43e4accf0e974ceff418728f5bb465a116512b4054d547c5aa0c1fdadbf95"
 OTHER_CODE, STORED = "computed from the formula by other code", "computed from the stored table by other code"
+# What gives them again; the tests ask it where that takes no stored table.
+COSINES, RANKS, LENGTHS = "; again by scikit-learn's cosine_similarity", "; again from scipy's svdvals", "; again by numpy's linalg.norm"
+COMPONENTS, TURNING = "; again by scikit-learn's PCA", "; again by transformers' LlamaRotaryEmbedding"
+PROTOCOL = " after Wang and Chen 2020 (arXiv 2010.04903) with scikit-learn's "
 
 
 @cache

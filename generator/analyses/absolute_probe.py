@@ -9,7 +9,7 @@ from generator.encodings import PositionTable
 from generator.numerics import Floats
 from generator.plotting import panels
 from generator.probing import DRAWS, FOLDS, LinearReader, probed, read_positions
-from generator.published import GPT2, OTHER_CODE, STORED, metrics, paper_sinusoid
+from generator.published import GPT2, OTHER_CODE, PROTOCOL, STORED, metrics, paper_sinusoid
 from generator.style import MUTED
 
 if TYPE_CHECKING:
@@ -176,12 +176,17 @@ ANALYSIS = Analysis(
     per_figure=4,
     published=(
         Published(
-            "Mean error on the sinusoid, 512 × 768", ("0.0000",), OTHER_CODE, metrics(compute, "error"), paper_sinusoid, unit="positions"
+            "Mean error on the sinusoid, 512 × 768",
+            ("0.0000",),
+            OTHER_CODE + PROTOCOL + "LinearRegression",
+            metrics(compute, "error"),
+            paper_sinusoid,
+            unit="positions",
         ),
         Published(
             "Mean error on the first 512 rows of GPT-2's table, 1.01 ± 0.06",
             ("1.01",),
-            STORED,
+            STORED + PROTOCOL + "LinearRegression",
             metrics(compute, "error"),
             sha256=GPT2,
             unit="positions",

@@ -9,7 +9,7 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics import FLAT, Array, Floats, finite, row_norms
 from generator.plotting import panels
-from generator.published import GPT2, OTHER_CODE, array, metrics, paper_sinusoid
+from generator.published import GPT2, LENGTHS, OTHER_CODE, STORED, array, metrics, paper_sinusoid
 from generator.style import MUTED
 
 if TYPE_CHECKING:
@@ -184,14 +184,14 @@ ANALYSIS = Analysis(
         Published(
             "Shortest and longest norm of the sinusoid, 512 × 768",
             ("19.5959",) * 2,
-            OTHER_CODE,
+            OTHER_CODE + LENGTHS,
             metrics(compute, "shortest", "longest"),
             paper_sinusoid,
         ),
         Published(
             "Norm of positions 0, 1, 2, 10, 63 and 1023 of GPT-2",
             ("9.876", "5.192", "4.585", "3.773", "3.354", "0.118"),
-            "computed from the stored table by other code",
+            STORED + LENGTHS,
             array(compute, "norms", 0, 1, 2, 10, 63, 1023),
             sha256=GPT2,
         ),

@@ -9,7 +9,7 @@ from generator.encodings import PositionTable
 from generator.numerics import Array, Floats
 from generator.plotting import logarithmic, panels
 from generator.probing import DRAWS, PairClassifier, draw_pairs, probed, wrong_orders
-from generator.published import GPT2, OTHER_CODE, STORED, metrics, paper_sinusoid
+from generator.published import GPT2, OTHER_CODE, PROTOCOL, STORED, metrics, paper_sinusoid
 from generator.style import MUTED
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ ANALYSIS = Analysis(
         Published(
             "Error on the sinusoid, 512 × 768, 5.67 ± 1.21 over 60 draws of 512 pairs",
             ("5.67",),
-            OTHER_CODE,
+            OTHER_CODE + PROTOCOL + "LogisticRegression",
             metrics(compute, "error"),
             paper_sinusoid,
             unit="%",
@@ -179,7 +179,7 @@ ANALYSIS = Analysis(
         Published(
             "The same with 8,192 pairs, of other draws",
             ("1.23",),
-            OTHER_CODE,
+            OTHER_CODE + PROTOCOL + "LogisticRegression",
             metrics(compute, "error_many"),
             paper_sinusoid,
             unit="%",
@@ -188,7 +188,7 @@ ANALYSIS = Analysis(
         Published(
             "Error on the first 512 rows of GPT-2's table, 2.3 ± 0.7",
             ("2.3",),
-            STORED,
+            STORED + PROTOCOL + "LogisticRegression",
             metrics(compute, "error"),
             sha256=GPT2,
             unit="%",

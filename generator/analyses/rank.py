@@ -10,7 +10,7 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics import Floats, finite, frozen
 from generator.plotting import logarithmic, panels
-from generator.published import GPT2, OTHER_CODE, STORED, metrics, paper_sinusoid, said
+from generator.published import GPT2, OTHER_CODE, RANKS, STORED, metrics, paper_sinusoid, said
 from generator.style import MUTED
 
 if TYPE_CHECKING:
@@ -162,21 +162,27 @@ ANALYSIS = Analysis(
         ),
     ),
     published=(
-        Published("Stable rank of the sinusoid, 512 × 768", ("2.366",), OTHER_CODE, metrics(compute, "stable"), paper_sinusoid),
-        Published("Effective rank of the same", ("108.98",), OTHER_CODE, metrics(compute, "effective"), paper_sinusoid),
+        Published("Stable rank of the sinusoid, 512 × 768", ("2.366",), OTHER_CODE + RANKS, metrics(compute, "stable"), paper_sinusoid),
+        Published("Effective rank of the same", ("108.98",), OTHER_CODE + RANKS, metrics(compute, "effective"), paper_sinusoid),
         Published(
-            "Components for 90, 95 and 99 % of its energy", ("65", "96", "129"), OTHER_CODE, metrics(compute, *OF_90_95_99), paper_sinusoid
+            "Components for 90, 95 and 99 % of its energy",
+            ("65", "96", "129"),
+            OTHER_CODE + RANKS,
+            metrics(compute, *OF_90_95_99),
+            paper_sinusoid,
         ),
-        Published("Its stable rank with the mean taken off", ("6.805",), OTHER_CODE, metrics(compute, "centred_stable"), paper_sinusoid),
+        Published(
+            "Its stable rank with the mean taken off", ("6.805",), OTHER_CODE + RANKS, metrics(compute, "centred_stable"), paper_sinusoid
+        ),
         Published(
             "Its components for 90, 95 and 99 % with the mean taken off",
             ("90", "111", "133"),
-            OTHER_CODE,
+            OTHER_CODE + RANKS,
             metrics(compute, *(f"centred_{key}" for key in OF_90_95_99)),
             paper_sinusoid,
         ),
-        Published("Stable rank of GPT-2's table", ("3.085",), STORED, metrics(compute, "stable"), sha256=GPT2),
-        Published("The same with the mean taken off", ("2.993",), STORED, metrics(compute, "centred_stable"), sha256=GPT2),
+        Published("Stable rank of GPT-2's table", ("3.085",), STORED + RANKS, metrics(compute, "stable"), sha256=GPT2),
+        Published("The same with the mean taken off", ("2.993",), STORED + RANKS, metrics(compute, "centred_stable"), sha256=GPT2),
         Published(
             "The same of positions 1 to 511",
             ("2.05",),
@@ -184,6 +190,6 @@ ANALYSIS = Analysis(
             partial(_centred_stable, first=1, beyond=512),
             sha256=GPT2,
         ),
-        Published("The same, to one more digit", ("2.054",), STORED, partial(_centred_stable, first=1, beyond=512), sha256=GPT2),
+        Published("The same, to one more digit", ("2.054",), STORED + RANKS, partial(_centred_stable, first=1, beyond=512), sha256=GPT2),
     ),
 )

@@ -8,14 +8,14 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published
 from generator.encodings import Rotation
 from generator.numerics import Array, Floats, finite
 from generator.plotting import logarithmic, panels
-from generator.published import linear_by_4, llama_2, llama_3, llama_3_1, metrics, yarn_by_16
+from generator.published import TURNING, linear_by_4, llama_2, llama_3, llama_3_1, metrics, yarn_by_16
 from generator.style import MUTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_OFFSETS = 4096
-OTHERS = "computed from the configuration by other code; "
+OTHERS = "computed from the configuration by other code" + TURNING + "; "
 YARN = OTHERS + "Peng et al. 2023 (arXiv 2309.00071)"
 SLOWED = 1.001  # A ratio of frequencies beyond this is a change, not rounding.
 
