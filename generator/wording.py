@@ -1,5 +1,7 @@
 """Numbers within a sentence: counts with their nouns, and rounding that claims no more than there is."""
 
+import math
+
 from generator.numerics import FLAT
 
 MOST_DIGITS = 9
@@ -27,8 +29,10 @@ def rounded(value: float, digits: int, *limits: float) -> str:
     return f"{value:z,.{wanted}f}".replace("-", "−")
 
 
-def significant(value: float, digits: int) -> str:
-    """``value`` to so many significant digits, thousands separated, never with an "e"."""
+def significant(value: float | None, digits: int) -> str:
+    """``value`` to so many significant digits, thousands separated, never with an "e"; “not defined” where it is none."""
+    if value is None or not math.isfinite(value):
+        return "not defined"
     near = float(f"{value:.{digits - 1}e}")
     if near != 0.0 and not LEAST <= abs(near) < MOST:
         mantissa, exponent = f"{near:.{digits - 1}e}".split("e")

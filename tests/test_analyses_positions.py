@@ -130,7 +130,7 @@ def test_the_share_of_slow_waves_by_hand() -> None:
 
 
 def test_periods_are_told_where_they_stand_out_and_not_in_noise() -> None:
-    assert "Periods in which many dimensions swing stand out: 8, 32 positions." in [finding.text for finding in told(spectrum, SINES)]
+    assert "Many dimensions swing together in periods of 8 and 32 positions." in [finding.text for finding in told(spectrum, SINES)]
     assert [finding.rests_on for finding in told(spectrum, NOISE)] == [("slow", "slow_control")]
 
 

@@ -68,8 +68,8 @@ def literal_link(path: str) -> Any:
 
 def cells(text: str) -> dict[tuple[str, str], int]:
     """What each cell of the maps says, by the two encodings that it leads to."""
-    found = re.findall(r'<td class="l\d"><a href="compare.html#a=([^/]+)/[^&]+&b=([^/]+)/[^"]+">(\d+)</a>', text)
-    return {(first, second): int(value) for first, second, value in found}
+    found = re.findall(r'<td class="l\d"><a href="compare.html#a=([^/]+)/[^&]+&b=([^/]+)/[^"]+">((?:&#8722;)?\d+)</a>', text)
+    return {(first, second): int(value.replace("&#8722;", "-")) for first, second, value in found}
 
 
 MANY = [outcome(f"table-{seed:03}", table(seed)) for seed in range(60)]
@@ -84,6 +84,13 @@ def test_what_is_alike_stands_together_and_says_0_and_100() -> None:
     context = page("map", *same).context
     assert [member[0].checkpoint.slug for member, _ in context["kernels"].rows] in (["a", "c", "b"], ["b", "a", "c"], ["b", "c", "a"])
     assert (context["kernels"].nearest[0].value, context["tables"][0][1].nearest[0].value) == (0.0, pytest.approx(1.0))
+
+
+def test_tables_that_have_nothing_in_common_come_to_about_0_on_their_map() -> None:
+    wide = [outcome(slug, PositionTable(frozen(draws.normal(size=(200, 300))))) for slug in "abc"]
+    (_, shown) = page("map", *wide).context["tables"][0]
+    assert all(abs(pair.hundredths) <= 2 and pair.level == 9 for _, pairs in shown.rows for pair in pairs)
+    assert all(pair.further == pytest.approx(0.6, abs=0.02) for pair in shown.nearest)
 
 
 def test_kernels_of_all_forms_meet_but_tables_meet_tables() -> None:

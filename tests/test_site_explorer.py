@@ -112,8 +112,15 @@ def test_a_metric_is_a_number_or_its_reason() -> None:
 def test_coordinates_are_found_under_whichever_analysis() -> None:
     points = np.random.default_rng(0).normal(size=(1024, 3))
     curve = explorer.record(reading(NoEncoding("told"), made=Result(arrays={"coordinates": points})))["curve"]
-    assert curve["step"] == 2
-    np.testing.assert_allclose(unpacked(curve).reshape(-1, 3), points[::2], atol=np.ptp(points) / STEPS)
+    assert (curve["step"], curve["last"]) == (2, 1023)
+    np.testing.assert_allclose(unpacked(curve).reshape(-1, 3), points[[*range(0, 1024, 2), 1023]], atol=np.ptp(points) / STEPS)
+
+
+@pytest.mark.parametrize(("count", "step", "shown"), [(512, 1, 512), (513, 2, 257), (1025, 3, 343)])
+def test_the_last_point_of_a_curve_is_there_once(count: int, step: int, shown: int) -> None:
+    points = np.random.default_rng(0).normal(size=(count, 3))
+    curve = explorer.record(reading(NoEncoding("told"), made=Result(arrays={"coordinates": points})))["curve"]
+    assert (curve["step"], curve["last"], unpacked(curve).size) == (step, count - 1, 3 * shown)
 
 
 def test_without_coordinates_there_is_no_curve() -> None:

@@ -54,7 +54,7 @@ def test_large_numbers_are_spoken(number: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
-    [(2105.0, 2, "2,100"), (0.4213, 2, "0.42"), (1.0, 2, "1"), (4.96e-3, 2, "0.005"), (-25.04, 3, "−25"), (2.7e-15, 2, "2.7 × 10⁻¹⁵"), (0.0, 3, "0"), (999.6, 3, "1,000"), (-3.1e12, 2, "−3.1 × 10¹²")],
+    [(2105.0, 2, "2,100"), (0.4213, 2, "0.42"), (1.0, 2, "1"), (4.96e-3, 2, "0.005"), (-25.04, 3, "−25"), (2.7e-15, 2, "2.7 × 10⁻¹⁵"), (0.0, 3, "0"), (float("nan"), 3, "not defined"), (999.6, 3, "1,000"), (-3.1e12, 2, "−3.1 × 10¹²")],
 )  # fmt: skip
 def test_significant_digits_are_written_out(value: float, digits: int, text: str) -> None:
     assert significant(value, digits) == text

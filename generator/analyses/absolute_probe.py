@@ -11,6 +11,7 @@ from generator.plotting import panels
 from generator.probing import DRAWS, FOLDS, LinearReader, probed, read_positions
 from generator.published import GPT2, OTHER_CODE, PROTOCOL, STORED, metrics, paper_sinusoid
 from generator.style import MUTED
+from generator.wording import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -125,7 +126,7 @@ def draw_by_position(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: mean error {result.metrics[0].value:.3g} of {result.arrays['read'].size} positions, "
+        f"{label.title}: mean error {significant(result.metrics[0].value, 3)} of {result.arrays['read'].size} positions, "
         f"{result.metrics[2].value:.0f} % read exactly"
         for label, result in results.items()
     )
@@ -136,8 +137,10 @@ def alt_by_position(results: Results) -> str:
     said = []
     for label, result in results.items():
         wrong = result.arrays["wrong"]
-        ends = f"at the first position {wrong[0]:.3g}, at the last {wrong[-1]:.3g}"
-        said.append(f"{label.title}: {ends}, median {np.median(wrong):.3g}, largest {wrong.max():.3g} at position {wrong.argmax()}")
+        ends = f"at the first position {significant(wrong[0], 3)}, at the last {significant(wrong[-1], 3)}"
+        said.append(
+            f"{label.title}: {ends}, median {significant(np.median(wrong), 3)}, largest {significant(wrong.max(), 3)} at position {wrong.argmax()}"
+        )
     return "Mean error of the position read, as a line over the position. " + "; ".join(said) + "."
 
 

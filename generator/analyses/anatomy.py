@@ -10,6 +10,7 @@ from generator.errors import NotApplicableError
 from generator.numerics import Array, Floats, finite, root_mean_square, row_norms
 from generator.plotting import colour_bar, image, panels
 from generator.style import DIVERGING
+from generator.wording import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,7 +104,7 @@ def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float |
         return (Finding("Nothing about position is added to the input: a word's vector is the same wherever it stands."), *notes)
     if difference is None or difference > 1e-6:
         return notes
-    text = f"The sum made here equals what transformers' own {layer.module_name} returns (largest difference {difference:.1e})."
+    text = f"The sum made here equals what transformers' own {layer.module_name} returns (largest difference {significant(difference, 2)})."
     return (Finding(text, ("module_difference",), 0.2), *notes)
 
 

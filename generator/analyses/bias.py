@@ -10,7 +10,7 @@ from generator.encodings import OffsetBias
 from generator.numerics import Floats, finite
 from generator.plotting import Panel, head_colours, image_panels, panels
 from generator.style import DIVERGING, MUTED
-from generator.wording import counted, in_words
+from generator.wording import counted, in_words, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -122,7 +122,7 @@ def _named(label: Label, matrices: np.ndarray, alone: bool) -> list[tuple[str, n
 
 def alt_curves(results: Results) -> str:
     said = (
-        f"{label.title}: {len(result.arrays['values'])} heads, from {result.arrays['values'].min():.3g} to {result.arrays['values'].max():.3g}, "
+        f"{label.title}: {len(result.arrays['values'])} heads, from {significant(result.arrays['values'].min(), 3)} to {significant(result.arrays['values'].max(), 3)}, "
         f"{result.metrics[5].value:.0f} % of them largest within one position{_cut(result)}"
         for label, result in results.items()
     )

@@ -11,6 +11,7 @@ from generator.numerics import FLAT, Array, Floats, finite, row_norms
 from generator.plotting import panels
 from generator.published import GPT2, LENGTHS, OTHER_CODE, STORED, array, metrics, paper_sinusoid
 from generator.style import MUTED
+from generator.wording import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,14 +90,14 @@ def ranges(indices: Array) -> str:
 def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
     median = float(np.median(norms))
     if norms.size > 1 and spread(norms) <= ALIKE:
-        return (Finding(f"All positions have vectors of one length, {median:.3g}.", ("median", "longest", "shortest"), 0.3),)
+        return (Finding(f"All positions have vectors of one length, {significant(median, 3)}.", ("median", "longest", "shortest"), 0.3),)
     if out is None or not out.size or not median:
         return ()
     farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
     times = norms[farthest] / median
-    text = f"Position {farthest} has a vector {times:.2g} times as long as the median."
+    text = f"Position {farthest} has a vector {significant(times, 2)} times as long as the median."
     if out.size > 1:
-        text = f"{out.size} positions have vectors of unusual length ({ranges(out)}); that of {farthest} is {times:.2g} times as long as the median."
+        text = f"{out.size} positions have vectors of unusual length ({ranges(out)}); that of {farthest} is {significant(times, 2)} times as long as the median."
     return (Finding(text, ("positions_out", "median"), 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4),)
 
 
@@ -137,7 +138,7 @@ def draw_dimensions(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: median {result.metrics[0].value:.3g}, from {result.metrics[2].value:.3g} to {result.metrics[1].value:.3g}, "
+        f"{label.title}: median {significant(result.metrics[0].value, 3)}, from {significant(result.metrics[2].value, 3)} to {significant(result.metrics[1].value, 3)}, "
         f"{result.arrays['positions_out'].size} out of line"
         for label, result in results.items()
     )

@@ -11,6 +11,7 @@ from generator.plotting import logarithmic, panels
 from generator.probing import DRAWS, PairClassifier, draw_pairs, probed, wrong_orders
 from generator.published import GPT2, OTHER_CODE, PROTOCOL, STORED, metrics, paper_sinusoid
 from generator.style import MUTED
+from generator.wording import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,8 +121,9 @@ def alt(results: Results) -> str:
     said = []
     for label, result in results.items():
         few, many = result.arrays["few"], result.arrays["many"]
-        more = f", with {MANY:,} pairs {many.mean():.3g} %" if many.size else ""
-        said.append(f"{label.title}: from {few.min():.3g} to {few.max():.3g} %, mean {few.mean():.3g} %{more}")
+        more = f", with {MANY:,} pairs {significant(many.mean(), 3)} %" if many.size else ""
+        lowest, highest, mean = (significant(each, 3) for each in (few.min(), few.max(), few.mean()))
+        said.append(f"{label.title}: from {lowest} to {highest} %, mean {mean} %{more}")
     return f"Share of pairs told wrongly, a stroke for each of {DRAWS} draws, with chance at 50 %. " + "; ".join(said) + "."
 
 
@@ -130,7 +132,7 @@ def alt_by_distance(results: Results) -> str:
     for label, result in results.items():
         starts, wrong = result.arrays["distances"], result.arrays["by_distance"]
         defined = np.flatnonzero(~np.isnan(wrong))
-        ends = (f"{wrong[place]:.3g} % from distance {starts[place]}" for place in (defined[0], defined[-1]))
+        ends = (f"{significant(wrong[place], 3)} % from distance {starts[place]}" for place in (defined[0], defined[-1]))
         said.append(f"{label.title}: {' and '.join(ends)} on")
     return "Share of pairs told wrongly, as a line over their distance. " + "; ".join(said) + "."
 

@@ -12,6 +12,7 @@ from generator.numerics import Floats, finite, frozen
 from generator.plotting import logarithmic, panels
 from generator.published import GPT2, OTHER_CODE, RANKS, STORED, metrics, paper_sinusoid, said
 from generator.style import MUTED
+from generator.wording import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,7 +125,7 @@ def alt(results: Results) -> str:
 
 def _said(result: Result, key: str) -> str:
     value = next(metric.value for metric in result.metrics if metric.key == key)
-    return "not defined" if value is None else f"{value:.4g}"
+    return "not defined" if value is None else f"{significant(value, 4)}"
 
 
 @lru_cache(maxsize=2)

@@ -11,7 +11,7 @@ from generator.errors import NotApplicableError
 from generator.numerics import Floats, finite, mean_by_offset, off_diagonal, row_norms
 from generator.plotting import Panel, image_panels, panels
 from generator.style import DIVERGING, MUTED
-from generator.wording import rounded
+from generator.wording import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,7 +118,7 @@ def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float 
 def alt(results: Results, opening: str) -> str:
     said = (
         f"{label.title}: offsets {result.arrays['offsets'][0]:.0f} to {result.arrays['offsets'][-1]:.0f}, mean cosine of two "
-        f"{result.metrics[1].value:.2f}, lengths {result.arrays['norms'].min():.3g} to {result.arrays['norms'].max():.3g}"
+        f"{result.metrics[1].value:.2f}, lengths {significant(result.arrays['norms'].min(), 3)} to {significant(result.arrays['norms'].max(), 3)}"
         for label, result in results.items()
     )
     return f"{opening} " + "; ".join(said) + "."

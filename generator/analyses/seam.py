@@ -12,7 +12,7 @@ from generator.numerics import FLAT, Floats, finite, row_norms
 from generator.plotting import panels
 from generator.published import DISTILBERT, said
 from generator.style import PAPER
-from generator.wording import rounded
+from generator.wording import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,7 +118,7 @@ def _of_norm(steps: Floats) -> tuple[Finding, ...]:
     ratio = float(np.exp(steps[at]))
     if 1.0 / STEP < ratio < STEP:
         return ()
-    how = f"grow {ratio:.2g}-fold" if ratio > 1.0 else f"shrink to {100.0 * ratio:.0f} %"
+    how = f"grow {significant(ratio, 2)}-fold" if ratio > 1.0 else f"shrink to {100.0 * ratio:.0f} %"
     return (Finding(f"Vectors {how} around position {at + 1}, by the medians of the {WINDOW} before it and from it on.", ("norm_at", "norm_step"), 0.6),)  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from generator.errors import NotApplicableError
 from generator.numerics import FLAT, Array, Floats, finite
 from generator.plotting import logarithmic, panels
 from generator.style import MUTED
+from generator.wording import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,11 +98,16 @@ def _shuffled_share(scaled: Floats, slow: int) -> float:
 def _findings(stand_out: Floats, slow: Metric, control: Metric, period: float) -> tuple[Finding, ...]:
     said = []
     if stand_out.size:
-        named = ", ".join(f"{one:.3g}" for one in stand_out[:MOST_NAMED])
-        more = f" and {stand_out.size - MOST_NAMED} more" if stand_out.size > MOST_NAMED else ""
-        opening = "Periods in which many dimensions swing" if stand_out.size > 1 else "A period in which many dimensions swing"
-        said.append(Finding(f"{opening} stand{'' if stand_out.size > 1 else 's'} out: {named}{more} positions.", ("peaks",), 0.6))
-    shares = f"{slow.value:.0f} % of their energy lies in periods of {period:.3g} positions and more ({control.value:.0f} % if positions are shuffled)"
+        *named, last = (f"{significant(one, 3)}" for one in stand_out[:MOST_NAMED])
+        if stand_out.size > MOST_NAMED:
+            named, last = [*named, last], f"{stand_out.size - MOST_NAMED} more"
+        listed = f"periods of {', '.join(named)} and {last}" if named else f"a period of {last}"
+        said.append(
+            Finding(
+                f"Many dimensions swing together in {listed}{' positions' if 'more' not in last else ' (in positions)'}.", ("peaks",), 0.6
+            )
+        )
+    shares = f"{slow.value:.0f} % of their energy lies in periods of {significant(period, 3)} positions and more ({control.value:.0f} % if positions are shuffled)"
     rests_on = (slow.key, control.key)
     if slow.value is not None and slow.value >= MOSTLY:
         said.append(Finding(f"Dimensions change slowly: {shares}.", rests_on, 0.4))
@@ -130,7 +136,7 @@ def draw(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: most energy at a period of {result.metrics[0].value:.3g} positions, {result.metrics[1].value:.0f} % in the slowest tenth of the frequencies, "
+        f"{label.title}: most energy at a period of {significant(result.metrics[0].value, 3)} positions, {result.metrics[1].value:.0f} % in the slowest tenth of the frequencies, "
         f"{result.metrics[3].value:.0f} periods stand out"
         for label, result in results.items()
     )

@@ -9,6 +9,7 @@ from generator.encodings import PositionTable
 from generator.numerics import Floats, finite, root_mean_square
 from generator.plotting import Panel, image_panels
 from generator.style import DIVERGING
+from generator.wording import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +57,9 @@ def alt(results: Results) -> str:
     said = []
     for label, result in results.items():
         rows, columns = result.arrays["vectors"].shape
-        said.append(f"{label.title}: {rows} positions by {columns} dimensions, root mean square {float(result.arrays['rms']):.3g}")
+        said.append(
+            f"{label.title}: {rows} positions by {columns} dimensions, root mean square {significant(float(result.arrays['rms']), 3)}"
+        )
     return "Heat maps of whole position tables. " + "; ".join(said) + "."
 
 

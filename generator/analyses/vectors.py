@@ -75,7 +75,7 @@ def alt(results: Results) -> str:
     for label, result in results.items():
         positions = ", ".join(str(position) for position in result.arrays["positions"])
         norms = row_norms(result.arrays["vectors"])
-        said.append(f"{label.title}: positions {positions}, with norms from {norms.min():.3g} to {norms.max():.3g}")
+        said.append(f"{label.title}: positions {positions}, with norms from {significant(norms.min(), 3)} to {significant(norms.max(), 3)}")
     return "Position vectors drawn as lines over the dimensions. " + "; ".join(said) + "."
 
 

@@ -9,7 +9,7 @@ from generator.encodings import WindowBias
 from generator.numerics import Array, Floats, finite
 from generator.plotting import Panel, image_panels
 from generator.style import DIVERGING
-from generator.wording import counted
+from generator.wording import counted, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,7 +102,7 @@ def _ticks(count: int) -> tuple[list[int], list[str]]:
 def alt(results: Results) -> str:
     said = (
         f"{label.title}: {_size(result.arrays['values'])}, {result.metrics[2].value:.0f} % of them largest at the patch itself or beside it, "
-        f"spread of a head {result.metrics[0].value:.3g} on average"
+        f"spread of a head {significant(result.metrics[0].value, 3)} on average"
         for label, result in results.items()
     )
     return f"Bias by offset between patches as images on a scale from −{LIMIT:g} to {LIMIT:g}. " + "; ".join(said) + "."

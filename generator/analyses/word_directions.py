@@ -10,6 +10,7 @@ from generator.errors import NotApplicableError
 from generator.numerics import Floats, finite
 from generator.plotting import panels
 from generator.style import MUTED
+from generator.wording import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,7 +133,7 @@ def largest_by_chance(share: float) -> float:
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: {result.metrics[0].value:.3g} % in the first tenth, {result.metrics[1].value:.3g} % in the last, {result.metrics[3].value:.3g} % by chance"
+        f"{label.title}: {significant(result.metrics[0].value, 3)} % in the first tenth, {significant(result.metrics[1].value, 3)} % in the last, {significant(result.metrics[3].value, 3)} % by chance"
         for label, result in results.items()
     )
     return "Energy of positions, added up over the directions of words, beside a straight line for chance. " + "; ".join(said) + "."

@@ -110,7 +110,7 @@ def _of_tables(members: Sequence[Member]) -> Matrix | None:
 
         return measure
 
-    return _matrix(members, aligned(0), aligned(1), lambda value: 1.0 - value, lambda value: 1.0 - value)
+    return _matrix(members, aligned(1), aligned(0), lambda value: 1.0 - value, lambda value: 1.0 - value)
 
 
 def _matrix(

@@ -127,13 +127,14 @@ def _quantity(form: Form) -> str:
 
 
 def _curve(reading: Reading) -> dict[str, Any] | None:
-    """The positions as points in three dimensions, every ``step``-th of them; None without such an array."""
+    """The positions as points in three dimensions, every ``step``-th of them and the last; None without such an array."""
     found = (result.arrays[COORDINATES] for result in reading.results.values() if COORDINATES in result.arrays)
     points = next(found, None)
     if points is None or points.ndim != 2 or points.shape[1] != 3 or not len(points):
         return None
     step = -(-len(points) // MOST_POINTS)
-    return {"step": step, **pack(points[::step].astype(np.float64))}
+    places = np.unique(np.append(np.arange(0, len(points), step), len(points) - 1))
+    return {"step": step, "last": len(points) - 1, **pack(points[places].astype(np.float64))}
 
 
 def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:

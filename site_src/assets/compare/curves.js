@@ -36,17 +36,30 @@
       draw: (turn, at) => {
         now = turn;
         canvas.dataset.turn = turn.join();
-        draw(canvas, shape, turn, at.map((position) => Math.round(position / curve.step)));
+        draw(canvas, shape, turn, at.map((position) => nearest(position, curve)));
       },
     };
   }
 
-  function legend({ points, step }) {
+  /* The point nearest to a position; the last position has one of its own. None beyond it. */
+  function nearest(position, { points, step, last }) {
+    const final = points.length / 3 - 1;
+    if (position > last) return final + 1;
+    return position === last ? final : Math.min(Math.round(position / step), final);
+  }
+
+  function ordinal(place) {
+    if (place === 2 || place === 3) return { 2: "second", 3: "third" }[place];
+    const ending = { one: "st", two: "nd", few: "rd", other: "th" };
+    return `${place}${ending[new Intl.PluralRules("en", { type: "ordinal" }).select(place)]}`;
+  }
+
+  function legend({ step, last }) {
     const line = atlas.element("div", "pac-scale");
     const bar = atlas.element("span", "pac-bar");
     bar.style.background = atlas.strip(atlas.viridis);
-    line.append(atlas.element("span", "", "0"), bar, atlas.element("span", "", atlas.say((points.length / 3 - 1) * step)));
-    line.append(atlas.element("span", "pac-unit", step > 1 ? `position, every ${step}th` : "position"));
+    line.append(atlas.element("span", "", "0"), bar, atlas.element("span", "", atlas.say(last)));
+    line.append(atlas.element("span", "pac-unit", step > 1 ? `position, every ${ordinal(step)} and the last` : "position"));
     return line;
   }
 
