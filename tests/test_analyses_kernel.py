@@ -5,7 +5,7 @@ from generator.analyses.kernel import STEPS, Shaped, compute, draw_profiles
 from generator.contracts import Encoding, Provenance, Result, Subject
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics import frozen
+from generator.numerics import cosine_matrix, frozen, local_monotonicity
 from tests.support import LABELS, subject
 
 OFFSETS = frozen(np.arange(-128, 1))
@@ -242,3 +242,23 @@ def test_words_and_patches_are_drawn_apart() -> None:
 
 def test_patches_of_a_clip_that_lie_on_no_grid_are_positions() -> None:
     assert str(seen(PositionTable(sinusoid(40, 8))).arrays["unit"]) == "positions"
+
+
+@pytest.mark.parametrize(("n", "steps", "chance"), [(128, 20, 52.7), (512, 20, 52.5), (16, 15, 56.25)])
+def test_the_share_of_falling_steps_that_chance_gives_a_table(n: int, steps: int, chance: float) -> None:
+    """The first step outwards always falls, half of the others do: by counting, and in tables drawn by lot, as the pages say."""
+    first, every = n - 1, sum(n - 1 - distance for distance in range(steps))
+    assert 100.0 * (first + 0.5 * (every - first)) / every == pytest.approx(chance, abs=0.05)
+    drawn = np.random.default_rng(3)
+    shares = [local_monotonicity([cosine_matrix(drawn.normal(size=(n, 64)))], 20) for _ in range(12 if n > 16 else 200)]
+    assert 100.0 * float(np.mean([share for share in shares if share is not None])) == pytest.approx(chance, abs=0.5)
+
+
+def test_heads_that_do_not_fade_are_left_out_of_the_sentence() -> None:
+    values = np.stack([-np.abs(np.arange(-9, 10.0)), np.abs(np.arange(-9, 10.0))])
+    for heads, said in (
+        (values, "in 1 of 2 heads, what the encoding says of two fades"),
+        (values[:1], "positions, what the encoding says"),
+    ):
+        form = OffsetBias(frozen(heads), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
+        assert said in asked(form).findings[0].text

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.analyses import cosine_profile, norms, pca, rank, seam, spectrum
-from generator.contracts import Finding, Result
+from generator.contracts import Finding, Metric, Result
 from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics import Floats, frozen
@@ -153,3 +153,12 @@ def test_patches_on_a_grid_have_no_reading_order_to_measure(module: Any) -> None
 @pytest.mark.parametrize("module", [norms, rank, pca])
 def test_patches_on_a_grid_have_lengths_ranks_and_components(module: Any) -> None:
     assert asked(module, NOISE, grid=(6, 10)).metrics
+
+
+@pytest.mark.parametrize(
+    ("distance", "said"), [(0.8, "before the next position"), (1.0, "at the next position"), (2.21, "at a distance of 2.2")]
+)
+def test_distances_of_about_one_are_said_in_words(distance: float, said: str) -> None:
+    half, rise = Metric("half_fall", "", distance), Metric("rise", "", None)
+    (finding,) = cosine_profile.of_fall(half, rise, 0.9, 0.2)
+    assert f"to 0.20, any two, is done {said}, and the line never turns." in finding.text

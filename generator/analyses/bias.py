@@ -57,7 +57,7 @@ def _extreme(form: OffsetBias, away: Floats, sign: float) -> tuple[Finding, ...]
     at, n_more = int((sign * away[head]).argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
     value, median = (f"{each:+.1f}".replace("-", "−") for each in (form.values[head, at], np.median(form.values[head])))
     how = ("multiplies", "always") if sign > 0 else ("divides", "never")
-    more = f"; {n_more} more {'head goes' if n_more == 1 else 'heads go'} as far that way" if n_more else ""
+    more = f"; {n_more} more {'head goes' if n_more == 1 else 'heads go'} more than {LIMIT:g} that way" if n_more else ""
     text = (
         f"Head {head} adds {value} logits at {_where(form, head, at)}, where its median is {median}: that {how[0]} the attention weight by "
         f"{in_words(np.exp(min(farthest[head], 100.0)))}, next to {how[1]}{more}."

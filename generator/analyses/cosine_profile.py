@@ -68,7 +68,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     )
     spread = spread_by_offset(cosines)
     return Result(
-        found, {"profile": profile, "spread": spread}, (*_of_fall(found[0], found[2], float(profile[1]), mean), *_of_invariance(invariance))
+        found, {"profile": profile, "spread": spread}, (*of_fall(found[0], found[2], float(profile[1]), mean), *_of_invariance(invariance))
     )
 
 
@@ -103,7 +103,7 @@ def _or_reason(key: str, title: str, value: float | None, unit: str, reason: str
     return Metric(key, title, value, unit, reason if value is None else None)
 
 
-def _of_fall(half: Metric, rise: Metric, beside: float, mean: float) -> tuple[Finding, ...]:
+def of_fall(half: Metric, rise: Metric, beside: float, mean: float) -> tuple[Finding, ...]:
     if half.value is None or not beside - mean > ALIKE:
         return ()
     text = f"Likeness fades with distance: half of the fall from 1, a position with itself, to {mean:.2f}, any two, is done {_at_half(half.value)}"
