@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from threading import get_ident
@@ -21,13 +22,41 @@ class Kept:
             return None
         return kept[32:] if hashlib.sha256(kept[32:]).digest() == kept[:32] else None
 
-    def put(self, name: str, data: bytes) -> None:
-        """Keep ``data``; the name appears only when all of it is written."""
+    def put(self, name: str, data: bytes) -> bool:
+        """Keep ``data``, and say whether the disk took it; the name appears only when all of it is written."""
         with suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            unfinished = self.folder / f"{name}.{os.getpid()}-{get_ident()}.unfinished"
-            try:
-                unfinished.write_bytes(hashlib.sha256(data).digest() + data)
-                unfinished.replace(self.folder / name)
-            finally:
-                unfinished.unlink(missing_ok=True)
+            self._write(name, (hashlib.sha256(data).digest(), data))
+            return True
+        return False
+
+    def path(self, name: str) -> Path | None:
+        """The file that ``put_file`` wrote, as long as it is the same."""
+        with suppress(OSError), (self.folder / name).open("rb") as file:
+            return self.folder / name if hashlib.file_digest(file, "sha256").digest() == self.get(f"{name}.sha256") else None
+        return None
+
+    def put_file(self, name: str, pieces: Iterable[bytes]) -> Path:
+        """Keep a file that others open, with its digest beside it.
+
+        errors: OSError where the disk does not take it
+        """
+        digest = hashlib.sha256()
+
+        def digested() -> Iterable[bytes]:
+            for piece in pieces:
+                digest.update(piece)
+                yield piece
+
+        self._write(name, digested())
+        self.put(f"{name}.sha256", digest.digest())
+        return self.folder / name
+
+    def _write(self, name: str, pieces: Iterable[bytes]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        unfinished = self.folder / f"{name}.{os.getpid()}-{get_ident()}.unfinished"
+        try:
+            with unfinished.open("wb") as file:
+                file.writelines(pieces)
+            unfinished.replace(self.folder / name)
+        finally:
+            unfinished.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from threading import Thread
 import pytest
 from safetensors.numpy import save
 
+from generator.patience import WAITS
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, refusal, run, serving
 from tests.synthetic import NOTHING, PICKLED, TABLE, binary, write_list
 
@@ -35,9 +36,8 @@ ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
     "gated-files": (Trouble(refusal(403, "GatedRepo"), "gated-files/resolve"), "config.json: gated; expected access (accept its terms"),
     "bad-token": (Trouble(refusal(401), "models/atlas/bad-token"), "the Hub answered 401; expected the repository (if HF_TOKEN"),
     "no-rights": (Trouble(refusal(403), "no-rights/resolve"), "config.json: the Hub answered 403; expected the repository (if HF_TOKEN"),
-    "error": (Trouble(refusal(500), "models/atlas/error"), "the Hub answered 500; expected the repository"),
-    "busy": (Trouble(refusal(429), "models/atlas/busy"), "the Hub answered 429; expected the repository"),
-    "cut": (Trouble(Answer(None), "models/atlas/cut"), "the download broke off (RemoteProtocolError); expected whole files"),
+    "error": (Trouble(refusal(500), "error/resolve"), "config.json: the Hub answered 500; expected the repository"),
+    "cut": (Trouble(Answer(None), "cut/resolve"), "config.json: the download broke off (RemoteProtocolError); expected whole files"),
     "portal": (
         Trouble(Answer(body=b"<html>Log in"), "models/atlas/portal"),
         "the Hub's answer names no commit; expected what it says of a repository",
@@ -47,6 +47,15 @@ ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
         "the Hub sent 2 bytes as 'bytes 0-9/99'; expected bytes 0 to 32,767",
     ),
 }
+# What passes, where the Hub is asked what there is: nothing is known of the row, so that nothing is wrong with it.
+PASSING_ERRORS = {
+    "down": (Trouble(refusal(500), "models/atlas/down"), "the Hub answered 500; expected the repository"),
+    "busy": (
+        Trouble(refusal(429, Retry_After="3600"), "models/atlas/busy"),
+        "asks to be left alone for 3,600 seconds; expected at most 310",
+    ),
+    "lost": (Trouble(Answer(None), "models/atlas/lost"), "the download broke off (RemoteProtocolError); expected whole files"),
+}
 READABLE = {
     "atlas/table": Repository({OLD: TABLE, NEW: {**TABLE, **UNWANTED}}, {"main": NEW, "former": OLD}),
     "atlas/sharded": Repository({OLD: SHARDED}, {"main": OLD}),
@@ -54,11 +63,13 @@ READABLE = {
 }
 REPOSITORIES = {
     **{f"atlas/{case}": Repository({OLD: PICKLED if case == "pickled" else TABLE}, {"main": OLD}) for case in ROW_ERRORS if case != "none"},
+    **{f"atlas/{case}": Repository({OLD: TABLE}, {"main": OLD}) for case in PASSING_ERRORS},
     **READABLE,
 }
 TOKEN = "hf_" + "ThisTokenIsNobodys"
 REVISIONS = {"branch": "step9", "commit": "c" * 40}
 ROWS = [{"hub": f"atlas/{case}", **({"revision": REVISIONS[case]} if case in REVISIONS else {})} for case in ROW_ERRORS]
+ROWS += [{"hub": f"atlas/{case}"} for case in PASSING_ERRORS]
 PINNED = [{"hub": f"atlas/{name}", "revision": OLD} for name in ("table", "sharded", "pickled")]
 
 
@@ -83,7 +94,7 @@ def build(folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """One repository that can be read, and one for each way in which that fails."""
-    with serving(REPOSITORIES, *(trouble for trouble, _ in ROW_ERRORS.values() if trouble)) as hub:
+    with serving(REPOSITORIES, *(trouble for trouble, _ in (*ROW_ERRORS.values(), *PASSING_ERRORS.values()) if trouble)) as hub:
         return build(tmp_path_factory.mktemp("published"), [{"hub": "atlas/plain"}, *ROWS], endpoint=hub.endpoint, HF_TOKEN=TOKEN)
 
 
@@ -145,6 +156,13 @@ def test_what_goes_wrong_with_a_row_is_said_in_one_sentence(case: str, published
     assert ROW_ERRORS[case][1] in str(row["reason"])
 
 
+@pytest.mark.parametrize("case", PASSING_ERRORS)
+def test_a_row_of_which_only_a_passing_error_is_known_is_not_reached(case: str, published: Built) -> None:
+    row = published.rows[f"atlas-{case}"]
+    assert row["status"] == "not reached"
+    assert PASSING_ERRORS[case][1] in str(row["reason"])
+
+
 def test_rows_that_fail_do_not_keep_the_others_from_the_site(published: Built) -> None:
     assert published.done.returncode == 1
     assert published.rows["atlas-plain"]["status"] == "ok"
@@ -181,11 +199,12 @@ def test_a_hub_that_fails_is_asked_a_bounded_number_of_times(tmp_path: Path) -> 
     with serving(READABLE, Trouble(refusal(503, Retry_After="0"), "/revision/")) as hub:
         done = run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
     assert "the Hub answered 503" in done.stderr
-    assert 1 < sum("/revision/" in asked.path for asked in hub.log) <= 6
+    assert sum("/revision/" in asked.path for asked in hub.log) == 2 * (1 + len(WAITS))  # Before the run, and when the row is opened.
 
 
 PASSING = {
     "an error": Trouble(refusal(503), "/revision/", times=2),
+    "a date to come back at": Trouble(refusal(429, Retry_After="Thu, 01 Jan 2026 00:00:00 GMT"), "/revision/", times=1),
     "a cut connection": Trouble(Answer(None), "model.safetensors", "GET", times=1),
 }
 
@@ -195,6 +214,23 @@ def test_what_passes_is_tried_again(trouble: Trouble, tmp_path: Path) -> None:
     with serving(READABLE, trouble) as hub:
         done = run("inspect", "atlas/table", "--json", home=tmp_path, endpoint=hub.endpoint)
     assert json.loads(done.stdout)["revision"] == NEW
+
+
+# What a branch gets of a Hub that told of it in an earlier run, and whether its page is then made of finished work.
+AT_PIN = {
+    "a passing error": Trouble(refusal(503), "/revision/", times=1),
+    "a limit": Trouble(refusal(429, Retry_After="999"), "/revision/"),
+}
+
+
+@pytest.mark.parametrize("trouble", AT_PIN.values(), ids=AT_PIN)
+def test_what_passes_costs_a_branch_no_finished_work(trouble: Trouble, tmp_path: Path) -> None:
+    with serving(READABLE) as hub:
+        build(tmp_path, [{"hub": "atlas/plain"}], endpoint=hub.endpoint)
+    with serving(READABLE, trouble) as hub:
+        built = build(tmp_path, [{"hub": "atlas/plain"}], endpoint=hub.endpoint)
+    assert (built.done.returncode, built.rows["atlas-plain"]["status"]) == (0, "ok")
+    assert "nothing has changed since the last build" in built.done.stdout
 
 
 def test_a_hub_that_is_not_there_leaves_rows_not_reached_and_is_no_failure(unreached: tuple[Built, int]) -> None:

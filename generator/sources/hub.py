@@ -5,12 +5,14 @@ from dataclasses import replace
 from fnmatch import filter as matching
 from pathlib import Path
 
-from generator import hub_requests
+from generator import hub_answers, hub_requests
 from generator.contracts import Checkpoint, Files, Source
 from generator.errors import AtlasError, NotReachedError, RowError
 from generator.files import ONLY_PICKLED
+from generator.listings import COMMIT, listing, only_cached
+from generator.patience import BEFORE_A_RUN, Patience
 from generator.pickled import open_folder
-from generator.repositories import COMMIT, Repository, listing
+from generator.repositories import Repository
 
 REACH_SECONDS = 3.0
 
@@ -18,43 +20,50 @@ REACH_SECONDS = 3.0
 def reach() -> None:
     """Ask once whether the Hub answers at all.
 
-    errors: NotReachedError
+    errors: NotReachedError, RefusedError
     """
-    from huggingface_hub import constants, get_session
+    hub_requests.check_settings()
+    from huggingface_hub import constants
     from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]  # of whichever HTTP library it uses
 
     try:
-        get_session().head(constants.ENDPOINT, timeout=REACH_SECONDS, follow_redirects=False)
+        hub_requests.session().head(constants.ENDPOINT, timeout=REACH_SECONDS, follow_redirects=False)
     except OfflineModeIsEnabled:
         raise NotReachedError("HF_HUB_OFFLINE is set, so the Hub was not asked") from None
-    except (HTTPError, OSError) as error:
+    except (HTTPError, OSError, UnicodeError) as error:
         raise NotReachedError(f"the Hub did not answer ({type(error).__name__})") from None
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     row = f"{checkpoint.place}@{checkpoint.revision or 'main'}"
-    listed = listing(checkpoint.place, checkpoint.revision or "main", row, offline)
+    patience = Patience()
+    listed = listing(checkpoint.place, checkpoint.revision or "main", row, offline, patience)
     weights = {name for name in listed.names if name.endswith((".safetensors", ".safetensors.index.json"))}
     if not checkpoint.pickle and not weights and matching(listed.names, "pytorch_model*.bin"):
         raise RowError(f"{row}: {ONLY_PICKLED}")
-    return open_folder(Repository(checkpoint.place, listed, row, offline), checkpoint.id, checkpoint.pickle, revision=listed.commit)
+    return open_folder(
+        Repository(checkpoint.place, listed, row, offline, patience), checkpoint.id, checkpoint.pickle, revision=listed.commit
+    )
 
 
 def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
-    """The row at the commit that its branch or tag stands for now; as it is where one quick question does not tell."""
-    revision = checkpoint.revision or "main"
+    """The row at the commit that its branch or tag stands for now, or did when it last could be asked; as it is where neither is known."""
+    hub_requests.check_settings()
+    revision, patience = checkpoint.revision or "main", Patience(BEFORE_A_RUN, BEFORE_A_RUN)
     try:
-        return replace(checkpoint, revision=listing(checkpoint.place, revision, checkpoint.place, offline, tries=1).commit)
+        return replace(checkpoint, revision=listing(checkpoint.place, revision, checkpoint.place, offline, patience).commit)
     except AtlasError:
-        return checkpoint
+        return checkpoint  # Whoever opens it asks again, and says what came of it.
 
 
 def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:  # noqa: ARG001 (a commit tells all of them)
-    return checkpoint.revision if checkpoint.revision and COMMIT.fullmatch(checkpoint.revision) else None
+    """Its commit; with the files, where only the client's cache says which there are, since the Hub may have more."""
+    commit = checkpoint.revision or ""
+    return " ".join((commit, *only_cached(checkpoint.place, commit))) if COMMIT.fullmatch(commit) else None
 
 
 def received() -> int:
-    return hub_requests.METER.received
+    return hub_answers.METER.received
 
 
 SOURCE = Source(

@@ -1,0 +1,131 @@
+"""How long a Hub that asks for rest is waited for, on a clock of the test's own."""
+
+import gzip
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+
+from generator import hub_answers, hub_requests, patience
+from generator.errors import RowError
+from generator.hub_answers import PassingError
+from generator.kept import Kept
+from generator.patience import Patience, asked
+from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, serving
+
+COMMIT = "a" * 40
+CONFIG, PICKLE = f"atlas/x/resolve/{COMMIT}/config.json", f"atlas/x/resolve/{COMMIT}/pytorch_model.bin"
+REPOSITORIES = {"atlas/x": Repository({COMMIT: {"config.json": b"{}", "pytorch_model.bin": b"12345"}}, {"main": COMMIT})}
+
+
+class Clock:
+    """Time that passes only while somebody sleeps, or by ``step`` whenever it is looked at."""
+
+    def __init__(self, step: float = 0.0) -> None:
+        self.now, self.step = 1000.0, step
+        self.slept: list[float] = []
+
+    def monotonic(self) -> float:
+        self.now += self.step
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]  # Public by its documentation.
+
+    found = Clock()
+    for module in (hub_requests, hub_answers, patience):
+        monkeypatch.setattr(module, "time", found)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    close_session()
+    yield found
+    close_session()
+
+
+def ask(hub: Hub, within: Patience, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
+    return hub_requests.whole(f"{hub.endpoint}/{CONFIG}", "x", within, 100)
+
+
+RESTS = {"in seconds": {"Retry_After": "290"}, "of the Hub's own limit": {"RateLimit": '"api";r=0;t=290'}}
+
+
+@pytest.mark.parametrize("said", RESTS.values(), ids=RESTS)
+def test_a_row_waits_for_a_whole_window_of_the_rate_limit(said: dict[str, str], clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(REPOSITORIES, Trouble(refusal(429, **said), "/resolve/", times=1)) as hub:
+        assert ask(hub, Patience(), monkeypatch) == b"{}"
+    assert clock.slept == [290.0]
+
+
+def test_a_date_is_waited_for(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=200), usegmt=True)
+    with serving(REPOSITORIES, Trouble(refusal(503, Retry_After=date), "/resolve/", times=1)) as hub:
+        assert ask(hub, Patience(), monkeypatch) == b"{}"
+    assert 100 < clock.slept[0] <= 200
+
+
+def test_no_row_waits_beyond_what_it_may_take(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = clock.now
+    with (
+        serving(REPOSITORIES, Trouble(refusal(429, Retry_After="290"))) as hub,
+        pytest.raises(PassingError, match="for 290 seconds; expected at most 160"),
+    ):
+        ask(hub, Patience(), monkeypatch)
+    assert clock.now - begun == 290.0
+
+
+def test_what_asks_for_more_than_a_row_waits_is_not_waited_for(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    far = refusal(429, Retry_After="Fri, 31 Dec 9999 23:59:59 GMT")
+    with serving(REPOSITORIES, Trouble(far)) as hub, pytest.raises(PassingError, match=r"for [\d,]+ seconds; expected at most 310"):
+        ask(hub, Patience(), monkeypatch)
+    assert clock.slept == []
+
+
+@pytest.mark.parametrize("said", ["", "soon", "-5", "Fri, 99 Dec 2099 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "²"])
+def test_what_names_no_time_to_come_asks_for_nothing(said: str) -> None:
+    assert asked(429, {"Retry-After": said}) == 0.0
+
+
+def test_a_number_of_thousands_of_digits_is_no_failure() -> None:
+    assert asked(429, {"RateLimit": f'"api";r=0;t={"9" * 5000}'}) == 0.0
+
+
+def fetch(hub: Hub, kept: Kept, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
+    url = f"{hub.endpoint}/{PICKLE}"
+    return hub_requests.large(url, "x", Patience(), most, lambda pieces: kept.put_file("x.whole", pieces))
+
+
+def test_a_large_file_beyond_the_limit_is_refused_by_its_length(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(REPOSITORIES) as hub, pytest.raises(RowError, match=r"^x: 5 bytes; expected at most 4$"):
+        fetch(hub, Kept(tmp_path), 4, monkeypatch)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_large_file_that_unpacks_to_more_is_not_kept(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = Answer(200, gzip.compress(bytes(2**20)), {"Content-Encoding": "gzip"})
+    with serving(REPOSITORIES, Trouble(bomb)) as hub, pytest.raises(RowError, match="the Hub sends more than 10,000 bytes"):
+        fetch(hub, Kept(tmp_path), 10_000, monkeypatch)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_large_file_that_takes_too_long_is_given_up(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock.step = 301.0
+    with serving(REPOSITORIES) as hub, pytest.raises(PassingError, match="the Hub took longer than 300 seconds for 5 bytes"):
+        fetch(hub, Kept(tmp_path), 10, monkeypatch)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("damaged", ["x.whole", "x.whole.sha256"])
+def test_a_large_file_that_was_cut_counts_as_not_there(damaged: str, tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    assert kept.put_file("x.whole", [b"123", b"45"]) == kept.path("x.whole") == tmp_path / "x.whole"
+    (tmp_path / damaged).write_bytes((tmp_path / damaged).read_bytes()[:-1])
+    assert kept.path("x.whole") is None
