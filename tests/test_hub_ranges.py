@@ -123,6 +123,62 @@ def test_a_pickle_that_the_row_allows_is_downloaded_whole(tmp_path: Path) -> Non
     assert hub.downloads() == ["config.json", "pytorch_model.bin"]
 
 
+# Names that the client's own cache holds of a checkpoint with more, and whether that is enough to read it where nobody answers.
+SNAPSHOTS = {
+    "what a tokenizer needs": (["config.json", "vocab.txt"], False),
+    "weights": (["config.json", "model.safetensors"], True),
+    "one shard of two": (["config.json", "model.safetensors.index.json", "one.safetensors"], False),
+}
+INDEX = {"model.safetensors.index.json": json.dumps({"weight_map": {"a": "one.safetensors", "b": "two.safetensors"}}).encode()}
+
+
+@pytest.mark.parametrize("case", SNAPSHOTS)
+def test_the_clients_own_cache_is_enough_only_with_the_weights(case: str, tmp_path: Path) -> None:
+    names, is_enough = SNAPSHOTS[case]
+    every = {**FILES, **INDEX, "one.safetensors": WEIGHTS}
+    write_folder(tmp_path / "hub/models--atlas--large/snapshots" / COMMIT, {name: every[name] for name in names})
+    done = run("inspect", f"atlas/large@{COMMIT}", home=tmp_path)
+    assert (done.returncode == 0) == is_enough
+    assert ("the Hub could not be asked and the cache does not hold it" in done.stderr) != is_enough
+
+
+def test_what_was_made_of_the_clients_own_cache_alone_is_made_again_when_the_hub_answers(tmp_path: Path) -> None:
+    held = {"config.json": NOTHING["config.json"], "model.safetensors": save({"other": np.ones((2, 2))})}
+    write_folder(tmp_path / "hub/hub/models--atlas--large/snapshots" / COMMIT, held)
+    with serving({"atlas/large": Repository({COMMIT: {**held, "vocab.txt": FILES["vocab.txt"]}}, {"main": COMMIT})}) as hub:
+        said = [build(tmp_path, hub, *options).stdout for options in (["--offline"], ["--offline"], [], [])]
+    assert ["nothing has changed" in lines for lines in said] == [False, True, False, True]
+
+
+@pytest.mark.parametrize("damage", [b"", b"cut"])
+def test_a_pickle_that_is_kept_and_was_changed_is_fetched_again(damage: bytes, tmp_path: Path) -> None:
+    said = []
+    with serving(HUB) as hub:
+        for _ in range(3):
+            said.append(run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint).stderr)
+            [kept] = tmp_path.rglob("pytorch_model.bin.whole")
+            if len(said) == 2:
+                assert hub.downloads() == ["config.json", "pytorch_model.bin"]
+                kept.write_bytes(damage)
+    assert hub.downloads() == ["config.json", "pytorch_model.bin", "pytorch_model.bin"]
+    assert said[0] == said[1] == said[2]
+
+
+def test_a_pickle_beyond_the_limit_is_refused_before_it_comes(tmp_path: Path) -> None:
+    endless = Answer(200, bytes(2**20), {"Content-Length": str(2**31 + 1)})
+    with serving(HUB, Trouble(endless, about="pytorch_model.bin")) as hub:
+        done = run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
+    assert "pytorch_model.bin: 2,147,483,649 bytes; expected at most 2,147,483,648" in done.stderr
+
+
+def test_without_a_disk_that_takes_it_what_was_fetched_is_not_fetched_again_for_the_same_row(tmp_path: Path) -> None:
+    (tmp_path / "assets").write_bytes(b"")  # Where a folder is expected.
+    with serving(HUB) as hub:
+        done = run("inspect", f"atlas/large@{COMMIT}", "--json", home=tmp_path, endpoint=hub.endpoint)
+    assert done.returncode == 0, done.stderr
+    assert spans(hub) == [(0, 2**15)]
+
+
 def test_a_text_comes_compressed_and_is_read_as_it_is(tmp_path: Path) -> None:
     padded = {**FILES, "config.json": FILES["config.json"] + b" " * 2**20}
     with serving({"atlas/large": Repository({COMMIT: padded}, {"main": COMMIT})}) as hub:

@@ -274,3 +274,26 @@ def test_offline_reads_what_is_cached_and_asks_nothing(tmp_path: Path) -> None:
     found = {slug: (row["status"], row["revision"]) for slug, row in built.rows.items()}
     assert found == {"atlas-plain": ("ok", OLD), "atlas-sharded": ("not reached", None)}
     assert hub.log == []
+
+
+# Settings of the environment that no Hub can be asked with, and what is said of them.
+SETTINGS = {
+    "no host": ({"endpoint": "http://[::1"}, "HF_ENDPOINT: 'http://[::1'; expected an address such as https://huggingface.co"),
+    "no address": ({"endpoint": "hub"}, "HF_ENDPOINT: 'hub'; expected an address"),
+    "no port": ({"endpoint": "http://localhost:99999"}, "HF_ENDPOINT: 'http://localhost:99999'; expected an address"),
+    "another kind of proxy": ({"ALL_PROXY": "gopher://127.0.0.1:9"}, "the Hub's client does not start (Unknown scheme for proxy URL"),
+    "no certificates": ({"SSL_CERT_FILE": "/no/such/file"}, "the Hub's client does not start ("),
+}
+
+
+@pytest.mark.parametrize("case", SETTINGS)
+def test_settings_that_no_hub_can_be_asked_with_are_refused_in_one_line(case: str, tmp_path: Path) -> None:
+    settings, said = SETTINGS[case]
+    done = run("inspect", "atlas/table", home=tmp_path, **settings)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
+
+
+def test_an_address_that_is_none_is_refused_offline_too(tmp_path: Path) -> None:
+    built = build(tmp_path, [{"hub": "atlas/plain"}], "--offline", endpoint="http://[::1")
+    assert (built.done.returncode, built.output.exists()) == (2, False)
