@@ -47,6 +47,10 @@ def check_settings() -> None:
         is_address = False
     if not is_address:
         raise RefusedError(f"HF_ENDPOINT: {endpoint!r}; expected an address such as https://huggingface.co")
+    from huggingface_hub import get_token  # Not before: it does not start with an address that is none.
+
+    if not (get_token() or "").isascii():
+        raise RefusedError("HF_TOKEN: letters beyond ASCII; expected a token of the Hub, as hf_…")
 
 
 def session() -> "httpx2.Client":

@@ -282,6 +282,7 @@ SETTINGS = {
     "no address": ({"endpoint": "hub"}, "HF_ENDPOINT: 'hub'; expected an address"),
     "no port": ({"endpoint": "http://localhost:99999"}, "HF_ENDPOINT: 'http://localhost:99999'; expected an address"),
     "another kind of proxy": ({"ALL_PROXY": "gopher://127.0.0.1:9"}, "the Hub's client does not start (Unknown scheme for proxy URL"),
+    "no token": ({"HF_TOKEN": "hf_é"}, "HF_TOKEN: letters beyond ASCII; expected a token of the Hub"),
     "no certificates": ({"SSL_CERT_FILE": "/no/such/file"}, "the Hub's client does not start ("),
 }
 
