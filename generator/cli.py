@@ -63,8 +63,8 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     """
     with _told():
         tasks = study.plan(config.load(config_file, study.all_sources()), offline)
-        here = partial(crews.processes, jobs)
-        there = partial(crews.cluster, cluster, versions.code()) if cluster else partial(here, shared=crews.shared(len(tasks)))
+        here = partial(crews.processes, jobs=jobs)
+        there = partial(crews.cluster, address=cluster, code=versions.code()) if cluster else here
         with write.owned(output) as folder, progress.telling(out, len(tasks), log) as teller:
             counts = builds.build(tasks, folder, runs.Crews(there, here), teller.tell, fresh)
         out.print(teller.summary(counts, output / "site" / "index.html"), markup=False)

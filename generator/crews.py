@@ -2,7 +2,7 @@
 
 import multiprocessing
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLongError
 from contextlib import contextmanager
@@ -53,15 +53,12 @@ class _Processes:
 
 
 @contextmanager
-def processes(jobs: int, limits: Limits | None = None, shared: Sequence[str] = SHARED) -> "Iterator[_Processes]":
-    """``jobs`` processes on this machine. One that crashes, takes too much or never ends costs its own row alone.
-
-    shared: modules that the first to start imports for all later ones, which share its memory where the system knows how
-    """
+def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None) -> "Iterator[_Processes]":
+    """``jobs`` processes on this machine, who study so many rows. One that crashes, takes too much or never ends costs its own row alone."""
     from pebble import ProcessPool
 
     within = limits or Limits()
-    with ProcessPool(max_workers=jobs, context=_context(shared), initializer=_limit_memory, initargs=(within.memory,)) as pool:
+    with ProcessPool(max_workers=jobs, context=_context(n_rows), initializer=_limit_memory, initargs=(within.memory,)) as pool:
         try:
             yield _Processes(pool, within)
         except BaseException:
@@ -69,16 +66,11 @@ def processes(jobs: int, limits: Limits | None = None, shared: Sequence[str] = S
             raise
 
 
-def shared(n_rows: int) -> tuple[str, ...]:
-    """What it pays to share among the processes that study so many rows."""
-    return SHARED if n_rows <= FEW else (*SHARED, *SHARED_BY_MANY)
-
-
-def _context(shared: Sequence[str]) -> Any:
+def _context(n_rows: int) -> Any:
     """How processes are started: on Linux from one that has imported the large libraries once, whose memory they share."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
-    multiprocessing.set_forkserver_preload(list(shared))
+    multiprocessing.set_forkserver_preload([*SHARED, *(SHARED_BY_MANY if n_rows > FEW else ())])
     return multiprocessing.get_context("forkserver")
 
 
@@ -100,7 +92,7 @@ class _Cluster:
 
 
 @contextmanager
-def cluster(address: str, code: str) -> Iterator[Workers]:
+def cluster(n_rows: int, *, address: str, code: str) -> Iterator[Workers]:  # noqa: ARG001 (they run already, however many there are)
     """The workers of a dask.distributed scheduler; a task of one that is lost goes to another.
 
     errors: RefusedError when the extra is not installed or nobody answers there

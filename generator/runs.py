@@ -70,9 +70,9 @@ class Makers(Protocol):
 
 @dataclass(frozen=True)
 class Crews:
-    """Those who study checkpoints, and those who draw what compares them; they start when they are called for."""
+    """Those who study so many checkpoints, and those who draw what compares them; they start when they are called for."""
 
-    studying: Callable[[], AbstractContextManager[Workers]]
+    studying: Callable[[int], AbstractContextManager[Workers]]
     drawing: Callable[[], AbstractContextManager[Makers]]
 
 
@@ -107,7 +107,7 @@ def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> lis
 def run(
     tasks: Mapping[Task, str | None],
     kept: Store,
-    workers: Callable[[], AbstractContextManager[Workers]],
+    workers: Callable[[int], AbstractContextManager[Workers]],
     tell: Callable[[Event], None],
     fresh: bool = False,
 ) -> tuple[Outcome, ...]:
@@ -121,7 +121,7 @@ def run(
         tell(_finished(outcome, Done(b"", 0.0, 0), stored=True))
     new = [task for task in tasks if task not in found]
     if new:
-        with workers() as crew:
+        with workers(len(new)) as crew:
             found |= _done(new, tasks, crew, kept, tell)
     return tuple(found[task] for task in tasks)
 
@@ -133,9 +133,10 @@ def _done(
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
     while futures:
-        finished, waiting = wait(futures, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-        for task in [futures[future] for future in waiting if future.running() and futures[future] not in started]:
-            started.add(task)
+        finished, _ = wait(futures, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+        begun = {task for future, task in futures.items() if future in finished or future.running()} - started
+        started |= begun
+        for task in sorted(begun, key=lambda task: task.checkpoint.slug):
             tell(Event("started", task.checkpoint.slug))
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)

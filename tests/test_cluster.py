@@ -49,7 +49,7 @@ def scheduler(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes
         yield address, workers
 
 
-def packed(folder: Path, crew: Callable[[], AbstractContextManager[runs.Workers]], tell: Callable[[runs.Event], None]) -> list[bytes]:
+def packed(folder: Path, crew: Callable[[int], AbstractContextManager[runs.Workers]], tell: Callable[[runs.Event], None]) -> list[bytes]:
     """What comes of the folders, none of it known before."""
     rows = [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in FOLDERS.items()]
     tasks = dict.fromkeys(study.plan(rows, offline=True))
@@ -66,8 +66,8 @@ def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(
         workers[0].kill()  # When the first row is done, and others are not.
         events.append(event)
 
-    there = packed(tmp_path, partial(crews.cluster, address, versions.code()), kill_one)
-    assert there == packed(tmp_path, partial(crews.processes, 2), events.append)
+    there = packed(tmp_path, partial(crews.cluster, address=address, code=versions.code()), kill_one)
+    assert there == packed(tmp_path, partial(crews.processes, jobs=2), events.append)
     assert workers[0].wait() == -signal.SIGKILL
 
 
@@ -83,12 +83,12 @@ def test_a_worker_with_other_code_does_no_work(scheduler: tuple[str, list[subpro
     write_folder(tmp_path / "nothing", NOTHING)
     [task] = study.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     told: list[runs.Event] = []
-    [outcome] = runs.run({task: None}, Store(tmp_path / "store"), partial(crews.cluster, scheduler[0], "other"), told.append)
+    [outcome] = runs.run({task: None}, Store(tmp_path / "store"), partial(crews.cluster, address=scheduler[0], code="other"), told.append)
     assert outcome.reason == "its worker has other code or other libraries; expected the same checkout and the same versions everywhere"
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x", "x"])
 def test_a_scheduler_that_is_not_there_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crews, "REACH_SECONDS", 0.5)
-    with pytest.raises(RefusedError, match="no scheduler"), crews.cluster(address, "code"):
+    with pytest.raises(RefusedError, match="no scheduler"), crews.cluster(1, address=address, code="code"):
         pass

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -58,7 +59,7 @@ def run(
     told: list[runs.Event] = []
     tasks = study.plan(checkpoints, offline=False)
     keys = dict(zip(tasks, keys_of(tasks), strict=True))
-    return runs.run(keys, Store(folder / "store"), partial(crews.processes, jobs, limits), told.append, fresh), told
+    return runs.run(keys, Store(folder / "store"), partial(crews.processes, jobs=jobs, limits=limits), told.append, fresh), told
 
 
 THREE = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION}
@@ -69,6 +70,12 @@ def test_outcomes_come_in_the_order_of_the_rows_however_many_run_at_once(jobs: i
     outcomes, told = run(rows(tmp_path, THREE), tmp_path, jobs)
     assert [outcome.status for outcome in outcomes] == ["failed", "ok", "ok"]
     assert sorted(event.slug for event in told if event.name == "finished") == ["broken", "nothing", "rotation"]
+
+
+def test_each_row_that_is_studied_starts_once_before_it_finishes_also_when_it_is_over_at_once(tmp_path: Path) -> None:
+    checkpoints = rows(tmp_path, dict.fromkeys("abcdefgh", BROKEN))
+    _, told = run(checkpoints, tmp_path)
+    assert [[event.name for event in told if event.slug == row.slug] for row in checkpoints] == [["started", "finished"]] * 8
 
 
 def test_outcomes_are_the_same_where_processes_cannot_share_what_they_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +106,7 @@ class Deadly:
 
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
     [task] = study.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
-    with crews.processes(1) as crew:
+    with crews.processes(jobs=1) as crew:
         lost, found = crew.submit(study.Task(checkpoint(place=Deadly()), "", False)), crew.submit(task)
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
@@ -112,7 +119,7 @@ def _nothing_can_be_made() -> bytes:
 
 
 def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> None:
-    with crews.processes(1) as crew:
+    with crews.processes(jobs=1) as crew:
         remembered = builds.Remembered(Kept(tmp_path), "code", False, lambda: crew)
         with pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"):
             remembered.of("a.svg", _nothing_can_be_made)
@@ -127,13 +134,13 @@ def _made_by_the_second(trace: Path) -> bytes:
 
 def test_a_worker_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
     make = partial(_made_by_the_second, tmp_path / "trace")
-    with crews.processes(1) as crew:
+    with crews.processes(jobs=1) as crew:
         assert builds.Remembered(Kept(tmp_path), "code", False, lambda: crew).promised("a.svg", make)() == b"made"
 
 
 def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> None:
     made = [builds.Remembered(Kept(tmp_path), "code", fresh, _nobody) for fresh in (False, True)]
-    with crews.processes(1) as crew:
+    with crews.processes(jobs=1) as crew:
         first = builds.Remembered(Kept(tmp_path), "code", False, lambda: crew).of("a.svg", partial(bytes, 3))
     assert first == made[0].of("a.svg", _nothing_can_be_made) == bytes(3)
     with pytest.raises(AssertionError, match="asked"):
@@ -150,6 +157,20 @@ def test_finished_work_is_not_done_again(tmp_path: Path) -> None:
     outcomes, told = run(checkpoints, tmp_path, limits=crews.Limits(seconds=0.01))  # No work is done in so short a time.
     assert outcomes[0].status == "ok"
     assert [(event.name, event.stored) for event in told] == [("finished", True)]
+
+
+def test_workers_are_told_how_many_rows_are_new(tmp_path: Path) -> None:
+    checkpoints = rows(tmp_path, {"nothing": NOTHING, "rotation": ROTATION, "table": TABLE})
+    run(checkpoints[:1], tmp_path)
+    asked: list[int] = []
+
+    def workers(n_rows: int) -> AbstractContextManager[runs.Workers]:
+        asked.append(n_rows)
+        return crews.processes(n_rows, jobs=1)
+
+    tasks = study.plan(checkpoints, offline=False)
+    runs.run(dict(zip(tasks, runs.keys(tasks, "code"), strict=True)), Store(tmp_path / "store"), workers, lambda _: None)
+    assert asked == [2]
 
 
 def test_finished_work_is_done_again_when_all_is_to_be_fresh(tmp_path: Path) -> None:
