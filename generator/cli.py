@@ -4,8 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from generator import builds, config, crews, progress, rows, runs, study, versions
+from generator import builds, clusters, config, crews, progress, rows, runs, study, versions
 from generator.contracts import Checkpoint, Encoding, Outcome
 from generator.errors import AtlasError, RefusedError
 from generator.site import data, write
@@ -62,9 +62,9 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused, nothing was changed.
     """
     with _told():
-        tasks = study.plan(config.load(config_file, study.all_sources()), offline)
         here = partial(crews.processes, jobs=jobs)
-        there = partial(crews.cluster, address=cluster, code=versions.code()) if cluster else here
+        there = here if cluster is None else _elsewhere(clusters.scheduler(cluster))
+        tasks = study.plan(config.load(config_file, study.all_sources()), offline)
         with write.owned(output) as folder, progress.telling(out, len(tasks), log) as teller:
             counts = builds.build(tasks, folder, runs.Crews(there, here), teller.tell, fresh)
         out.print(teller.summary(counts, output / "site" / "index.html"), markup=False)
@@ -128,6 +128,10 @@ def serve(
 def schema() -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
     SCHEMA.write_text(rows.schema(study.all_sources()), encoding="utf-8")
+
+
+def _elsewhere(address: str) -> Callable[[int], AbstractContextManager[runs.Workers]]:
+    return partial(clusters.cluster, address=address, code=versions.code(), seconds=crews.Limits().seconds)
 
 
 def _named(source: str, pickle: bool) -> Checkpoint:

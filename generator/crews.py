@@ -1,4 +1,4 @@
-"""Who does the work of a run: processes on this machine, each within limits, or a cluster of machines."""
+"""Who does the work of a run on this machine: processes, each within limits."""
 
 import multiprocessing
 import sys
@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.contracts import Maker
-from generator.errors import RefusedError, RowError
-from generator.runs import Done, Workers, attempt, made
+from generator.runs import Done, attempt, made
 from generator.study import Task
 
-REACH_SECONDS = 10
 SHARED = ("generator.study", "matplotlib.backends.backend_svg", "sklearn.model_selection")
 SHARED_BY_MANY = ("torch", "transformers.models.auto.modeling_auto")  # A list of a few may not need them, or in one process alone.
 FEW = 8  # rows
@@ -72,53 +70,6 @@ def _context(n_rows: int) -> Any:
         return multiprocessing.get_context("spawn")
     multiprocessing.set_forkserver_preload([*SHARED, *(SHARED_BY_MANY if n_rows > FEW else ())])
     return multiprocessing.get_context("forkserver")
-
-
-@dataclass(frozen=True)
-class _Cluster:
-    executor: Any
-    code: str
-
-    def submit(self, task: Task) -> "Future[Done]":
-        future: Future[Done] = self.executor.submit(attempt_elsewhere, task, self.code)
-        return future
-
-    def reason(self, error: BaseException) -> str:
-        return (
-            str(error)
-            if isinstance(error, RowError)
-            else f"its worker was lost ({type(error).__name__}: {' '.join(str(error).split())[:160]})"
-        )
-
-
-@contextmanager
-def cluster(n_rows: int, *, address: str, code: str) -> Iterator[Workers]:  # noqa: ARG001 (they run already, however many there are)
-    """The workers of a dask.distributed scheduler; a task of one that is lost goes to another.
-
-    errors: RefusedError when the extra is not installed or nobody answers there
-    """
-    try:
-        from distributed import Client
-    except ImportError:
-        raise RefusedError("--cluster: dask.distributed is not installed; expected `pip install .[cluster]`") from None
-    try:
-        client = Client(address, timeout=REACH_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise RefusedError(f"--cluster {address}: no scheduler ({type(error).__name__}); expected one, as tcp://host:port") from None
-    with client, client.get_executor(pure=False) as executor:
-        yield _Cluster(executor, code)
-
-
-def attempt_elsewhere(task: Task, code: str) -> Done:
-    """``attempt`` on another machine, if that has the same code and the same libraries.
-
-    errors: RowError
-    """
-    from generator import versions
-
-    if versions.code() != code:
-        raise RowError("its worker has other code or other libraries; expected the same checkout and the same versions everywhere")
-    return attempt(task)
 
 
 def _limit_memory(most: int) -> None:

@@ -1,17 +1,19 @@
-"""Work handed to a real scheduler with two workers on this machine."""
+"""Work handed to a real scheduler with workers on this machine."""
 
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from time import sleep
 
 import pytest
 
-from generator import crews, runs, study, versions
+from generator import clusters, crews, runs, study, versions
 from generator.errors import RefusedError
 from generator.store import Store, pack
 from tests.hub_server import ROOT, run
@@ -21,7 +23,20 @@ from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, write_fol
 pytest.importorskip("distributed", reason="the extra is not installed: pip install .[cluster]")
 FOLDERS = {"broken": BROKEN, "buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": TABLE}
 QUIET = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
-WORKER = ("worker", "--nworkers", "1", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
+WORKER = ("worker", "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+TOLD = ["started", "finished"]
+NEVER = 3600.0  # seconds
+
+
+class Endless:
+    """A place that is never opened."""
+
+    def __fspath__(self) -> str:
+        sleep(NEVER)
+        return ""
+
+
+ENDLESS = study.Task(checkpoint(slug="endless", place=Endless()), "", True)
 
 
 def start(stack: ExitStack, folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -34,19 +49,38 @@ def start(stack: ExitStack, folder: Path, *arguments: str) -> subprocess.Popen[b
     return process
 
 
-@pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """The address of a scheduler, and its two workers."""
+@dataclass(frozen=True)
+class Cluster:
+    """A scheduler and its workers."""
+
+    address: str
+    scheduler: subprocess.Popen[bytes]
+    workers: list[subprocess.Popen[bytes]]
+
+    def crew(self, code: str = "", seconds: float = 600.0) -> Callable[[int], AbstractContextManager[runs.Workers]]:
+        return partial(clusters.cluster, address=self.address, code=code or versions.code(), seconds=seconds)
+
+
+@contextmanager
+def running(folder: Path, n_workers: int, *options: str) -> Iterator[Cluster]:
     from distributed import Client
 
-    file = tmp_path / "scheduler.json"
+    file = folder / "scheduler.json"
     with ExitStack() as stack:
-        start(stack, tmp_path, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-        workers = [start(stack, tmp_path, *WORKER, "--scheduler-file", str(file)) for _ in range(2)]
+        first = start(stack, folder, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        workers = [start(stack, folder, *WORKER, *options, "--scheduler-file", str(file)) for _ in range(n_workers)]
         with Client(scheduler_file=str(file), timeout=60, set_as_default=False) as client:
-            client.wait_for_workers(2, timeout=60)
+            if workers:
+                client.wait_for_workers(n_workers, timeout=60)
             address = str(client.scheduler.address)
-        yield address, workers
+        yield Cluster(address, first, workers)
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[Cluster]:
+    """One with two workers."""
+    with running(tmp_path, 2, "--no-nanny") as cluster:
+        yield cluster
 
 
 def packed(folder: Path, crew: Callable[[int], AbstractContextManager[runs.Workers]], tell: Callable[[runs.Event], None]) -> list[bytes]:
@@ -56,39 +90,102 @@ def packed(folder: Path, crew: Callable[[int], AbstractContextManager[runs.Worke
     return [pack(outcome) for outcome in runs.run(tasks, Store(folder / "store"), crew, tell)]
 
 
-def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(
-    scheduler: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
-) -> None:
-    address, workers = scheduler
+def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(scheduler: Cluster, tmp_path: Path) -> None:
     events: list[runs.Event] = []
 
     def kill_one(event: runs.Event) -> None:
-        workers[0].kill()  # When the first row is done, and others are not.
+        if event.name == "finished":
+            scheduler.workers[0].kill()  # When the first row is done, and others are not.
         events.append(event)
 
-    there = packed(tmp_path, partial(crews.cluster, address=address, code=versions.code()), kill_one)
+    there = packed(tmp_path, scheduler.crew(), kill_one)
+    assert {name: [event.name for event in events if event.slug == name] for name in FOLDERS} == dict.fromkeys(FOLDERS, TOLD)
     assert there == packed(tmp_path, partial(crews.processes, jobs=2), events.append)
-    assert workers[0].wait() == -signal.SIGKILL
+    assert scheduler.workers[0].wait() == -signal.SIGKILL
 
 
-def test_a_build_on_a_cluster_publishes_its_site(scheduler: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path) -> None:
+def test_a_build_on_a_cluster_publishes_its_site(scheduler: Cluster, tmp_path: Path) -> None:
     write_folder(tmp_path / "rotation", ROTATION)
     listed = write_list(tmp_path, [{"folder": str(tmp_path / "rotation")}])
-    done = run("build", "--config", str(listed), "--output", str(tmp_path / "out"), "--cluster", scheduler[0], home=tmp_path / "hub")
+    done = run("build", "--config", str(listed), "--output", str(tmp_path / "out"), "--cluster", scheduler.address, home=tmp_path / "hub")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out/site/checkpoints").is_dir()
 
 
-def test_a_worker_with_other_code_does_no_work(scheduler: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path) -> None:
+def test_a_worker_with_other_code_does_no_work(scheduler: Cluster, tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
     [task] = study.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     told: list[runs.Event] = []
-    [outcome] = runs.run({task: None}, Store(tmp_path / "store"), partial(crews.cluster, address=scheduler[0], code="other"), told.append)
+    [outcome] = runs.run({task: None}, Store(tmp_path / "store"), scheduler.crew("other"), told.append)
     assert outcome.reason == "its worker has other code or other libraries; expected the same checkout and the same versions everywhere"
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x", "x"])
-def test_a_scheduler_that_is_not_there_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crews, "REACH_SECONDS", 0.5)
-    with pytest.raises(RefusedError, match="no scheduler"), crews.cluster(1, address=address, code="code"):
+def studied(folder: Path, crew: Callable[[int], AbstractContextManager[runs.Workers]], *tasks: study.Task) -> list[str | None]:
+    """The reasons of what failed."""
+    return [outcome.reason for outcome in runs.run(dict.fromkeys(tasks), Store(folder / "store"), crew, lambda _: None)]
+
+
+def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "WORKERS_SECONDS", 1.0)
+    with running(tmp_path, 0) as cluster, pytest.raises(RefusedError, match=r"^--cluster tcp://\S+: no worker for 1 seconds; expected one"):
+        studied(tmp_path, cluster.crew(), ENDLESS)
+
+
+def test_a_scheduler_that_is_lost_ends_the_run_with_one_sentence(
+    scheduler: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(RefusedError, match=r"its scheduler was lost; what was finished is kept, and the former site stands$"):
+        packed(tmp_path, scheduler.crew(), lambda _: scheduler.scheduler.kill())
+    assert capfd.readouterr().err == ""
+
+
+def test_whoever_interrupts_a_run_does_not_wait_for_rows_under_way(scheduler: Cluster, tmp_path: Path) -> None:
+    def interrupt(event: runs.Event) -> None:
+        raise KeyboardInterrupt(event.name)
+
+    with pytest.raises(KeyboardInterrupt, match="started"):
+        runs.run({ENDLESS: None}, Store(tmp_path / "store"), scheduler.crew(), interrupt)
+
+
+def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path) -> None:
+    write_folder(tmp_path / "nothing", NOTHING)
+    [task] = study.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
+    with running(tmp_path, 1) as cluster:
+        studied(tmp_path, cluster.crew("other"), task)  # The worker imports what it needs.
+        assert studied(tmp_path, cluster.crew(seconds=2.0), ENDLESS) == ["took longer than 2 seconds"]
+        assert studied(tmp_path, cluster.crew(), task) == [None]
+
+
+def test_a_run_whose_only_worker_cannot_be_freed_ends(tmp_path: Path) -> None:
+    other = replace(ENDLESS, checkpoint=replace(ENDLESS.checkpoint, slug="other"))
+    with running(tmp_path, 1, "--no-nanny") as cluster, pytest.raises(RefusedError, match="no worker took up a row for 1 seconds"):
+        studied(tmp_path, cluster.crew(seconds=1.0), ENDLESS, other)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9"])
+def test_a_scheduler_that_cannot_be_asked_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "REACH_SECONDS", 0.5)
+    with (
+        pytest.raises(RefusedError, match=r"no scheduler|no certificate"),
+        clusters.cluster(1, address=address, code="code", seconds=1.0),
+    ):
         pass
+
+
+@pytest.mark.parametrize(
+    "address", ["", "x", "tcp://", "tcp://x", "tcp://:1", "tcp://x:y", "tcp://x:99999", "nonsense://x:1", "tcp://[x:1"]
+)
+def test_what_is_no_address_is_refused_at_once(address: str) -> None:
+    with pytest.raises(RefusedError, match=r"not the address of a scheduler; expected one as tcp://host:port$"):
+        clusters.scheduler(address)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "tls://scheduler:1", "tcp://[::1]:8786"])
+def test_an_address_stays_as_it_is(address: str) -> None:
+    assert clusters.scheduler(address) == address
+
+
+def test_a_build_with_an_empty_address_is_refused(tmp_path: Path) -> None:
+    listed = write_list(tmp_path, [{"hub": "atlas/none"}])
+    done = run("build", "--config", str(listed), "--output", str(tmp_path / "out"), "--cluster", "", home=tmp_path / "hub")
+    assert (done.returncode, done.stderr.count("\n"), (tmp_path / "out").exists()) == (2, 1, False)
