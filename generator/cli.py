@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -79,8 +80,8 @@ def inspect(
 ) -> None:
     """Show how one checkpoint tells position, without building anything."""
     with _told():
-        checkpoint = _named(source, pickle)
-        [task] = study.plan([checkpoint], offline=False)
+        [task] = study.plan([_named(source, pickle)], offline=False)
+        checkpoint = task.checkpoint
         files = study.open_files(checkpoint, task.offline)
         found = study.find(files)
         outcome = Outcome(checkpoint, "ok", revision=files.revision)
@@ -103,7 +104,7 @@ def check(config_file: Config = Path("checkpoints.yml")) -> None:
 def serve(
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
-    port: Annotated[int, typer.Option(help="Port on this machine.")] = 8000,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8000,
 ) -> None:
     """Show the site on this machine, and build it again whenever the list, a template, a page or the code changes."""
     from mkdocs.livereload import LiveReloadServer
@@ -113,6 +114,8 @@ def serve(
     def rebuild() -> None:
         subprocess.run(command, check=False)
 
+    with _told():
+        _free(port)
     rebuild()
     with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
         for watched in (config_file, *builds.SOURCES):
@@ -128,6 +131,13 @@ def serve(
 def schema() -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
     SCHEMA.write_text(rows.schema(study.all_sources()), encoding="utf-8")
+
+
+def _free(port: int) -> None:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        raise RefusedError(f"--port {port}: {os.strerror(error.errno or 0)}; expected one that is free") from None
 
 
 def _elsewhere(address: str) -> Callable[[int], AbstractContextManager[runs.Workers]]:

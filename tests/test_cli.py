@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ from generator.cli import app
 from generator.progress import telling
 from generator.runs import Event
 from tests.built import contents
-from tests.hub_server import ROOT, run
+from tests.hub_server import ROOT, Repository, run, serving
 from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, TABLE, Contents, write_folder, write_list
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # It is a group of them.
@@ -281,6 +282,21 @@ def test_a_full_disk_gets_one_line_and_the_former_site_stands(tmp_path: Path) ->
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "File too large" in done.stderr
     assert contents(tmp_path / "out/site") == before
+
+
+def test_inspecting_a_branch_asks_once_what_it_stands_for(tmp_path: Path) -> None:
+    with serving({"atlas/plain": Repository({"a" * 40: NOTHING}, {"main": "a" * 40})}) as hub:
+        done = run("inspect", "atlas/plain", home=tmp_path / "hub", endpoint=hub.endpoint)
+    assert done.returncode == 0, done.stderr
+    assert [asked.path for asked in hub.log if "/revision/" in asked.path] == ["/api/models/atlas/plain/revision/main"]
+
+
+def test_a_site_on_a_port_in_use_is_refused_before_it_is_built(here: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = invoke("serve", "--output", "served", "--port", str(port))
+    assert (done.exit_code, done.stderr) == (2, f"--port {port}: Address already in use; expected one that is free\n")
+    assert not (here / "served").exists()
 
 
 def test_the_hidden_command_writes_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
