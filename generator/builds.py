@@ -29,6 +29,7 @@ NOTE = ".built.json"
 
 
 Hired = Callable[[], runs.Makers]
+Tell = Callable[[runs.Event | runs.Stage], None]
 
 
 class Remembered:
@@ -101,7 +102,7 @@ def build(
     tasks: Sequence[study.Task],
     folder: Path,
     crews: runs.Crews,
-    tell: Callable[[runs.Event], None],
+    tell: Tell,
     fresh: bool = False,
 ) -> Mapping[str, int]:
     """Docs and site of ``tasks`` in ``folder``; how many checkpoints have each status.
@@ -119,8 +120,9 @@ def build(
         outcomes = runs.run(dict(zip(tasks, keys, strict=True)), kept, crews.studying, tell, fresh)
         with _hired_once(crews.drawing) as hired:
             remembered = Remembered(kept.drawings, code, fresh, hired)
-            changed = _write(_atlas(outcomes, remembered), folder, remembered)
+            changed = _write(_atlas(outcomes, remembered), folder, remembered, tell)
         if changed or noted.get("html") != html_key:
+            tell(runs.Stage("mkdocs"))
             html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time())
         counts = Counter(str(outcome.status) for outcome in outcomes)
         complete = counts["ok"] == len(tasks)  # What was not may be the next time, though nothing here has changed.
@@ -139,8 +141,9 @@ def _keys(tasks: Sequence[study.Task], folder: Path) -> list[str | None]:
     return keys
 
 
-def _write(atlas: Atlas, folder: Path, remembered: Remembered) -> bool:
+def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> bool:
     """Write the docs; whether they have changed."""
+    tell(runs.Stage("comparisons"))
     (folder / NOTE).unlink(missing_ok=True)
     with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
         every_page: list[Page] = []
@@ -148,6 +151,7 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered) -> bool:
             found = kind.pages(atlas)
             remembered.start(figure for page in found for figure in page.figures)
             every_page += found
+        tell(runs.Stage("pages"))
         tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, remembered.drawing)
         return write.write(tree, folder / "docs")
 

@@ -65,10 +65,11 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     with _told():
         here = partial(crews.processes, jobs=jobs)
         there = here if cluster is None else _elsewhere(clusters.scheduler(cluster))
-        tasks = study.plan(config.load(config_file, study.all_sources()), offline)
-        with write.owned(output) as folder, progress.telling(out, len(tasks), log) as teller:
-            counts = builds.build(tasks, folder, runs.Crews(there, here), teller.tell, fresh)
-        out.print(teller.summary(counts, output / "site" / "index.html"), markup=False)
+        checkpoints = config.load(config_file, study.all_sources())
+        with write.owned(output) as folder, progress.telling(out, len(checkpoints), log) as teller:
+            counts = builds.build(study.plan(checkpoints, offline), folder, runs.Crews(there, here), teller.tell, fresh)
+            summary = teller.close(counts, output / "site" / "index.html")
+        out.print(summary, markup=False)
     raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
 
 

@@ -8,30 +8,35 @@ from dataclasses import asdict
 from io import TextIOBase
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from generator.errors import RefusedError
-from generator.runs import Event
+from generator.runs import Event, Stage, received
 
 MOST_NAMED = 3  # checkpoints under way that the bar names
+STAGES = {"comparisons": "comparing checkpoints", "pages": "drawing comparisons, writing pages", "mkdocs": "making HTML of the pages"}
 
 
 class Teller:
     """Hears of every event and passes it on to whoever looks."""
 
     def __init__(self, out: Console, n_rows: int, bar: Progress | None, log: TextIOBase | None) -> None:
-        self.out, self.bar, self.log, self.begun = out, bar, log, monotonic()
+        self.out, self.bar, self.log, self.begun, self.before = out, bar, log, monotonic(), received()
         self.counts: Counter[str] = Counter()
         self.under_way: list[str] = []
         self.task = None if bar is None else bar.add_task("", total=n_rows)
 
-    def tell(self, event: Event) -> None:
-        if self.log is not None:
-            self.log.write(json.dumps({"second": round(monotonic() - self.begun, 3), **asdict(event)}) + "\n")
-            self.log.flush()
+    def tell(self, event: Event | Stage) -> None:
+        known = asdict(event)
+        if isinstance(event, Stage):
+            self._log("stage", known)
+            self._stage(event)
+            return
+        self._log(known.pop("name"), known)
         if event.name == "started":
             self.under_way.append(event.slug)
         else:
@@ -41,11 +46,29 @@ class Teller:
             names = ", ".join(self.under_way[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
             self.bar.update(self.task, completed=self.counts["finished"], description=names)
 
-    def summary(self, counts: Mapping[str, int], place: Path) -> str:
-        """One line: how many have each status, where the site is, and what it took."""
-        statuses = ", ".join(f"{count} {'built' if status == 'ok' else status}" for status, count in counts.items())
-        stored = f"{self.counts['stored']} from the store" if self.counts["finished"] else "nothing has changed since the last build"
-        return f"{statuses}: {place} ({stored}, {decimal(self.counts['received'])} read over the network, {monotonic() - self.begun:.1f} s)"
+    def close(self, counts: Mapping[str, int], place: Path) -> str:
+        """Log how many have each status and what it took, in seconds and in bytes over the network; the same in one line, with the place."""
+        took, came = monotonic() - self.begun, self.counts["received"] + received() - self.before
+        unchanged = not self.counts["finished"]
+        named = {("built" if status == "ok" else status): count for status, count in counts.items()}
+        logged = {status.replace(" ", "_"): count for status, count in named.items()}
+        self._log(
+            "summary", {**logged, "stored": self.counts["stored"], "unchanged": unchanged, "seconds": round(took, 3), "received": came}
+        )
+        stored = "nothing has changed since the last build" if unchanged else f"{self.counts['stored']} from the store"
+        statuses = ", ".join(f"{count} {status}" for status, count in named.items())
+        return f"{statuses}: {place} ({stored}, {decimal(came)} read over the network, {took:.1f} s)"
+
+    def _log(self, event: str, known: Mapping[str, Any]) -> None:
+        if self.log is not None:
+            self.log.write(json.dumps({"second": round(monotonic() - self.begun, 3), "event": event, **known}) + "\n")
+            self.log.flush()
+
+    def _stage(self, stage: Stage) -> None:
+        if self.bar is not None and self.task is not None:
+            self.bar.reset(self.task, total=len(STAGES), completed=[*STAGES].index(stage.name), description=STAGES[stage.name])
+        else:
+            self.out.print(f"{'':>11}  {STAGES[stage.name]}", markup=False)
 
     def _finished(self, event: Event) -> None:
         if event.slug in self.under_way:

@@ -40,6 +40,13 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """What begins once every row has finished: pages are made of them, and HTML of pages."""
+
+    name: Literal["comparisons", "pages", "mkdocs"]
+
+
+@dataclass(frozen=True)
 class Done:
     """What a worker sends back: a packed outcome, and what it took."""
 
@@ -76,14 +83,19 @@ class Crews:
     drawing: Callable[[], AbstractContextManager[Makers]]
 
 
+def received() -> int:
+    """Bytes that came to this process over the network."""
+    return sum(source.received() for source in all_sources())
+
+
 def attempt(task: Task) -> Done:
     """The study of one task, by whichever process this is.
 
     errors: MemoryError
     """
-    begun, before = monotonic(), _received()
+    begun, before = monotonic(), received()
     packed = pack(study(task))
-    return Done(packed, monotonic() - begun, _received() - before)
+    return Done(packed, monotonic() - begun, received() - before)
 
 
 def made(make: Maker) -> bytes:
@@ -188,7 +200,3 @@ def _coloured(drawings: Mapping[str, bytes], name: str, colour: str) -> bytes:
 def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:
     slug, encodings = outcome.checkpoint.slug, len(outcome.readings)
     return Event("finished", slug, outcome.status, outcome.reason, encodings, stored, done.seconds, done.received)
-
-
-def _received() -> int:
-    return sum(source.received() for source in all_sources())

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -22,8 +23,8 @@ from typer.testing import CliRunner, Result
 
 from generator import study
 from generator.cli import app
-from generator.progress import telling
-from generator.runs import Event
+from generator.progress import STAGES, telling
+from generator.runs import Event, Stage
 from tests.built import contents
 from tests.hub_server import ROOT, Repository, run, serving
 from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, TABLE, Contents, write_folder, write_list
@@ -106,13 +107,38 @@ def test_every_option_of_a_build_that_changes_what_is_done_is_in_the_readme() ->
     assert [option for option in sorted(options) if f"{option}" not in (ROOT / "README.md").read_text(encoding="utf-8")] == []
 
 
-def test_a_log_has_one_json_object_for_each_event(world: World, tmp_path: Path) -> None:
-    log = tmp_path / "events.jsonl"
-    build(world.folder, log=log)
-    events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    finished = {event["slug"]: event["status"] for event in events if event["name"] == "finished"}
-    assert finished == {slug: row["status"] for slug, row in world.rows.items()}
-    assert {event["slug"] for event in events if event["stored"]} == {"nothing", "rotation", "table"}
+@pytest.fixture(scope="module")
+def logged(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[CompletedProcess[str], list[dict[str, Any]]]:
+    """The same build again, where pages were taken away, and its log."""
+    log = tmp_path_factory.mktemp("log") / "events.jsonl"
+    shutil.rmtree(world.folder / "out/docs")
+    done = build(world.folder, log=log)
+    return done, [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_log_has_one_json_object_for_each_event(logged: tuple[CompletedProcess[str], list[dict[str, Any]]], world: World) -> None:
+    finished = [event for event in logged[1] if event["event"] == "finished"]
+    assert {event["slug"]: event["status"] for event in finished} == {slug: row["status"] for slug, row in world.rows.items()}
+    assert {event["slug"] for event in finished if event["stored"]} == {"nothing", "rotation", "table"}
+
+
+def test_a_log_has_the_stages_after_the_rows_and_ends_with_what_the_last_line_says(
+    logged: tuple[CompletedProcess[str], list[dict[str, Any]]],
+) -> None:
+    done, events = logged
+    assert [event.get("name") for event in events[-4:]] == ["comparisons", "pages", "mkdocs", None]
+    last = {key: value for key, value in events[-1].items() if key not in ("second", "seconds")}
+    known = {"built": 3, "failed": 1, "not_reached": 1, "stored": 3, "unchanged": False, "received": 0}
+    assert last == {"event": "summary", **known}
+    assert done.stdout.splitlines()[-1].endswith(f"(3 from the store, 0 bytes read over the network, {events[-1]['seconds']:.1f} s)")
+
+
+def test_a_summary_counts_what_the_hub_sent_also_for_the_commit_of_a_branch(tmp_path: Path) -> None:
+    write_list(tmp_path, [{"hub": "atlas/plain"}])
+    with serving({"atlas/plain": Repository({"a" * 40: NOTHING}, {"main": "a" * 40})}) as hub:
+        done = build(tmp_path, log=tmp_path / "log", endpoint=hub.endpoint)
+    assert json.loads((tmp_path / "log").read_text(encoding="utf-8").splitlines()[-1])["received"] == hub.sent
+    assert f", {hub.sent} bytes read over the network, " in done.stdout
 
 
 def test_a_log_that_cannot_be_written_ends_with_2(here: Path) -> None:
@@ -127,7 +153,16 @@ def test_on_a_terminal_there_is_a_bar_and_the_lines_stay(tmp_path: Path) -> None
         assert teller.under_way == ["first"]
         teller.tell(Event("finished", "first", "ok", encodings=1, stored=True, received=2_000_000))
     assert "ok  first: 1 encoding, from the store" in console.file.getvalue()  # type: ignore[attr-defined]  # It is a StringIO.
-    assert "(1 from the store, 2.0 MB read over the network" in teller.summary({"ok": 1}, tmp_path)
+    assert "(1 from the store, 2.0 MB read over the network" in teller.close({"ok": 1}, tmp_path)
+
+
+def test_on_a_terminal_the_bar_tells_the_stages_that_follow() -> None:
+    console = Console(file=StringIO(), force_terminal=True, width=100, highlight=False)
+    with telling(console, 0, None) as teller:
+        teller.tell(Stage("pages"))
+        assert teller.bar is not None
+        [task] = teller.bar.tasks
+    assert (task.description, task.completed, task.total) == (STAGES["pages"], 1, 3)
 
 
 def test_the_readme_names_no_command_that_does_not_exist() -> None:
@@ -161,9 +196,10 @@ def test_every_row_has_a_page_whatever_became_of_it(world: World) -> None:
     assert pages == {*world.rows, "index"}
 
 
-def test_every_row_gets_one_line_and_the_last_line_counts_them(world: World) -> None:
+def test_every_row_and_stage_gets_one_line_and_the_last_line_counts_them(world: World) -> None:
     lines = world.done.stdout.splitlines()
-    assert len(lines) == len(world.rows) + 1
+    assert lines[-4:-1] == [f"{'':>11}  {said}" for said in STAGES.values()]
+    assert len(lines) == len(world.rows) + len(STAGES) + 1
     assert lines[-1].startswith("3 built, 1 failed, 1 not reached: ")
     assert "failed  broken: broken/config.json: not JSON" in world.done.stdout
 
