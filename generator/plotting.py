@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # matplotlib takes most of a second to import, and only drawi
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
+HALF = 28  # letters of a title above half of the width
+LINE = 0.15  # inches that a line of a small title takes
+
 
 def panels(count: int, columns: int = 2, height: float = 3.2, **shared: Any) -> "tuple[Figure, list[Axes]]":
     """A figure of the usual width with ``count`` axes in rows of ``columns``, each row ``height`` inches high."""
@@ -27,6 +30,11 @@ def panels(count: int, columns: int = 2, height: float = 3.2, **shared: Any) -> 
     figure = Figure(figsize=(WIDTH, height * rows), layout="constrained")
     axes = [figure.add_subplot(rows, columns, index + 1, **shared) for index in range(count)]
     return figure, axes
+
+
+def wrapped(title: str, letters: int = HALF) -> str:
+    """``title`` in lines of as many ``letters`` as there is room for."""
+    return fill(title, letters, break_on_hyphens=False)
 
 
 def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str, share: int = 1) -> "AxesImage":
@@ -56,25 +64,27 @@ class Panel:
 def image_panels(shown: Sequence[Panel], limits: tuple[float, float], colours: str, labels: tuple[str, str, str], square: bool) -> "Figure":
     """Matrices side by side on one scale; ``labels`` name the columns, the rows and the values.
 
-    One or two fill the width; more become small multiples.
+    One or two fill the width; more become small multiples, named along the outer edges alone.
     """
-    columns, height = (2, 3.8) if len(shown) < 3 else (4, 2.1) if square else (3, 2.6)
-    alone = square and len(shown) == 1
-    figure, axes = panels(len(shown) + alone, columns, 4.2 if alone else height, box_aspect=1 if square else None)
+    small, alone = len(shown) > 2, square and len(shown) == 1
+    columns, letters = (2, HALF) if not small else (4, 16) if square else (3, 22)
+    titles = [wrapped(panel.title, letters) for panel in shown]
+    height = (4.2 if alone else 3.8) if not small else (1.95 if square else 2.45) + LINE * max(title.count("\n") + 1 for title in titles)
+    figure, axes = panels(len(shown) + alone, columns, height, box_aspect=1 if square else None)
     if alone:
         axes.pop().set_axis_off()  # Beside nothing, it keeps the left half.
-    for each, panel in zip(axes, shown, strict=True):
+    for index, (each, panel, title) in enumerate(zip(axes, shown, titles, strict=True)):
         picture = image(each, panel.matrix, limits, colours, share=len(shown))
-        small = len(shown) > 2
-        each.set_title(fill(panel.title, 18 if square else 22) if small else panel.title, color=panel.colour, fontsize=9 if small else None)
-        each.set(xlabel=labels[0], ylabel=labels[1])
+        each.set_title(title, color=panel.colour, fontsize=8.5 if small else None)
+        lowest, first = index + columns >= len(shown), index % columns == 0
+        each.set(xlabel=labels[0] if lowest else None, ylabel=labels[1] if first else None)
     colour_bar(figure, picture, axes, labels[2])
     return figure
 
 
 def colour_bar(figure: "Figure", shown: "ScalarMappable", axes: "Sequence[Axes]", label: str) -> None:
     """One scale for all ``axes``, at their right."""
-    bar = figure.colorbar(shown, ax=list(axes), shrink=0.85, aspect=28, pad=0.015)
+    bar = figure.colorbar(shown, ax=list(axes), shrink=0.85, aspect=28, pad=0.02)
     bar.outline.set_visible(False)
     bar.set_label(label)
 
@@ -109,7 +119,7 @@ def head_colours(n_heads: int) -> list[str]:
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    return [to_hex(colormaps[SEQUENTIAL](0.1 + 0.8 * head / (n_heads - 1))) for head in range(n_heads)]
+    return [to_hex(colormaps[SEQUENTIAL](0.35 + 0.5 * head / (n_heads - 1))) for head in range(n_heads)]
 
 
 def logarithmic(axes: "Axes", which: str) -> None:

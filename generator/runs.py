@@ -107,8 +107,7 @@ def made(make: Maker) -> bytes:
 def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> list[str | None]:
     """For each task the digest of all that its outcome depends on; None where only opening the files would tell.
 
-    Colours, notes and groups are no part of it: they are put in afterwards, so that a new row costs no other one its place.
-    ``digest`` is asked for that of a file.
+    Colours, notes and groups are no part of it: they are put in afterwards. ``digest`` is asked for that of a file.
     """
     source_of = {source.key: source for source in all_sources()}
     states = [source_of[task.checkpoint.source].state(task.checkpoint, digest) for task in tasks]
@@ -123,12 +122,9 @@ def run(
     tell: Callable[[Event], None],
     fresh: bool = False,
 ) -> tuple[Outcome, ...]:
-    """The outcome of every task, in their order: what is ``kept`` under its key is not done again. ``tell`` hears of each.
-
-    fresh: do all again
-    """
-    known = {task: kept.get(key) if key and not fresh else None for task, key in tasks.items()}
-    found = {task: _placed(outcome, task, tasks[task]) for task, outcome in known.items() if outcome is not None}
+    """The outcome of every task, in their order: what is ``kept`` under its key is not done again, unless ``fresh``. ``tell`` hears of each."""
+    known = {task: key for task, key in tasks.items() if key and not fresh}
+    found = {task: _placed(outcome, task, key) for task, key in known.items() if (outcome := kept.get(key)) is not None}
     for outcome in found.values():
         tell(_finished(outcome, Done(b"", 0.0, 0), stored=True))
     new = [task for task in tasks if task not in found]

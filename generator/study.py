@@ -34,7 +34,7 @@ from generator.svg import svg
 
 AT_ONCE = 8  # Questions under way together.
 THUMBNAIL = 96  # positions
-REFERENCE = Label("Sinusoid", REFERENCE_COLOUR)
+REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint that is one has a colour of its own.
 
 
 @dataclass(frozen=True)

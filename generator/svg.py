@@ -23,6 +23,7 @@ def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
         buffer = io.StringIO()
         _save(draw(*inputs), buffer)
     text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
+    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it fills the window; the box keeps its shape.
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
     return text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1).encode()
 

@@ -169,7 +169,7 @@ def test_workers_are_told_how_many_rows_are_new(tmp_path: Path) -> None:
         return crews.processes(n_rows, jobs=1)
 
     tasks = study.plan(checkpoints, offline=False)
-    runs.run(dict(zip(tasks, runs.keys(tasks, "code"), strict=True)), Store(tmp_path / "store"), workers, lambda _: None)
+    runs.run(dict(zip(tasks, keys_of(tasks), strict=True)), Store(tmp_path / "store"), workers, lambda _: None)
     assert asked == [2]
 
 

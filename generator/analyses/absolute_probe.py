@@ -6,8 +6,9 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
+from generator.lines import legend_below, told_apart
 from generator.numerics import Floats
-from generator.plotting import panels
+from generator.plotting import panels, wrapped
 from generator.probing import DRAWS, FOLDS, LinearReader, probed, read_positions
 from generator.published import GPT2, OTHER_CODE, PROTOCOL, STORED, metrics, paper_sinusoid
 from generator.style import MUTED
@@ -94,7 +95,7 @@ def draw(results: Results) -> "Figure":
         each.add_patch(_dots(np.clip(read, low, high), label.colour))
         each.set(xlabel=f"position (mean error {result.metrics[0].value:.3g})", ylabel="position read off the vector")
         each.set(xlim=(low, high), ylim=(low, high))
-        each.set_title(label.title, color=label.colour)
+        each.set_title(wrapped(label.title), color=label.colour)
         each.set_box_aspect(1)
     return figure
 
@@ -112,15 +113,15 @@ def _dots(values: Floats, colour: str) -> "PathPatch":
 
 def draw_by_position(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
-    for label, result in results.items():
-        axes.plot(result.arrays["wrong"], color=label.colour, label=label.title, linewidth=0.9)
+    for label, result, dash in told_apart(results):
+        axes.plot(result.arrays["wrong"], color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
     most = max(result.arrays["wrong"].max() for result in results.values())
     axes.set_yscale("symlog", linthresh=1.0, linscale=0.6)
     axes.set(xlabel="position", ylabel="mean error (positions)", ylim=(-0.08, max(1.5 * most, 1.0)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.grid(axis="y")
     axes.margins(x=0.01)
-    figure.legend(loc="outside lower center", ncols=3)
+    legend_below(figure)
     return figure
 
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Subject
 from generator.encodings import OffsetBias
+from generator.lines import Line, mark_beyond
 from generator.numerics import Floats, finite
-from generator.plotting import Panel, head_colours, image_panels, panels
+from generator.plotting import Panel, head_colours, image_panels, panels, wrapped
 from generator.style import DIVERGING, MUTED
 from generator.wording import counted, in_words, significant
 
@@ -19,6 +20,7 @@ SHOWN = 32  # positions in the matrices: enough to see the buckets widen
 MOST_HEADS = 16
 MOST_CURVES = 128  # of all panels together; where there are more heads, every second or third is drawn
 MOST_NAMED = 10
+MARGIN = 0.04  # of a side that holds nothing, so that its edge shows
 SPAN = 132  # offsets on either side: T5's last bucket begins within
 LIMIT = 10.0  # logit; e^10 is a factor of 22,000 in the attention weight, next to always or never
 
@@ -79,21 +81,39 @@ def _where(form: OffsetBias, head: int, at: int) -> str:
 
 def draw_curves(results: Results) -> "Figure":
     alone = len(results) == 1
+    span, limits = _view(results)
     figure, axes = panels(len(results), columns=1 if alone else 2, height=3.6 if alone else 2.7)
     for each, (label, result) in zip(axes, results.items(), strict=True):
-        offsets, values = result.arrays["offsets"], result.arrays["values"]
+        seen = np.abs(result.arrays["offsets"]) <= SPAN
+        offsets, values = result.arrays["offsets"][seen], result.arrays["values"][:, seen]
         colours = head_colours(len(values)) if alone else [label.colour] * len(values)
-        for head in range(0, len(values), ceil(len(values) * len(results) / MOST_CURVES)):
+        heads = range(0, len(values), ceil(len(values) * len(results) / MOST_CURVES))
+        lines = [Line(offsets, values[head], colours[head]) for head in heads]
+        for head in heads:
             named = alone and (len(values) <= MOST_NAMED or head in (0, len(values) - 1))
             style = "steps-mid" if _stepped(values[head]) else "default"
             each.plot(offsets, values[head], color=colours[head], linewidth=1.2, drawstyle=style, label=f"head {head}" if named else None)
         each.axvline(0, color=MUTED, linewidth=0.6)
         each.axhline(0, color=MUTED, linewidth=0.6)
-        each.set_title(label.title, color=label.colour)
-        each.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)", xlim=(-SPAN, SPAN), ylim=(-LIMIT, LIMIT))
+        each.set_title(wrapped(label.title), color=label.colour)
+        each.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)", xlim=span, ylim=limits)
+        mark_beyond(each, lines, limits)
     if alone:
         axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
+
+
+def _view(results: Results) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Of offsets and of biases, one for all: what lies on one side of 0 alone takes the room of one side."""
+    offsets = np.concatenate([result.arrays["offsets"] for result in results.values()])
+    values = np.concatenate([result.arrays["values"].ravel() for result in results.values()])
+    return _sides(offsets, float(SPAN)), _sides(values, LIMIT)
+
+
+def _sides(values: np.ndarray, limit: float) -> tuple[float, float]:
+    if not values.any():
+        return -limit, limit
+    return -limit if values.min() < 0 else -MARGIN * limit, limit if values.max() > 0 else MARGIN * limit
 
 
 def _stepped(line: np.ndarray) -> bool:
@@ -150,7 +170,7 @@ ANALYSIS = Analysis(
             how_to_read=(
                 "Left of 0 lie earlier keys, right of it later ones; a causal model has only the left side. Where a line is high, "
                 "the head looks there more readily, before any content is considered. "
-                "The scale ends at ±10 everywhere, and a curve that goes further is cut there: ±10 is a factor of 22,000 in the attention weight, next to always or never. Flat steps are ranges of offsets that share one learned number; a straight line is a fixed slope."
+                "The scale ends at ±10 everywhere, and a curve that goes further is cut there, with a triangle: ±10 is a factor of 22,000 in the attention weight, next to always or never. Flat steps are ranges of offsets that share one learned number; a straight line is a fixed slope."
             ),
             alt=alt_curves,
             draw=draw_curves,

@@ -7,6 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.lines import legend_below, told_apart
 from generator.numerics import (
     FLAT,
     Floats,
@@ -130,14 +131,14 @@ def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:
 
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
-    for label, result in results.items():
+    for label, result, dash in told_apart(results):
         profile, spread = result.arrays["profile"], result.arrays["spread"]
         offsets = np.arange(profile.size)
         axes.fill_between(offsets, profile - spread, profile + spread, color=label.colour, alpha=0.16, linewidth=0)
-        axes.plot(profile, color=label.colour, label=label.title)
+        axes.plot(profile, color=label.colour, linestyle=dash, label=label.title)
     axes.set(xlabel="offset (positions)", ylabel="mean cosine similarity", ylim=VIEW)
     axes.grid(axis="y")
-    figure.legend(loc="outside lower center", ncols=3)
+    legend_below(figure)
     return figure
 
 

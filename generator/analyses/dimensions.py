@@ -8,7 +8,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics import Floats, finite, root_mean_square
-from generator.plotting import panels, ridges
+from generator.plotting import panels, ridges, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,7 +54,7 @@ def draw(results: Results) -> "Figure":
     for each, (label, result) in zip(axes, results.items(), strict=True):
         curves = np.clip(result.arrays["curves"] / float(result.arrays["rms"]), -REACH, REACH)
         ridges(each, curves, [f"{dimension}" for dimension in result.arrays["dimensions"]], label.colour, 2 * REACH)
-        each.set_title(label.title, color=label.colour)
+        each.set_title(wrapped(label.title), color=label.colour)
         each.set(xlabel="position", ylabel="dimension (value, each on its own line)")
     return figure
 

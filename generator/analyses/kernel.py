@@ -8,6 +8,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
 from generator.errors import NotApplicableError
 from generator.kernels import Kernel, kernel_of, numbers_of
+from generator.lines import Line, legend_below, mark_beyond, told_apart
 from generator.numerics import (
     Floats,
     finite,
@@ -32,9 +33,7 @@ POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
 FEWEST = 3  # Two offsets beside 0: with one, every profile is the same line.
 STEPS = 20  # Local monotonicity looks this far on either side.
-DASHES = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
-VIEW = (-0.6, 1.05)
-LONG = 24  # Characters of a name, from which on three do not stand side by side.
+LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # of what is shown
 
 
 def compute(subject: Subject[Shaped]) -> Result:
@@ -117,20 +116,22 @@ def _findings(halves: list[float], falls: list[float], n_heads: int, line: str) 
 
 
 def draw_profiles(results: Results) -> "Figure":
+    profiles = {label: result.arrays["profile"] for label, result in results.items()}
     units = sorted({str(result.arrays["unit"]) for result in results.values()}, reverse=True)
     figure, axes = panels(len(units), height=4.2)
-    drawn: dict[str, int] = {}
+    low = max(LOWEST, min(0.0, *(float(profile[np.isfinite(profile)].min(initial=0.0)) for profile in profiles.values())) - MARGIN)
+    dashes = {label: dash for label, _, dash in told_apart(results)}
     for each, unit in zip(axes, units, strict=True):
         for level in (0.0, 0.5, 1.0):
             each.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=(0, (2, 3)) if level == 0.5 else "solid")
-        shown = {label: result.arrays["profile"] for label, result in results.items() if str(result.arrays["unit"]) == unit}
+        shown = {label: profiles[label] for label, result in results.items() if str(result.arrays["unit"]) == unit}
         for label, profile in shown.items():
-            times = drawn[label.colour] = drawn.get(label.colour, -1) + 1  # A checkpoint's parts share its colour.
             name = label.title if not np.isnan(profile).all() else f"{label.title} (does not fall)"
-            each.plot(profile, color=label.colour, linestyle=DASHES[times % len(DASHES)], label=name)
+            each.plot(profile, color=label.colour, linestyle=dashes[label], label=name)
         longest = max(profile.size for profile in shown.values())
-        each.set(xlabel=f"distance ({unit})", ylabel="share of its fall still to come", xlim=(0, longest - 1), ylim=VIEW)
-    figure.legend(loc="outside lower center", ncols=2 if any(len(label.title) > LONG for label in results) else 3)
+        each.set(xlabel=f"distance ({unit})", ylabel="share of its fall still to come", xlim=(0, longest - 1), ylim=(low, HIGHEST))
+        mark_beyond(each, [Line(np.arange(profile.size), profile, label.colour) for label, profile in shown.items()], (low, HIGHEST))
+    legend_below(figure)
     return figure
 
 

@@ -10,6 +10,7 @@ from generator.bias_attention import attention, locality, perplexity, symmetry
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
+from generator.lines import dots, legend_below, told_apart
 from generator.numerics import FLAT, Array, Floats, finite
 from generator.plotting import Panel, image_panels, panels
 from generator.style import MUTED, SEQUENTIAL
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 POSITIONS = 128
 PATCHES = 576  # Swin v2's largest window has 24 by 24.
 FAINTEST = -4.0  # A ten-thousandth of the attention; darker than that looks the same.
-DASHES = ("solid", (0, (5, 2)), (0, (6, 2, 1, 2)))
 UNLIKE = 0.5  # Of two mirrored keys, one gets three times what the other gets.
 
 
@@ -116,16 +116,13 @@ def draw_heads(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=4.0)
     for level in sorted({_value(result, "chance") for result in results.values()}):
         axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=(0, (1, 2)))
-    drawn: dict[str, int] = {}
-    for label, result in results.items():
-        times = drawn[label.colour] = drawn.get(label.colour, -1) + 1  # A checkpoint's parts share its colour.
-        line = DASHES[times % len(DASHES)]
+    for label, result, dash in told_apart(results):
         local = np.sort(result.arrays["locality"])[::-1]
         places = 100.0 * (np.arange(local.size) + 0.5) / local.size
-        axes.plot(places, 100.0 * local, color=label.colour, linestyle=line, marker="o", markersize=3, label=label.title)
+        axes.plot(places, 100.0 * local, color=label.colour, linestyle=dash, marker=dots(local.size), markersize=2.5, label=label.title)
     axes.set(xlabel="heads, most local first (%)", ylabel="locality (%)", xlim=(0.0, 100.0), ylim=(0.0, 102.0))
     axes.grid(axis="y")
-    figure.legend(loc="outside lower center", ncols=2)
+    legend_below(figure)
     return figure
 
 

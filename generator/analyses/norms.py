@@ -7,6 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.lines import Line, legend_below, mark_beyond, told_apart
 from generator.numerics import FLAT, Array, Floats, finite, row_norms
 from generator.plotting import panels
 from generator.published import GPT2, LENGTHS, OTHER_CODE, STORED, array, metrics, paper_sinusoid
@@ -108,31 +109,30 @@ def _of_dimensions(half: int, share: Floats) -> tuple[Finding, ...]:
 
 
 def draw(results: Results) -> "Figure":
-    figure, (axes,) = panels(1, height=3.2)
+    (figure, (axes,)), lines = panels(1, height=3.2), []
     axes.axhline(1.0, color=MUTED, linewidth=0.6)
-    for label, result in results.items():
-        norms = result.arrays["norms"]
-        relative = norms / (float(np.median(norms)) or float(norms.max()))
-        axes.plot(np.minimum(relative, TOP), color=label.colour, label=label.title, linewidth=1.0)
-        beyond = np.flatnonzero(relative > TOP)
-        axes.plot(beyond, np.full(beyond.size, TOP), "^", color=label.colour, markersize=4, clip_on=False)
+    for label, result, dash in told_apart(results):
+        relative = (norms := result.arrays["norms"]) / (float(np.median(norms)) or float(norms.max()))
+        axes.plot(np.minimum(relative, TOP), color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
+        lines.append(Line(np.arange(norms.size), relative, label.colour))
     axes.set(xlabel="position", ylabel="norm ÷ median norm", ylim=(0.0, TOP))
+    mark_beyond(axes, lines, (0.0, TOP))
     axes.grid(axis="y")
-    figure.legend(loc="outside lower center", ncols=3)
+    legend_below(figure)
     return figure
 
 
 def draw_dimensions(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     axes.plot([0.0, 100.0], [0.0, 100.0], color=MUTED, linewidth=0.6)
-    for label, result in results.items():
+    for label, result, dash in told_apart(results):
         norms = np.sort(result.arrays["dimension_norms"])[::-1]
         energy = np.cumsum((norms / norms[0]) ** 2)
         share = np.arange(norms.size + 1) / norms.size
-        axes.plot(100.0 * share, 100.0 * np.append(0.0, energy / energy[-1]), color=label.colour, label=label.title)
+        axes.plot(100.0 * share, 100.0 * np.append(0.0, energy / energy[-1]), color=label.colour, linestyle=dash, label=label.title)
     axes.set(xlabel="dimensions, strongest first (%)", ylabel="energy that they hold (%)", xlim=(0.0, 100.0), ylim=(0.0, 101.0))
     axes.grid()
-    figure.legend(loc="outside lower center", ncols=3)
+    legend_below(figure)
     return figure
 
 

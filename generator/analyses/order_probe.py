@@ -6,6 +6,7 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
+from generator.lines import legend_below, told_apart
 from generator.numerics import Array, Floats
 from generator.plotting import logarithmic, panels
 from generator.probing import DRAWS, PairClassifier, draw_pairs, probed, wrong_orders
@@ -84,9 +85,8 @@ def _finding(error: float, spread: float, many: float | None) -> Finding:
     if error >= UNTOLD:
         text = f"From few pairs, a straight line hardly learns which of two positions comes first: {told} (chance: {CHANCE:.0f} %){more}."
         return Finding(text, rests_on, 0.5)
-    return Finding(
-        f"A straight line tells with some errors which of two positions comes first: {told}{more} (chance: {CHANCE:.0f} %).", rests_on, 0.25
-    )
+    text = f"A straight line tells with some errors which of two positions comes first: {told}{more} (chance: {CHANCE:.0f} %)."
+    return Finding(text, rests_on, 0.25)
 
 
 def draw(results: Results) -> "Figure":
@@ -107,13 +107,13 @@ def draw(results: Results) -> "Figure":
 def draw_by_distance(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
     axes.axhline(CHANCE, color=MUTED, linewidth=0.8)
-    for label, result in results.items():
+    for label, result, dash in told_apart(results):
         starts = result.arrays["distances"]
-        axes.plot(starts * np.sqrt(2.0), result.arrays["by_distance"], color=label.colour, label=label.title, marker=".")
+        axes.plot(starts * np.sqrt(2.0), result.arrays["by_distance"], color=label.colour, linestyle=dash, label=label.title, marker=".")
     logarithmic(axes, "x")
     axes.set(xlabel="distance of the two positions", ylabel="pairs told wrongly (%)", ylim=(-1.0, None))
     axes.grid(axis="y")
-    figure.legend(loc="outside lower center", ncols=3)
+    legend_below(figure)
     return figure
 
 

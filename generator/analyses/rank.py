@@ -8,6 +8,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.lines import DOTTED, legend_below, told_apart
 from generator.numerics import Floats, finite, frozen
 from generator.plotting import logarithmic, panels
 from generator.published import GPT2, OTHER_CODE, RANKS, STORED, metrics, paper_sinusoid, said
@@ -106,14 +107,14 @@ def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
     for share in SHARES:
         axes.axhline(share, color=MUTED, linewidth=0.6, linestyle=(0, (2, 3)))
-    for label, result in results.items():
-        for name, style in (("energy_centred", "solid"), ("energy", (0, (1, 1.5)))):
+    for label, result, dash in told_apart(results):
+        for name, style in (("energy_centred", dash), ("energy", DOTTED)):
             energy = result.arrays[name]
             named = label.title if name == "energy_centred" else None
             axes.plot(np.arange(1, energy.size + 1), 100.0 * energy, color=label.colour, linestyle=style, label=named)
     logarithmic(axes, "x")
     axes.set(xlabel="components, strongest first", ylabel="energy that they hold (%)", ylim=(0.0, 101.0))
-    figure.legend(loc="outside lower center", ncols=3)
+    legend_below(figure)
     return figure
 
 
@@ -152,11 +153,11 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="energy",
-            caption="How much of the table's energy its strongest components hold, as it is (dotted) and with the mean vector taken off (solid).",
+            caption="How much of the table's energy its strongest components hold, as it is (dotted) and with the mean vector taken off (solid or dashed).",
             how_to_read=(
                 "A component is a direction; the strongest is the one along which the vectors are largest. Read upwards from a number of components to the share of the energy (the sum of "
                 "squares) that they hold. A line that reaches 90 % at the far left belongs to a table that uses few of its directions; noise needs nearly all. "
-                "Where the dotted line starts far above the solid one, a vector that all positions share takes up the difference."
+                "Where the dotted line starts far above the other of its colour, a vector that all positions share takes up the difference."
             ),
             alt=alt,
             draw=draw,

@@ -7,6 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
+from generator.lines import legend_below, told_apart
 from generator.numerics import Floats, finite
 from generator.plotting import panels
 from generator.style import MUTED
@@ -63,13 +64,12 @@ def half_width(strength: Floats, offsets: Floats) -> int:
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     axes.axvline(0, color=MUTED, linewidth=0.6)
-    for label, result in results.items():
-        axes.plot(
-            result.arrays["offsets"], result.arrays["strength"] / result.arrays["strength"].max(), color=label.colour, label=label.title
-        )
+    for label, result, dash in told_apart(results):
+        strength = result.arrays["strength"] / result.arrays["strength"].max()
+        axes.plot(result.arrays["offsets"], strength, color=label.colour, linestyle=dash, label=label.title)
     axes.set(xlabel="offset (positions)", ylabel="norm of the weights / largest", ylim=(0.0, 1.05))
     axes.grid(axis="y")
-    axes.legend(loc="best")
+    legend_below(figure)
     return figure
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
+from generator.lines import dots, legend_below, told_apart
 from generator.numerics import Floats, finite, mean_by_offset, off_diagonal, row_norms
 from generator.plotting import Panel, image_panels, panels
 from generator.style import DIVERGING, MUTED
@@ -103,15 +104,16 @@ def draw_matrix(results: Results) -> "Figure":
 def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float | None, float | None]) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     axes.axvline(0, color=MUTED, linewidth=0.6)
-    for label, result in results.items():
+    for label, result, dash in told_apart(results):
         offsets = result.arrays["offsets"]
-        marker = "o" if offsets.size <= 64 else None
-        axes.plot(offsets, result.arrays[array], color=label.colour, label=label.title, marker=marker, markersize=2.5)
+        axes.plot(
+            offsets, result.arrays[array], color=label.colour, linestyle=dash, label=label.title, marker=dots(offsets.size), markersize=2.5
+        )
     longest = max(float(result.arrays["norms"].max()) for result in results.values())
     highest = limits[1] if limits[1] is not None else 1.08 * longest or 1.0
     axes.set(xlabel="offset: key minus query (positions)", ylabel=quantity, ylim=(limits[0], highest))
     axes.grid(axis="y")
-    axes.legend(loc="best")
+    legend_below(figure)
     return figure
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import Rotation
+from generator.lines import DOTTED, dots, legend_below, told_apart
 from generator.numerics import Array, Floats, finite
 from generator.plotting import logarithmic, panels
 from generator.published import TURNING, linear_by_4, llama_2, llama_3, llama_3_1, metrics, yarn_by_16
@@ -69,31 +70,33 @@ def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
 
 def draw_wavelengths(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
-    for label, result in results.items():
+    scaled = False
+    for label, result, dash in told_apart(results):
         lengths, plain = result.arrays["wavelengths"], result.arrays["unscaled"]
         if not np.allclose(lengths, plain):
-            axes.plot(plain, color=label.colour, linestyle=(0, (1, 2)), label=f"{label.title}, before scaling")
-        axes.plot(lengths, color=label.colour, marker="o", markersize=2.5, label=label.title)
-        reach, context = float(result.arrays["within"]), float(result.arrays["context"])
-        axes.axhline(reach, color=label.colour, linewidth=0.9, linestyle=(0, (5, 3)))
-        name = "context length" if reach == context else "reach of the window"
-        axes.annotate(name, (0, reach), xytext=(2, 3), textcoords="offset points", fontsize=8, color=MUTED)
+            axes.plot(plain, color=label.colour, linestyle=DOTTED)
+            scaled = True
+        axes.plot(lengths, color=label.colour, linestyle=dash, marker=dots(lengths.size), markersize=2.5, label=label.title)
+        axes.axhline(float(result.arrays["within"]), color=label.colour, linewidth=0.6)
+    if scaled:
+        axes.plot([], [], color=MUTED, linestyle=DOTTED, label="before scaling")
+    axes.plot([], [], color=MUTED, linewidth=0.6, label="context length, or reach of a window")
     logarithmic(axes, "y")
     axes.set(xlabel="pair of components", ylabel="wavelength (positions)")
     axes.grid(axis="y")
-    axes.legend(loc="lower right")
+    legend_below(figure)
     return figure
 
 
 def draw_profile(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
-    for label, result in results.items():
+    for label, result, dash in told_apart(results):
         profile = result.arrays["profile"]
-        axes.plot(np.arange(1, profile.size), profile[1:], color=label.colour, label=label.title, linewidth=1.0)
+        axes.plot(np.arange(1, profile.size), profile[1:], color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
     logarithmic(axes, "x")
     axes.set(xlabel="offset (positions)", ylabel="mean cosine of the angles", ylim=(-0.3, 1.02))
     axes.grid(axis="y")
-    axes.legend(loc="upper right")
+    legend_below(figure)
     return figure
 
 
@@ -133,7 +136,7 @@ ANALYSIS = Analysis(
             caption="How many positions each pair of components needs for one full turn.",
             how_to_read=(
                 "Pairs on the left turn fast and tell neighbours apart; those on the right turn slowly and tell far from near. "
-                "The dashed line is the context length or, in layers that see no further than a window, how far that reaches; pairs above it do not finish a single turn within. "
+                "Pairs above the thin level line do not finish a single turn within the context or, in layers that see no further than a window, within its reach. "
                 "A dotted line shows the wavelengths before scaling."
             ),
             alt=alt_wavelengths,

@@ -8,6 +8,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import Rotation
 from generator.errors import NotApplicableError
+from generator.lines import dots, legend_below, told_apart
 from generator.numerics import Floats, finite
 from generator.plotting import logarithmic, panels
 from generator.published import TURNING, array, llama_3_1, metrics, yarn_by_16
@@ -67,26 +68,40 @@ def _findings(form: Rotation, ratios: Floats, same: np.ndarray, full: np.ndarray
     return (Finding(text, ("unchanged", "full", "between", "largest"), 0.6),)
 
 
+def _top(results: Results) -> float:
+    return 1.08 * max(float(result.arrays["ratios"].max()) for result in results.values())
+
+
 def draw_pairs(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
-    for label, result in results.items():
-        axes.plot(result.arrays["ratios"], color=label.colour, marker="o", markersize=2.5, label=label.title)
-    axes.set(xlabel="pair of components", ylabel="wavelength after / before", ylim=(0.0, None))
+    for label, result, dash in told_apart(results):
+        ratios = result.arrays["ratios"]
+        axes.plot(ratios, color=label.colour, linestyle=dash, marker=dots(ratios.size), markersize=2.5, label=label.title)
+    axes.set(xlabel="pair of components", ylabel="wavelength after / before", ylim=(0.0, _top(results)))
     axes.grid(axis="y")
-    axes.legend(loc="upper left")
+    legend_below(figure)
     return figure
 
 
 def draw_wavelengths(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
-    for label, result in results.items():
-        axes.plot(result.arrays["before"], result.arrays["ratios"], color=label.colour, marker="o", markersize=2.5, label=label.title)
+    for label, result, dash in told_apart(results):
+        before, ratios = result.arrays["before"], result.arrays["ratios"]
+        axes.plot(
+            before,
+            ratios,
+            color=label.colour,
+            linestyle=dash,
+            marker=dots(ratios.size),
+            markersize=2.5,
+            label=label.title,
+        )
     logarithmic(axes, "x")
-    axes.set(xlabel="wavelength before scaling (positions)", ylabel="wavelength after / before", ylim=(0.0, None))
+    axes.set(xlabel="wavelength before scaling (positions)", ylabel="wavelength after / before", ylim=(0.0, _top(results)))
     axes.grid(axis="y")
-    axes.legend(loc="upper left")
+    legend_below(figure)
     return figure
 
 

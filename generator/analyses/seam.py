@@ -8,6 +8,7 @@ from generator.breaks import WINDOW, adjacent, breaks, norm_steps, seams, stand_
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.lines import Place, legend_below, name_places, told_apart
 from generator.numerics import FLAT, Floats, finite, row_norms
 from generator.plotting import panels
 from generator.published import DISTILBERT, said
@@ -124,17 +125,17 @@ def _of_norm(steps: Floats) -> tuple[Finding, ...]:
 
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
-    for label, result in results.items():
+    named: list[Place] = []
+    for label, result, dash in told_apart(results):
         cosines, found = result.arrays["adjacent"], result.arrays["seams"]
-        axes.plot(np.arange(cosines.size) + 0.5, cosines, color=label.colour, label=label.title, linewidth=0.9)
+        axes.plot(np.arange(cosines.size) + 0.5, cosines, color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
         axes.plot(found + 0.5, cosines[found], "o", color=label.colour, markersize=4.5, markerfacecolor=PAPER)
-        for place in found if len(results) <= MOST_NAMED else ():
-            axes.annotate(
-                f"{place}|{place + 1}", (place + 0.5, cosines[place]), (4, -9), textcoords="offset points", fontsize=8, color=label.colour
-            )
+        if len(results) <= MOST_NAMED:
+            named += [Place(f"{at}|{at + 1}", at + 0.5, cosines[at], label.colour) for at in found]
+    name_places(axes, named)
     axes.set(xlabel="position", ylabel="cosine with the next position", ylim=VIEW)
     axes.grid(axis="y")
-    figure.legend(loc="outside lower center", ncols=3)
+    legend_below(figure)
     return figure
 
 

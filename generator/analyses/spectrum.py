@@ -7,6 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.lines import legend_below, told_apart
 from generator.numerics import FLAT, Array, Floats, finite
 from generator.plotting import logarithmic, panels
 from generator.style import MUTED
@@ -21,6 +22,7 @@ SLOW = 10  # A tenth of the frequencies, the lowest; of a shuffled table they ho
 ABOVE = 2.0  # times the median of the neighbours
 NEIGHBOURS = range(2, 7)  # frequencies to either side that a peak is held against; the next one may share it
 MOST_NAMED = 4
+LOW = 0.5  # At least this much is shown, so that low spectra look low.
 MOSTLY, HARDLY = 80.0, 20.0  # per cent
 
 
@@ -118,19 +120,20 @@ def _findings(stand_out: Floats, slow: Metric, control: Metric, period: float) -
 
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.6)
-    for label, result in results.items():
+    for label, result, dash in told_apart(results):
         arrays = result.arrays
         low, high = arrays["quartiles"]
         axes.fill_between(arrays["periods"], low, high, color=label.colour, alpha=0.16, linewidth=0)
-        axes.plot(arrays["periods"], arrays["mean"], color=label.colour, label=label.title, linewidth=1.0)
-        axes.plot(arrays["periods"], arrays["control"], color=label.colour, linewidth=0.5, alpha=0.6)
+        axes.plot(arrays["periods"], arrays["mean"], color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
+        axes.plot(arrays["periods"], arrays["control"], color=label.colour, linestyle=dash, linewidth=0.5, alpha=0.6)
         stand_out = np.isin(arrays["periods"], arrays["peaks"])
         axes.plot(arrays["periods"][stand_out], arrays["mean"][stand_out], "o", color=label.colour, markersize=3.5)
+    highest = max(float(max(result.arrays["mean"].max(), result.arrays["quartiles"].max())) for result in results.values())
     logarithmic(axes, "x")
     axes.axvline(2.0, color=MUTED, linewidth=0.6)
-    axes.set(xlabel="period (positions)", ylabel="amplitude ÷ root mean square of the table", ylim=(0.0, 1.0))
+    axes.set(xlabel="period (positions)", ylabel="amplitude ÷\nroot mean square of the table", ylim=(0.0, max(LOW, 1.05 * highest)))
     axes.grid(axis="y")
-    figure.legend(loc="outside lower center", ncols=3)
+    legend_below(figure)
     return figure
 
 

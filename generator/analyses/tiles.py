@@ -9,7 +9,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics import Array, Floats, cosine_matrix, directions, finite, shrink
-from generator.plotting import colour_bar, image, panels
+from generator.plotting import colour_bar, image, panels, wrapped
 from generator.style import DIVERGING, PAPER, PIXELS, WIDTH
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def draw(results: Results) -> "Figure":
     figure, axes = panels(len(results), columns, height=min(width * max(aspects) + 0.6, 5.6 if len(results) == 1 else 3.9))
     for each, (label, result) in zip(axes, results.items(), strict=True):
         picture = _draw_mosaic(each, result, share=len(results))
-        each.set_title(label.title, color=label.colour)
+        each.set_title(wrapped(label.title), color=label.colour)
     colour_bar(figure, picture, axes, "cosine similarity")
     return figure
 

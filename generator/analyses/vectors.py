@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.numerics import finite, root_mean_square, row_norms
-from generator.plotting import panels, ridges
+from generator.plotting import panels, ridges, wrapped
 from generator.style import INK
 from generator.wording import significant
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
 RATIO = "Root mean square of the table ÷ that of the sentence's word vectors"
+LONGEST_TOKEN = 14  # characters
 REACH = 3.5  # in units of the table's root mean square; what goes further is cut
 
 
@@ -56,6 +57,7 @@ def _no_word(subject: Subject[PositionTable], d_model: int) -> str | None:
 
 def draw(results: Results) -> "Figure":
     figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
+    worded = any("word" in result.arrays for result in results.values())
     for each, (label, result) in zip(axes, results.items(), strict=True):
         rms = float(result.arrays["rms"]) or 1.0
         lines = np.clip(result.arrays["vectors"] / rms, -REACH, REACH)
@@ -63,9 +65,9 @@ def draw(results: Results) -> "Figure":
         if "word" in result.arrays:
             word = np.clip(result.arrays["word"] / rms, -REACH, REACH)
             each.plot(word, color=INK, linewidth=0.7, alpha=0.85, zorder=1)
-            name = f"word “{result.arrays['token']}”, laid over position 0"
-            each.set_title(name, loc="right", fontsize=8.5, fontweight="normal")
-        each.set_title(label.title, color=label.colour)
+            name = f"— word “{result.arrays['token']:.{LONGEST_TOKEN}}”, laid over position 0"
+            each.annotate(name, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=8.5)
+        each.set_title(wrapped(label.title), color=label.colour, pad=18 if worded else None)
         each.set(xlabel="dimension", ylabel="position (value, each on its own line)")
     return figure
 

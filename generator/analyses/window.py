@@ -83,8 +83,6 @@ def draw(results: Results) -> "Figure":
     ]
     labels = ("columns across", "rows down", "bias less the head's mean (logit)")
     figure = image_panels(shown, (-LIMIT, LIMIT), DIVERGING, labels, square=True)
-    if not alone:
-        figure.set_figheight(1.2 * figure.get_figheight())  # Titles of several lines need the room.
     for axes, panel in zip(figure.axes, shown, strict=False):  # The last axes are the colour bar's.
         rows, columns = panel.matrix.shape
         axes.set_xticks(*_ticks(columns))

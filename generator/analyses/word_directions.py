@@ -7,6 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
+from generator.lines import legend_below, told_apart
 from generator.numerics import Floats, finite
 from generator.plotting import panels
 from generator.style import MUTED
@@ -103,26 +104,26 @@ def _weight(share: float) -> float:
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.6)
     axes.plot([0, 100], [0, 100], color=MUTED, linewidth=0.8)
-    for label, result in results.items():
+    for label, result, dash in told_apart(results):
         held = 100.0 * np.concatenate([[0.0], np.cumsum(result.arrays["energy"])])
-        axes.plot(np.linspace(0, 100, held.size), held, color=label.colour, label=label.title)
+        axes.plot(np.linspace(0, 100, held.size), held, color=label.colour, linestyle=dash, label=label.title)
     axes.set(
         xlabel="directions, those in which words are largest first (%)", ylabel="energy of positions (%)", xlim=(0, 100), ylim=(0, 101)
     )
     axes.grid(axis="y")
-    figure.legend(loc="outside lower center", ncols=3)
+    legend_below(figure)
     return figure
 
 
 def draw_angles(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
-    for label, result in results.items():
+    for label, result, dash in told_apart(results):
         cosines, chance = result.arrays["cosines"], float(result.arrays["chance"])
-        axes.plot(np.arange(1, cosines.size + 1), cosines, color=label.colour, label=label.title, marker=".")
+        axes.plot(np.arange(1, cosines.size + 1), cosines, color=label.colour, linestyle=dash, label=label.title, marker=".")
         axes.axhline(largest_by_chance(chance), color=label.colour, linewidth=0.8, linestyle=(0, (2, 3)))
     axes.set(xlabel="principal angle, smallest first", ylabel="cosine of the angle", ylim=(0.0, 1.03))
     axes.grid(axis="y")
-    figure.legend(loc="outside lower center", ncols=3)
+    legend_below(figure)
     return figure
 
 
