@@ -17,13 +17,13 @@ from generator.site.text import literal
 from tests.support import checkpoint, subject
 
 KINDS = {kind.key: kind for kind in discovery.load(pages, PageKind)}
-ANALYSES = study.all_analyses()
+ANALYSES, SCHEMES = study.all_analyses(), study.all_schemes()
 draws = np.random.default_rng(0)
 
 
-def outcome(slug: str, form: Form, part: str = "encoder", **options: Any) -> Outcome:
+def outcome(slug: str, form: Form, part: str = "encoder", scheme: str = "learned", **options: Any) -> Outcome:
     reading = Reading(
-        Encoding(part, "made", form, Provenance("")),
+        Encoding(part, scheme, form, Provenance("")),
         Label(f"Title {slug}", "#3d7fd6"),
         {analysis.key: _asked(analysis, form) for analysis in ANALYSES},
         {},
@@ -48,7 +48,7 @@ def table(seed: int, n: int = 20, width: int = 6) -> PositionTable:
 
 
 def every_page(key: str, *outcomes: Outcome) -> list[Page]:
-    return KINDS[key].pages(Atlas(outcomes, ANALYSES, (), {"position-atlas": "1.0"}, "2020-02-20"))
+    return KINDS[key].pages(Atlas(outcomes, ANALYSES, SCHEMES, {"position-atlas": "1.0"}, "2020-02-20"))
 
 
 def page(key: str, *outcomes: Outcome) -> Page:
@@ -150,25 +150,27 @@ def test_a_table_that_has_no_kernel_is_left_out(values: float) -> None:
     assert len(context["kernels"].rows) == 2
 
 
-def test_pairs_of_each_group_stand_in_for_the_explorer() -> None:
-    rows = [outcome(f"{group}-{seed}", table(seed), group=group) for group in ("one", "two") for seed in range(6)]
+def test_pairs_of_each_scheme_stand_in_for_the_explorer() -> None:
+    rows = [outcome(f"{scheme.key}-{seed}", table(seed), scheme=scheme.key) for scheme in SCHEMES[:2] for seed in range(6)]
     drawn = dict(page("compare", *rows).context["groups"])
-    pairs = {group: [(first[0].checkpoint.slug, second[0].checkpoint.slug) for first, second, _ in found] for group, found in drawn.items()}
-    assert pairs["one"] == [("one-0", "one-1"), ("one-1", "one-2"), ("one-2", "one-3")]
-    assert list(pairs) == ["one", "two"]
+    first, second = SCHEMES[:2]
+    pairs = [(one[0].checkpoint.slug, other[0].checkpoint.slug) for one, other, _ in drawn[first.title]]
+    assert pairs == [(f"{first.key}-{seed}", f"{first.key}-{seed + 1}") for seed in range(3)]
+    assert list(drawn) == [first.title, second.title]
 
 
-def test_however_many_groups_there_are_few_pairs_are_drawn() -> None:
-    rows = [outcome(f"{group:02}-{seed}", table(seed), group=f"{group:02}") for group in range(20) for seed in range(4)]
+def test_however_many_schemes_there_are_few_pairs_are_drawn() -> None:
+    rows = [outcome(f"{scheme.key}-{seed}", table(seed), scheme=scheme.key) for scheme in SCHEMES for seed in range(4)]
+    assert len(SCHEMES) > 8
     assert [len(shown.figures) for shown in every_page("compare", *rows)] == [2 * 8] * 3
 
 
 def test_each_page_of_pairs_leads_to_the_others() -> None:
-    rows = [outcome(f"{group:02}-{seed}", table(seed), group=f"{group:02}") for group in range(6) for seed in range(4)]
+    rows = [outcome(f"{scheme.key}-{seed}", table(seed), scheme=scheme.key) for scheme in SCHEMES[:6] for seed in range(4)]
     assert ["compare/3.html" in rendered(shown) for shown in every_page("compare", *rows)] == [True, True, False]
 
 
-def test_a_pair_of_one_group_needs_two_that_have_a_kernel() -> None:
+def test_a_pair_of_one_scheme_needs_two_that_have_a_kernel() -> None:
     assert page("compare", outcome("a", table(1)), outcome("b", NoEncoding("told"))).figures == ()
 
 
@@ -180,5 +182,5 @@ def test_with_nothing_to_compare_the_page_says_so(outcomes: tuple[Outcome, ...])
 def test_the_data_page_documents_analyses_and_is_cited_with_version_and_date() -> None:
     files, arrays = map(rendered, every_page("data_files", *MANY[:1]))
     assert all(f"<code>{literal(analysis.key)}</code>" in arrays for analysis in ANALYSES)
-    assert "version {}".format(literal("1.0")) in files
-    assert "year = {2020}" in files
+    assert "Version {}".format(literal("1.0")) in files
+    assert "year = &#123;2020&#125;" in files

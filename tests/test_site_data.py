@@ -155,7 +155,12 @@ def test_any_title_is_one_cell_on_one_line(title: str) -> None:
 
 
 def test_there_is_a_file_of_arrays_for_each_encoding() -> None:
-    assert sorted(files(outcome(reading(), slug="x"))) == ["data/atlas.json", "data/metrics.csv", "data/x/decoder-learned.npz"]
+    assert sorted(files(outcome(reading(), slug="x"))) == [
+        "data/atlas.json",
+        "data/metrics.csv",
+        "data/x/decoder-learned.npz",
+        "data/x/metrics.csv",
+    ]
 
 
 def test_every_part_has_files_of_its_own_however_it_is_named() -> None:

@@ -17,8 +17,9 @@ def pages(atlas: Atlas) -> list[Page]:
     every = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
     # The question that the most forms can answer puts any two on one scale.
     analysis = max(atlas.analyses, key=lambda analysis: (analysis.per_figure > 1, len(analysis.forms)))
-    pairs = islice(_pairs(analysis, every), MOST)
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
+    by_scheme = sorted(every, key=lambda member: list(titles).index(_scheme(member)))
+    pairs = islice(_pairs(analysis, by_scheme), MOST)
     drawn = [(titles[_scheme(first)], (first, second, _figures(analysis, first, second))) for first, second in pairs]
     numbers = range(1, max(ceil(len(drawn) / PER_PAGE), 1) + 1)
     return [
@@ -37,8 +38,8 @@ def _page(drawn: Sequence[tuple[str, Pair]], context: Mapping[str, Any]) -> Page
 
 def _pairs(analysis: Analysis, every: list[Member]) -> Iterator[tuple[Member, Member]]:
     """Neighbours that tell position alike, a few of each scheme."""
-    answered = [member for member in every if member[1].results[analysis.key].reason is None]
-    for _, members in groupby(sorted(answered, key=_scheme), key=_scheme):
+    answered = (member for member in every if member[1].results[analysis.key].reason is None)
+    for _, members in groupby(answered, key=_scheme):
         distinct = ((first, second) for first, second in pairwise(members) if first[1].label != second[1].label)
         yield from islice(distinct, PER_SCHEME)
 
