@@ -1,5 +1,6 @@
 """The built site as a reader's browser sees it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,27 @@ def test_a_narrow_screen_does_not_scroll_sideways(kind: str, scripts: bool, brow
         page.locator("html.js").wait_for()  # The theme's script has run.
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     context.close()
+
+
+@pytest.mark.parametrize("kind", ["index.html", "checkpoints/all-minilm-l6-v2.html", "analyses/rank.html"])
+def test_paper_is_light_and_its_ink_dark_whichever_scheme_the_screen_has(kind: str, page: Page, address: str) -> None:
+    page.goto(f"{address}/{kind}")
+    page.locator("html.js").wait_for()  # The theme has chosen the scheme.
+    page.emulate_media(media="print")
+    inks = page.evaluate("['body', 'h1', 'article p', 'article a'].map(one => getComputedStyle(document.querySelector(one)).color)")
+    assert all(max(map(float, re.findall(r"[\d.]+", ink)[:3])) < 190 for ink in inks), inks
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_a_finding_leads_to_the_figures_that_show_it(page: Page, address: str) -> None:
+    page.goto(f"{address}/checkpoints/all-minilm-l6-v2.html")
+    link = page.locator(".pa-rests a").first
+    title = link.inner_text()
+    link.click()
+    page.wait_for_url("**#*")
+    heading = page.locator(f"[id='{page.url.partition('#')[2]}']")
+    assert title in heading.inner_text()
+    assert heading.locator("xpath=following::figure").first.is_visible()
 
 
 def test_an_address_leads_to_its_section_though_tables_above_are_not_laid_out_yet(page: Page, address: str) -> None:

@@ -64,6 +64,11 @@ class TestCompare:
         assert titles(page)[0] == "BLOOM"
         assert titles(page)[1] != "BLOOM"
 
+    def test_the_address_says_what_is_shown_from_the_start(self, page: Page, site: Path) -> None:
+        show(page, site, f"#a={BLOOM}")
+        chosen = [page.locator(f"#pac-{slot}").input_value() for slot in "ab"]
+        assert page.url.endswith(f"#a={chosen[0]}&b={chosen[1]}")
+
     def test_an_address_opens_what_it_names(self, page: Page, site: Path) -> None:
         show(page, site, FOUR)
         assert titles(page) == ["Sinusoid", "BLOOM", "Llama 2", "table"]
