@@ -45,10 +45,10 @@ def listing(place: str, revision: str, row: str, offline: bool, patience: Patien
         if offline:
             raise NotReachedError(f"{row}: {hub_requests.UNREACHED}")
         return _asked(place, revision, row, patience)
-    except (NotReachedError, PassingError) as error:
+    except (NotReachedError, PassingError):
         known = known or _cached(place, revision)
         if known is None:
-            raise NotReachedError(str(error)) from None
+            raise
         return known
 
 
