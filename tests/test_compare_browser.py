@@ -226,7 +226,7 @@ class TestCompare:
 def test_without_javascript_pairs_stand_side_by_side(browser: Browser, site: Path) -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto((site / "compare.html").as_uri())
-    expect(page.get_by_role("heading", name=re.compile("Sinusoid and"))).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("encoder and buckets"))).to_be_visible()
     assert page.locator("#pac-static img").count() >= 2
     expect(page.locator("#pac")).to_be_hidden()
     page.close()

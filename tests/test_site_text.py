@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markupsafe import Markup
-from ruamel.yaml import YAML
+from mkdocs.utils.yaml import yaml_load
 
 from generator.site.render import environment_of
 from generator.site.text import finalize, literal, number
@@ -107,7 +107,7 @@ NUMBERS = {
 @cache
 def _converter() -> markdown.Markdown:
     """Markdown with the extensions that mkdocs.yml names and those that mkdocs always has."""
-    named = YAML(typ="safe").load(ROOT / "mkdocs.yml")["markdown_extensions"]
+    named = yaml_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["markdown_extensions"]
     configs: dict[str, Any] = {name: config for entry in named if isinstance(entry, dict) for name, config in entry.items()}
     names = [entry for entry in named if isinstance(entry, str)]
     return markdown.Markdown(extensions=[*names, *configs, "fenced_code"], extension_configs=configs)
