@@ -104,7 +104,7 @@
     select.addEventListener("change", () => change({ chosen: view.chosen.map((other, slot) => (slot === index ? select.value : other)) }));
     const link = atlas.element("a", "", "its page");
     link.href = atlas.byName.get(name).page;
-    link.setAttribute("aria-label", `Page of ${atlas.byName.get(name).title}`);
+    link.setAttribute("aria-label", `its page: ${atlas.byName.get(name).title}`);
     item.append(label, select, link);
     if (view.chosen.length > 2) item.append(remover(index));
     return item;
