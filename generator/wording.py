@@ -7,7 +7,6 @@ from generator.numerics import FLAT
 MOST_DIGITS = 9
 LEAST, MOST = 1e-4, 1e9  # Sizes between which a number is written out.
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-TEENS = (11, 12, 13)
 
 
 def counted(count: int, total: int, noun: str, verb: str) -> str:
@@ -37,9 +36,13 @@ def significant(value: float | None, digits: int) -> str:
     if near != 0.0 and not LEAST <= abs(near) < MOST:
         mantissa, exponent = f"{near:.{digits - 1}e}".split("e")
         return f"{float(mantissa):g} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}".replace("-", "−")
-    decimals = max(0, digits - 1 - int(f"{near:e}".split("e")[1]))
-    text = f"{near:,.{decimals}f}"
+    text = f"{near:,.{decimals(near, digits)}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "−")
+
+
+def decimals(value: float, digits: int) -> int:
+    """How many digits after the point leave ``digits`` significant ones."""
+    return max(0, digits - 1 - int(f"{value:e}".split("e")[1]))
 
 
 def in_words(number: float) -> str:
@@ -48,10 +51,3 @@ def in_words(number: float) -> str:
         if float(f"{number:.2g}") >= size:
             return "more than a trillion" if name == "trillion" else f"about {float(f'{number:.2g}') / size:g} {name}"
     return f"about {float(f'{number:.2g}'):g}"
-
-
-def ordinal(place: int) -> str:
-    """second, third, then 4th, 11th, 21st …"""
-    words = {1: "first", 2: "second", 3: "third"}
-    ending = "th" if place % 100 in TEENS else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
-    return words.get(place, f"{place}{ending}")

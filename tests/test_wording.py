@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.wording import counted, in_words, ordinal, rounded, significant
+from generator.wording import counted, in_words, rounded, significant
 
 COUNTS = [
     (0, 6, "No head favours"),
@@ -24,7 +24,6 @@ ROUNDED = [  # value, digits, limits, text
     (-0.25, 2, (), "−0.25"),
     (2105.4, 0, (), "2,105"),
 ]
-PLACES = [(2, "second"), (3, "third"), (4, "4th"), (11, "11th"), (12, "12th"), (21, "21st"), (22, "22nd"), (113, "113th"), (123, "123rd")]
 
 
 @pytest.mark.parametrize(("count", "total", "text"), COUNTS)
@@ -58,8 +57,3 @@ def test_large_numbers_are_spoken(number: float, text: str) -> None:
 )  # fmt: skip
 def test_significant_digits_are_written_out(value: float, digits: int, text: str) -> None:
     assert significant(value, digits) == text
-
-
-@pytest.mark.parametrize(("place", "text"), PLACES)
-def test_ordinals_end_as_they_are_spoken(place: int, text: str) -> None:
-    assert ordinal(place) == text

@@ -8,7 +8,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
 from generator.errors import NotApplicableError
 from generator.kernels import Kernel, kernel_of, numbers_of
-from generator.lines import Line, legend_below, mark_beyond, told_apart
+from generator.lines import DOTTED, Line, legend_below, mark_beyond, told_apart
 from generator.numerics import (
     Floats,
     finite,
@@ -123,7 +123,7 @@ def draw_profiles(results: Results) -> "Figure":
     dashes = {label: dash for label, _, dash in told_apart(results)}
     for each, unit in zip(axes, units, strict=True):
         for level in (0.0, 0.5, 1.0):
-            each.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=(0, (2, 3)) if level == 0.5 else "solid")
+            each.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=DOTTED if level == 0.5 else "solid")
         shown = {label: profiles[label] for label, result in results.items() if str(result.arrays["unit"]) == unit}
         for label, profile in shown.items():
             name = label.title if not np.isnan(profile).all() else f"{label.title} (does not fall)"

@@ -10,7 +10,7 @@ from generator.bias_attention import attention, locality, perplexity, symmetry
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
-from generator.lines import dots, legend_below, told_apart
+from generator.lines import DOTTED, dots, legend_below, told_apart
 from generator.numerics import FLAT, Array, Floats, finite
 from generator.plotting import Panel, image_panels, panels
 from generator.style import MUTED, SEQUENTIAL
@@ -92,7 +92,8 @@ def _above(local: Floats, chance: float) -> Array:
 def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Finding, ...]:
     near = int(np.count_nonzero(_above(local, chance)))
     compared = f"locality {100.0 * local.mean():.1f} % on average, {100.0 * chance:.1f} % for even attention"
-    looking = counted(near, local.size, "head", "look").replace("All", "all").replace("No", "no").replace("The", "the")
+    looking = counted(near, local.size, "head", "look")
+    looking = looking[0].lower() + looking[1:]
     rests_on = ("above", "locality", "chance")
     if 2 * near >= local.size:
         said = Finding(f"By the bias alone, {looking} nearer than even attention: {compared}.", rests_on, 0.4)
@@ -115,7 +116,7 @@ def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Findin
 def draw_heads(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=4.0)
     for level in sorted({_value(result, "chance") for result in results.values()}):
-        axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=(0, (1, 2)))
+        axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=DOTTED)
     for label, result, dash in told_apart(results):
         local = np.sort(result.arrays["locality"])[::-1]
         places = 100.0 * (np.arange(local.size) + 0.5) / local.size

@@ -106,7 +106,7 @@ def _of_mean(in_mean: float) -> tuple[Finding, ...]:
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
     for share in SHARES:
-        axes.axhline(share, color=MUTED, linewidth=0.6, linestyle=(0, (2, 3)))
+        axes.axhline(share, color=MUTED, linewidth=0.6, linestyle=DOTTED)
     for label, result, dash in told_apart(results):
         for name, style in (("energy_centred", dash), ("energy", DOTTED)):
             energy = result.arrays[name]

@@ -8,7 +8,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import Rotation
 from generator.errors import NotApplicableError
-from generator.lines import dots, legend_below, told_apart
+from generator.lines import DOTTED, dots, legend_below, told_apart
 from generator.numerics import Floats, finite
 from generator.plotting import logarithmic, panels
 from generator.published import TURNING, array, llama_3_1, metrics, yarn_by_16
@@ -74,7 +74,7 @@ def _top(results: Results) -> float:
 
 def draw_pairs(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
-    axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
+    axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     for label, result, dash in told_apart(results):
         ratios = result.arrays["ratios"]
         axes.plot(ratios, color=label.colour, linestyle=dash, marker=dots(ratios.size), markersize=2.5, label=label.title)
@@ -86,7 +86,7 @@ def draw_pairs(results: Results) -> "Figure":
 
 def draw_wavelengths(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
-    axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
+    axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     for label, result, dash in told_apart(results):
         before, ratios = result.arrays["before"], result.arrays["ratios"]
         axes.plot(

@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.lines import legend_below, told_apart
+from generator.lines import DOTTED, legend_below, told_apart
 from generator.numerics import Floats, finite
 from generator.plotting import panels
 from generator.style import MUTED
@@ -120,7 +120,7 @@ def draw_angles(results: Results) -> "Figure":
     for label, result, dash in told_apart(results):
         cosines, chance = result.arrays["cosines"], float(result.arrays["chance"])
         axes.plot(np.arange(1, cosines.size + 1), cosines, color=label.colour, linestyle=dash, label=label.title, marker=".")
-        axes.axhline(largest_by_chance(chance), color=label.colour, linewidth=0.8, linestyle=(0, (2, 3)))
+        axes.axhline(largest_by_chance(chance), color=label.colour, linewidth=0.8, linestyle=DOTTED)
     axes.set(xlabel="principal angle, smallest first", ylabel="cosine of the angle", ylim=(0.0, 1.03))
     axes.grid(axis="y")
     legend_below(figure)

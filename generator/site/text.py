@@ -7,10 +7,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from generator.wording import LEAST, MOST, SUPERSCRIPTS, decimals
+
 SAFE = re.compile(r"[^\W_]|[ ,;?]")
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 SIGNIFICANT = 4
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def literal(text: str) -> Markup:
@@ -44,14 +45,9 @@ def number(value: float | None) -> str:
     rounded = float(f"{value:.{SIGNIFICANT - 1}e}")
     if float(value).is_integer() and abs(value) < 1e15:
         text = f"{int(value):,}"
-    elif 1e-4 <= abs(rounded) < 1e9:
-        text = f"{rounded:,.{_decimals(rounded)}f}"
+    elif LEAST <= abs(rounded) < MOST:
+        text = f"{rounded:,.{decimals(rounded, SIGNIFICANT)}f}"
     else:
         mantissa, exponent = f"{value:.{SIGNIFICANT - 1}e}".split("e")
         text = f"{mantissa} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
     return text.replace("-", "−")
-
-
-def _decimals(value: float) -> int:
-    exponent = int(f"{value:e}".split("e")[1])
-    return max(0, SIGNIFICANT - 1 - exponent)
