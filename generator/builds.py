@@ -18,6 +18,7 @@ from generator.contracts import Atlas, Figure, Maker, Outcome, Page, PageKind
 from generator.errors import RefusedError
 from generator.kept import Kept
 from generator.site import html, render, write
+from generator.site.stamps import Stamps
 from generator.store import Store
 
 ROOT = versions.ROOT
@@ -25,7 +26,7 @@ TEMPLATES, SITE_SRC, MKDOCS = ROOT / "templates", ROOT / "site_src", ROOT / "mkd
 SOURCES = (ROOT / "generator", TEMPLATES, SITE_SRC, MKDOCS)  # What a site depends on beside its checkpoints.
 HTML_SOURCES = (TEMPLATES / "theme", MKDOCS)  # What its HTML depends on beside its docs.
 STATUSES = ("ok", "failed", "not reached")
-NOTE = ".built.json"
+NOTE, STAMPS = ".built.json", ".docs.json"
 
 
 Hired = Callable[[], runs.Makers]
@@ -121,9 +122,10 @@ def build(
         with _hired_once(crews.drawing) as hired:
             remembered = Remembered(kept.drawings, code, fresh, hired)
             changed = _write(_atlas(outcomes, remembered), folder, remembered, tell)
-        if changed or noted.get("html") != html_key:
+        same_html = noted.get("html") == html_key
+        if changed or not same_html:
             tell(runs.Stage("mkdocs"))
-            html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time())
+            html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time(), changed if same_html else None)
         counts = Counter(str(outcome.status) for outcome in outcomes)
         complete = counts["ok"] == len(tasks)  # What was not may be the next time, though nothing here has changed.
         note = {"key": whole if complete else None, "html": html_key, "counts": {status: counts[status] for status in STATUSES}}
@@ -141,8 +143,8 @@ def _keys(tasks: Sequence[study.Task], folder: Path) -> list[str | None]:
     return keys
 
 
-def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> bool:
-    """Write the docs; whether they have changed."""
+def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> set[str]:
+    """Write the docs; the paths whose HTML is to be made anew, none where the docs are the same."""
     tell(runs.Stage("comparisons"))
     (folder / NOTE).unlink(missing_ok=True)
     with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
@@ -153,7 +155,12 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> bo
             every_page += found
         tell(runs.Stage("pages"))
         tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, remembered.drawing)
-        return write.write(tree, folder / "docs")
+        made_of = render.made_of(atlas, every_page)
+        stamps = Stamps(folder / STAMPS, fingerprint.of_parts((remembered.code, fingerprint.of_contents((TEMPLATES,)), atlas.date)))
+        docs = folder / "docs"
+        changed = write.write(tree, docs, lambda path: not remembered.fresh and stamps.holds(docs / path, path, made_of.get(path)))
+        stamps.save(docs, made_of)
+    return changed and changed | set(render.hand_written(SITE_SRC))  # Nothing but mkdocs tells whether their links still lead somewhere.
 
 
 def _atlas(outcomes: tuple[Outcome, ...], remembered: Remembered) -> Atlas:

@@ -1,37 +1,39 @@
 """Where a value stands among those of all encodings of an atlas that have it."""
 
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from math import isfinite
 
 from generator.contracts import Atlas, Metric
+from generator.style import DARK, MUTED
 
-WIDTH, MARGIN = 120, 6  # of a strip, in pixels
+PATH = "assets/strips.svg"
+WIDTH, HEIGHT, MARGIN = 120, 14, 6  # of a strip, in pixels
 STEP = 3  # pixels between two strokes, at least
-Values = Mapping[tuple[str, str], Sequence[float]]
+Key = tuple[str, str]
+Values = Mapping[Key, Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A value on the line from the lowest of all to the highest.
+    """A value on the line from the lowest of all to the highest. strip: the picture of that line; place: where the value lies on it, in pixels
 
-    rank, last: counted from the lowest, 1; they differ where others have the same value; place: where the value lies on the strip, in pixels; ticks: an SVG path along the strip, in
-    steps, over each step that has a value; the style sheet makes it a stroke a step
+    It says nothing of the others but where the line ends, so that a page stays the same while theirs change.
     """
 
-    rank: int
-    last: int
-    count: int
+    strip: str
+    low: float
+    high: float
     place: int
-    ticks: str
 
 
+@lru_cache(maxsize=1)
 def values_of(atlas: Atlas) -> Values:
     """All values of each metric, from the lowest up, by keys of analysis and metric."""
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    found: dict[Key, list[float]] = defaultdict(list)
     for outcome in atlas.outcomes:
         for reading in outcome.readings:
             for analysis, result in reading.results.items():
@@ -41,16 +43,38 @@ def values_of(atlas: Atlas) -> Values:
     return {key: sorted(values) for key, values in found.items()}
 
 
-def standing(metric: Metric, values: Sequence[float]) -> Standing | None:
+def standing(analysis: str, metric: Metric, values: Values) -> Standing | None:
     """Where ``metric`` stands among ``values``; None where it has none, or all are equal, so that there is no line to stand on."""
-    if metric.value is None or not isfinite(metric.value) or not values or not isfinite(span := values[-1] - values[0]) or span == 0.0:
+    key = (analysis, metric.key)
+    of_all = values.get(key, ())
+    if metric.value is None or not isfinite(metric.value) or not _is_line(of_all):
         return None
-    steps = (WIDTH - 2 * MARGIN) // STEP
-    taken = [round(steps * (value - values[0]) / span) for value in (*values, metric.value)]
-    ticks = "".join(f"M{first} 0h{length}" for first, length in _runs(sorted(set(taken))))
-    return Standing(
-        bisect_left(values, metric.value) + 1, bisect_right(values, metric.value), len(values), MARGIN + STEP * taken[-1], ticks
-    )
+    (step,) = _steps([metric.value], of_all[0], of_all[-1])
+    return Standing(f"{PATH}#{'.'.join(key)}", of_all[0], of_all[-1], MARGIN + STEP * step)
+
+
+def strips(values: Values) -> bytes:
+    """One SVG that holds the line of each metric as a view of its own: a stroke for each value, or for each run of pixels with some."""
+    lines = {key: of_all for key, of_all in sorted(values.items()) if _is_line(of_all)}
+    views, paths = [], []
+    for row, (key, of_all) in enumerate(lines.items()):
+        views.append(f'<view id="{".".join(key)}" viewBox="0 {row * HEIGHT} {WIDTH} {HEIGHT}"/>')
+        steps = _steps(of_all, of_all[0], of_all[-1])
+        strokes = "".join(f"M{first} 0h{length}" for first, length in _runs(sorted(set(steps))))
+        paths.append(f'<path transform="translate({MARGIN - STEP / 2} {(row + 0.5) * HEIGHT}) scale({STEP} 1)" d="{strokes}"/>')
+    # A path runs over steps; its dashes are the strokes, one pixel wide, each in the middle of its step.
+    style = f"path{{stroke:{MUTED};stroke-width:8;stroke-dasharray:{1 / STEP:.4f} {1 - 1 / STEP:.4f};stroke-dashoffset:-{1 / STEP:.4f}}}"
+    style += f":root{{color-scheme:light dark}}@media(prefers-color-scheme:dark){{path{{stroke:{DARK[MUTED]}}}}}"
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {max(len(lines), 1) * HEIGHT}">'
+    return "\n".join([opening, f"<style>{style}</style>", *views, *paths, "</svg>\n"]).encode()
+
+
+def _is_line(values: Sequence[float]) -> bool:
+    return bool(values) and isfinite(span := values[-1] - values[0]) and span > 0.0
+
+
+def _steps(values: Iterable[float], low: float, high: float) -> list[int]:
+    return [round((WIDTH - 2 * MARGIN) // STEP * (value - low) / (high - low)) for value in values]
 
 
 def _runs(steps: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -48,6 +48,11 @@ class Outcome:
     looked_for: tuple[str, ...] = ()
     key: str = ""
 
+    @property
+    def made_of(self) -> tuple[object, ...]:
+        """What tells apart all that is shown of this row alone; nothing where it was not kept."""
+        return (self.key, self.checkpoint, *(reading.label.colour for reading in self.readings)) if self.key else ()
+
 
 Maker = Callable[[], bytes]
 
@@ -96,12 +101,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """path: relative to the docs folder; template: below templates/pages; figures: those still to be drawn."""
+    """path: relative to the docs folder; template: below templates/pages; figures: those still to be drawn; ``made_of`` tells it apart
+    from what it was in other runs of the same code; without it the page is made anew in every build."""
 
     path: str
     template: str
     context: Mapping[str, Any]
     figures: tuple[Figure, ...] = ()
+    made_of: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True)

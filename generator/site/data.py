@@ -23,15 +23,23 @@ Row = list[Any]
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Paths below the docs folder, with what makes their bytes."""
-    arrays = {_place(outcome.checkpoint.slug, reading): partial(npz, reading) for outcome in atlas.outcomes for reading in outcome.readings}
-    layouts = {f"data/{outcome.checkpoint.slug}/layout.csv": partial(_layout, outcome) for outcome in atlas.outcomes if outcome.layout}
-    numbers = {f"data/{outcome.checkpoint.slug}/metrics.csv": partial(_csv, [outcome]) for outcome in atlas.outcomes if outcome.readings}
     pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture, scheme) for scheme in atlas.schemes}
     tables = {"data/atlas.json": partial(_document, atlas), "data/metrics.csv": partial(_csv, atlas.outcomes)}
     for analysis in atlas.analyses:
         tables[f"data/analyses/{analysis.key}.csv"] = partial(_csv, atlas.outcomes, analysis.key)
         tables[f"data/analyses/{analysis.key}.json"] = partial(_rows_as_json, atlas.outcomes, analysis.key)
-    return {**tables, **arrays, **layouts, **numbers, **pictures}
+    return {**tables, **pictures, **{path: make for outcome in atlas.outcomes for path, make in makers_of(outcome).items()}}
+
+
+def makers_of(outcome: Outcome) -> dict[str, Callable[[], bytes]]:
+    """Those that hold one checkpoint alone."""
+    slug = outcome.checkpoint.slug
+    found: dict[str, Callable[[], bytes]] = {_place(slug, reading): partial(npz, reading) for reading in outcome.readings}
+    if outcome.layout:
+        found[f"data/{slug}/layout.csv"] = partial(_layout, outcome)
+    if outcome.readings:
+        found[f"data/{slug}/metrics.csv"] = partial(_csv, [outcome])
+    return found
 
 
 def checkpoint(outcome: Outcome) -> dict[str, Any]:

@@ -24,8 +24,13 @@ MOST_POINTS = 512
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Paths below the docs folder, with what makes their bytes; nothing of checkpoints that could not be read."""
-    every = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
-    return {f"{FOLDER}/index.js": partial(_catalogue, atlas), **{f"{FOLDER}/{_name(*one)}.js": partial(_script, *one) for one in every}}
+    own = {path: make for outcome in atlas.outcomes for path, make in makers_of(outcome).items()}
+    return {f"{FOLDER}/index.js": partial(_catalogue, atlas), **own}
+
+
+def makers_of(outcome: Outcome) -> dict[str, Callable[[], bytes]]:
+    """Those that hold one checkpoint alone."""
+    return {f"{FOLDER}/{_name(outcome, reading)}.js": partial(_script, outcome, reading) for reading in outcome.readings}
 
 
 def _catalogue(atlas: Atlas) -> bytes:

@@ -1,13 +1,20 @@
 """Markdown to HTML, by mkdocs as it is."""
 
+import json
 import logging
 import os
+from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from generator.errors import RefusedError
-from generator.site.write import fresh
+from generator.site.write import fresh, link
+
+if TYPE_CHECKING:
+    from mkdocs.structure.files import File, Files
 
 ADDRESS = "SITE_URL"  # The variable that says where a site will stand; mkdocs.yml reads it.
+SEARCH = "search/search_index.json"
 
 
 class _Said(logging.Handler):
@@ -21,28 +28,69 @@ class _Said(logging.Handler):
         self.messages.append(record.getMessage())
 
 
-def build(config_file: Path, docs: Path, site: Path, date: int | None) -> None:
+def build(config_file: Path, docs: Path, site: Path, date: int | None, changed: Collection[str] | None = None) -> None:
     """Build ``docs`` into ``site``, which stays as it was if mkdocs fails.
 
     date: seconds since 1970 for what mkdocs dates, None for 1980
+    changed: paths of the docs that are new, changed or gone since ``site`` was made of them; the others' HTML stays. None where all is to be made
     errors: RefusedError when mkdocs refuses
     """
-    from mkdocs.commands.build import build as mkdocs_build
-    from mkdocs.config import load_config
     from mkdocs.exceptions import Abort, ConfigurationError
 
     os.environ["SOURCE_DATE_EPOCH"] = str(date if date is not None else 315532800)
     logger, said = logging.getLogger("mkdocs"), _Said()
     logger.setLevel(logging.WARNING)
     logger.addHandler(said)
+    logging.getLogger("mkdocs.commands.build").addFilter(_is_no_warning_of_partial_builds)
     with fresh(site) as new:
         try:
-            config = load_config(str(config_file), docs_dir=str(docs.resolve()), site_dir=str(new.resolve()), strict=True)
-            config.plugins.on_startup(command="build", dirty=False)
-            mkdocs_build(config)
-            config.plugins.on_shutdown()
+            _build(config_file, docs, site, new, changed if (site / SEARCH).is_file() else None)
         except (Abort, ConfigurationError) as error:
             told = "; ".join([*said.messages, " ".join(str(error).split())])
             raise RefusedError(f"{config_file}: mkdocs says: {told}; expected pages that it can build") from None
         finally:
             logger.removeHandler(said)
+
+
+def _build(config_file: Path, docs: Path, site: Path, new: Path, changed: Collection[str] | None) -> None:
+    """Build into ``new`` what ``site`` does not have."""
+    from mkdocs.commands.build import build as mkdocs_build
+    from mkdocs.config import load_config
+    from mkdocs.structure.files import get_files
+
+    config = load_config(str(config_file), docs_dir=str(docs.resolve()), site_dir=str(new.resolve()), strict=True)
+    files = get_files(config)
+    kept = set() if changed is None else {file.url for file in files if file.src_uri not in changed and _stays(file, site, new)}
+    config.plugins.on_startup(command="build", dirty=False)
+    mkdocs_build(config, dirty=bool(kept))
+    config.plugins.on_shutdown()
+    if kept:
+        _complete_search(files, kept, site, new)
+
+
+def _is_no_warning_of_partial_builds(record: logging.LogRecord) -> bool:
+    """mkdocs warns that pages which it leaves out may link to what has moved; here they are those that would be the same."""
+    return not str(record.msg).startswith("A 'dirty' build")
+
+
+def _stays(file: "File", site: Path, new: Path) -> bool:
+    """Take over what was made of ``file``, unless mkdocs would see that it is older."""
+    former = site / file.dest_uri
+    if not former.is_file() or former.stat().st_mtime < Path(str(file.abs_src_path)).stat().st_mtime:
+        return False
+    link(former, new / file.dest_uri)
+    return True
+
+
+def _complete_search(files: "Files", kept: Collection[str], site: Path, new: Path) -> None:
+    """Put what the search knew of the pages that are ``kept``, by address, where a build of all would have put it."""
+    place = {file.url: index for index, file in enumerate(files.documentation_pages())}
+    former, index = (json.loads((folder / SEARCH).read_text(encoding="utf-8")) for folder in (site, new))
+    entries = [entry for entry in former["docs"] if _page_of(entry) in kept] + index["docs"]
+    text = json.dumps({**index, "docs": sorted(entries, key=lambda entry: place[_page_of(entry)])}, separators=(",", ":"))
+    (new / SEARCH).write_text(text, encoding="utf-8")
+    (new / SEARCH).with_suffix(".js").write_text(f"var __index = {text}", encoding="utf-8")  # Where there is no server.
+
+
+def _page_of(entry: dict[str, Any]) -> str:
+    return str(entry["location"]).partition("#")[0]

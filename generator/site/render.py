@@ -1,7 +1,7 @@
 """All pages, figures and data of one run as a single tree; nothing is written here, and nothing large is held."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from posixpath import relpath
@@ -10,11 +10,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from generator.contracts import Atlas, Figure, Maker, Page
+from generator.contracts import Atlas, Figure, Maker, Outcome, Page
+from generator.fingerprint import of_parts
 from generator.lazily import Lazily
 from generator.site import data, explorer
 from generator.site.formulas import formula
 from generator.site.text import finalize, number
+from generator.standings import PATH, strips, values_of
 from generator.svg import svg
 
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
@@ -36,16 +38,31 @@ def render(
 ) -> Lazily[bytes]:
     """The docs folder: hand-written pages and assets, generated pages, figures, data. Each is made when it is asked for."""
     environment = environment_of(templates)
-    drawn = dict(_drawings(atlas))
-    figures = {figure.path: figure for page in pages for figure in page.figures if figure.path not in drawn}
+    own = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
+    figures = {figure.path: figure for page in pages for figure in page.figures if figure.path not in own}
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
-    fresh: dict[str, Maker] = {path: partial(recent, path) for path in figures}
-    drawings = Lazily({**drawn, **fresh})
-    written: dict[str, Maker] = {}
-    for page in pages:
-        written[page.path] = partial(_markdown, environment, page, drawings)
-        written |= {figure.path: fresh[figure.path] for figure in page.figures if figure.path in fresh}
-    return Lazily({**_hand_written(site_src), **drawn, **data.makers(atlas), **explorer.makers(atlas), **written})
+    drawn: dict[str, Maker] = {path: partial(recent, path) for path in figures}
+    drawings = Lazily({**own, **drawn})
+    written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings) for page in pages}
+    strip = {PATH: lambda: strips(values_of(atlas))}
+    return Lazily({**hand_written(site_src), **strip, **own, **drawn, **data.makers(atlas), **explorer.makers(atlas), **written})
+
+
+def made_of(atlas: Atlas, pages: Sequence[Page]) -> dict[str, str]:
+    """For each path of which it is known without making it, the digest of what tells it apart from what it was in other runs of the same code."""
+    found: dict[str, str] = {}
+    for outcome in atlas.outcomes:
+        if outcome.made_of:
+            own = (*_drawings(outcome), *data.makers_of(outcome), *explorer.makers_of(outcome))
+            found |= dict.fromkeys(own, of_parts(outcome.made_of))
+    shown: list[Page | Figure] = [*(figure for page in pages for figure in page.figures), *pages]
+    return found | {each.path: of_parts(each.made_of) for each in shown if each.made_of}
+
+
+def hand_written(site_src: Path) -> dict[str, Maker]:
+    """The pages and assets that are as they were written, by path."""
+    files = sorted(path for path in site_src.rglob("*") if path.is_file())
+    return {path.relative_to(site_src).as_posix(): path.read_bytes for path in files}
 
 
 def environment_of(templates: Path) -> Environment:
@@ -82,14 +99,10 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
     return template.render({**page.context, "link": link, "prose": prose, "size": size}).encode()
 
 
-def _drawings(atlas: Atlas) -> Iterator[tuple[str, Maker]]:
-    for outcome in atlas.outcomes:
-        for reading in outcome.readings:
-            folder = f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}"
-            yield f"{folder}/thumbnail.svg", partial(getattr, reading, "thumbnail")
-            yield from ((f"{folder}/{name}.svg", partial(reading.drawings.__getitem__, name)) for name in reading.drawings)
-
-
-def _hand_written(site_src: Path) -> dict[str, Maker]:
-    files = sorted(path for path in site_src.rglob("*") if path.is_file())
-    return {path.relative_to(site_src).as_posix(): path.read_bytes for path in files}
+def _drawings(outcome: Outcome) -> dict[str, Maker]:
+    drawings: dict[str, Maker] = {}
+    for reading in outcome.readings:
+        folder = f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}"
+        drawings[f"{folder}/thumbnail.svg"] = partial(getattr, reading, "thumbnail")
+        drawings |= {f"{folder}/{name}.svg": partial(reading.drawings.__getitem__, name) for name in reading.drawings}
+    return drawings

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from generator.wording import LEAST, MOST, SUPERSCRIPTS, decimals
 
-SAFE = re.compile(r"[^\W_]|[ ,;?]")
+UNSAFE = re.compile(r"(?![ ,;?])[\W_]")
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 SIGNIFICANT = 4
 
@@ -20,12 +20,11 @@ def literal(text: str) -> Markup:
     Everything but letters, digits and harmless marks becomes a numeric character reference, which neither Markdown nor
     its extensions look into. Line ends become spaces; what cannot be seen is written as \\uXXXX. A number and its % stay together.
     """
-    return Markup("".join(_literal(character) for character in BEFORE_PERCENT.sub("\u00a0", " ".join(text.split()))))  # noqa: S704 (this is the escaper)
+    return Markup(UNSAFE.sub(_reference, BEFORE_PERCENT.sub("\u00a0", " ".join(text.split()))))  # noqa: S704 (this is the escaper)
 
 
-def _literal(character: str) -> str:
-    if SAFE.match(character):
-        return character
+def _reference(unsafe: re.Match[str]) -> str:
+    character = unsafe[0]
     if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn"):
         return "".join(f"&#{ord(mark)};" if mark == "\\" else mark for mark in f"\\u{ord(character):04x}")
     return f"&#{ord(character)};"

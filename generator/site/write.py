@@ -1,8 +1,8 @@
 """The only writing of a site: whole folders are made beside the old ones and take their place at the end."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -43,16 +43,35 @@ class _Same(Exception):  # noqa: N818 (nothing is wrong)
     """What would be written stands there already."""
 
 
-def write(tree: Tree, folder: Path) -> bool:
-    """Put ``tree`` in the place of ``folder``, all at once; False where the same tree stands there already."""
+def write(tree: Tree, folder: Path, stands: Callable[[str], bool] = lambda _: False) -> set[str]:
+    """Put ``tree`` in the place of ``folder``, all at once; nothing is touched where the same tree stands there already.
+
+    stands: whether the file of a path is there as it would be made, so that it need not be made
+    returns: the paths that are new, changed or gone
+    """
+    former = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    changed = former.difference(tree)
+    with suppress(_Same), fresh(folder) as new:
+        for path in tree:
+            content = None if path in former and stands(path) else tree[path]
+            if content is None or (path in former and (folder / path).read_bytes() == content):
+                link(folder / path, new / path)
+            else:
+                changed.add(path)
+                (new / path).parent.mkdir(parents=True, exist_ok=True)
+                (new / path).write_bytes(content)
+        if not changed:
+            raise _Same
+    return changed
+
+
+def link(old: Path, new: Path) -> None:
+    """The file ``old`` under a second name, or a copy with its times on a disk that has no such thing."""
+    new.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with fresh(folder) as new:
-            same = [_put(content, new / path, folder / path) for path, content in tree.items()]
-            if all(same) and len(same) == sum(path.is_file() for path in folder.rglob("*")):
-                raise _Same
-    except _Same:
-        return False
-    return True
+        new.hardlink_to(old)
+    except OSError:
+        shutil.copy2(old, new)
 
 
 @contextmanager
@@ -82,13 +101,6 @@ def _recover(output: Path) -> None:
             former.rename(place)
     for unfinished in output.glob(".new-*"):
         shutil.rmtree(unfinished)
-
-
-def _put(content: bytes, target: Path, former: Path) -> bool:
-    """Write ``content``; whether ``former`` holds the same."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content)
-    return former.is_file() and former.read_bytes() == content
 
 
 def _home() -> tuple[Path, ...]:

@@ -1,0 +1,135 @@
+"""After one change, only what depends on it is made again; and the site is the same to the byte as one that was made from nothing."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from generator.site import html
+from generator.site.write import MARKER
+from tests.built import contents
+from tests.hub_server import run
+from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, write_folder, write_list
+from tests.test_nothing_new import build
+
+FOLDERS = {"broken": BROKEN, "buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": TABLE, "twin": TABLE}
+LISTED: list[dict[str, object]] = [{"folder": name} for name in FOLDERS if name != "broken"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A list, its checkpoints and its site."""
+    folder = tmp_path_factory.mktemp("whole")
+    for name, files in FOLDERS.items():
+        write_folder(folder / name, files)
+    write_list(folder, LISTED)
+    assert build(folder).returncode == 0
+    return folder
+
+
+@pytest.fixture
+def world(whole: Path) -> Path:
+    """The same, as it was before another test changed it."""
+    for name, files in FOLDERS.items():
+        write_folder(whole / name, files)
+    write_list(whole, LISTED)
+    build(whole)
+    return whole
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Two pages and their site, in which one was marked since."""
+    (tmp_path / "mkdocs.yml").write_text("site_name: Small\nuse_directory_urls: false\n", encoding="utf-8")
+    write_folder(tmp_path / "docs", {"index.md": b"# One", "other.md": b"# Two"})
+    _html(tmp_path, None)
+    (tmp_path / "site/other.html").write_bytes(b"as it was")
+    return tmp_path
+
+
+def _html(folder: Path, changed: set[str] | None) -> None:
+    html.build(folder / "mkdocs.yml", folder / "docs", folder / "site", None, changed)
+
+
+def _other_weights(world: Path) -> None:
+    config = world / "rotation/config.json"
+    config.write_bytes(config.read_bytes().replace(b"4096.0", b"8000.0"))
+
+
+def _listed(*rows: dict[str, object]) -> Callable[[Path], None]:
+    def change(world: Path) -> None:
+        write_list(world, rows)
+
+    return change
+
+
+EDITS = (
+    _other_weights,
+    _listed(*LISTED[:-1], {"folder": "twin", "title": "Gemini & <co>"}),
+    _listed({"folder": "buckets", "notes": "Edited since.", "group": "Others"}, *LISTED[1:]),
+)
+ROWS = (_listed(*LISTED[:-2], LISTED[-1]), _listed({"folder": "broken"}, *LISTED), _listed(*reversed(LISTED)))
+
+
+@pytest.mark.parametrize("changes", [EDITS, ROWS], ids=["edits", "rows"])
+def test_after_some_changes_a_site_is_the_one_that_would_be_made_from_nothing(
+    changes: tuple[Callable[[Path], None], ...], world: Path
+) -> None:
+    for change in changes:
+        change(world)
+        build(world)
+    shutil.rmtree(world / "anew", ignore_errors=True)
+    shutil.copytree(world / "out/store", world / "anew/store")
+    shutil.copy(world / "out" / MARKER, world / "anew")
+    run("build", "--config", str(world / "checkpoints.yml"), "--output", str(world / "anew"), home=world / "hub")
+    assert contents(world / "out/docs") == contents(world / "anew/docs")
+    assert contents(world / "out/site") == contents(world / "anew/site")
+
+
+def test_a_change_of_one_checkpoint_writes_none_of_the_others_pages(world: Path) -> None:
+    pages = {name: world / f"out/site/checkpoints/{name}.html" for name in ("rotation", "table")}
+    before = {name: page.stat().st_ino for name, page in pages.items()}
+    EDITS[2](world)
+    _other_weights(world)
+    build(world)
+    assert {name for name, page in pages.items() if page.stat().st_ino != before[name]} == {"rotation"}
+
+
+def test_a_page_that_somebody_changed_is_written_again(world: Path) -> None:
+    page = world / "out/docs/checkpoints/table.md"
+    before = page.read_bytes()
+    page.write_bytes(before + b"Not ours.")
+    _other_weights(world)
+    build(world)
+    assert page.read_bytes() == before
+
+
+def test_a_site_without_its_search_is_made_as_a_whole(world: Path) -> None:
+    (world / "out/site" / html.SEARCH).unlink()
+    _other_weights(world)
+    build(world)
+    assert b'"location":"checkpoints/table.html"' in (world / "out/site" / html.SEARCH).read_bytes()
+
+
+def test_pages_that_stay_are_not_given_to_mkdocs(small: Path) -> None:
+    (small / "docs/index.md").write_bytes(b"# Three")
+    _html(small, {"index.md"})
+    assert b"Three" in (small / "site/index.html").read_bytes()
+    assert (small / "site/other.html").read_bytes() == b"as it was"
+
+
+def test_a_page_whose_html_is_older_is_given_to_mkdocs(small: Path) -> None:
+    os.utime(small / "site/other.html", (0, 0))
+    _html(small, {"index.md"})
+    assert b"Two" in (small / "site/other.html").read_bytes()
+
+
+def test_a_disk_without_second_names_gets_copies(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("no links here")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    _html(small, {"index.md"})
+    assert (small / "site/other.html").read_bytes() == b"as it was"
