@@ -59,9 +59,10 @@ def _palette_png(match: re.Match[str]) -> str:
     from PIL import Image
 
     pixels: Array = np.array(Image.open(io.BytesIO(base64.b64decode(match[1]))).convert("RGBA"))
-    colours, index = np.unique(pixels.reshape(-1, 4), axis=0, return_inverse=True)
-    if len(colours) > 256:
+    whole, index = np.unique(pixels.view(">u4").astype(np.uint32), return_inverse=True)  # Numbers are sorted faster than rows of four.
+    if whole.size > 256:
         return match[0]
+    colours = whole.astype(">u4").view(np.uint8).reshape(-1, 4)
     picture = Image.fromarray(index.reshape(pixels.shape[:2]).astype(np.uint8), "P")
     picture.putpalette(colours[:, :3].tobytes())
     buffer = io.BytesIO()
