@@ -5,17 +5,18 @@ python -m benchmarks.scale [how many ...]
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import time
 
 import numpy as np
 from safetensors.numpy import save_file
 
 from benchmarks.measured import Taken, taken
 from generator import config, fingerprint, runs, study, versions
-from generator.contracts import Label, Reading
+from generator.contracts import Label, Metric, Reading, Result
 from generator.store import Store, pack, unpack
 from tests.synthetic import write_list
 
@@ -29,15 +30,18 @@ NO_HUB = {"HF_ENDPOINT": "http://127.0.0.1:9"}
 
 def main(counts: list[int]) -> None:
     """Print a table, and the pages that are larger than they should be."""
-    print_line("| checkpoints | build | seconds | of a processor | a checkpoint | MB of the main process | MB of all | largest page, kB |")
-    print_line("| --: | --- | --: | --: | --: | --: | --: | --: |")
+    print_line(
+        "| checkpoints | build | seconds | of a processor | MB of the main process | MB of all | pages | made anew | largest page, kB |"
+    )
+    print_line("| --: | --- | --: | --: | --: | --: | --: | --: | --: |")
     for count in counts:
         with TemporaryDirectory() as place:
             folder = Path(place)
             rows = [_row(folder, index) for index in range(count)]
             for name, n_listed in _changes(folder, rows):
+                begun = time()
                 took = taken(_command(folder), NO_HUB, ROOT)
-                print_line(_line(n_listed, name, took, folder))
+                print_line(_line(n_listed, name, took, folder, begun))
             large = [page for page in (folder / "out/site").rglob("*.html") if page.stat().st_size > MOST_PAGE_BYTES]
             for page in sorted(large, key=lambda page: -page.stat().st_size)[:8]:
                 print_line(f"  {page.relative_to(folder / 'out/site')}: {page.stat().st_size / 1e3:,.0f} kB")
@@ -73,8 +77,19 @@ def _fill(folder: Path) -> None:
         index = int(task.checkpoint.title.split()[1])
         outcome = known[index] or known[index % STUDIED]
         if known[index] is None and outcome is not None and key is not None:
-            labelled = tuple(replace(reading, label=Label(task.checkpoint.title, task.colour)) for reading in map(_read, outcome.readings))
-            store.put(key, pack(replace(outcome, checkpoint=task.checkpoint, readings=labelled)))
+            label = Label(task.checkpoint.title, task.colour)
+            own = tuple(replace(reading, label=label, results=_near(reading.results, index)) for reading in map(_read, outcome.readings))
+            store.put(key, pack(replace(outcome, checkpoint=task.checkpoint, readings=own)))
+
+
+def _near(results: Mapping[str, Result], index: int) -> dict[str, Result]:
+    """The same with other numbers, as another checkpoint has them."""
+    random = np.random.default_rng(index)
+
+    def other(metric: Metric) -> Metric:
+        return metric if metric.value is None else replace(metric, value=metric.value * random.normal(1.0, 0.1))
+
+    return {key: replace(result, metrics=tuple(map(other, result.metrics))) for key, result in results.items()}
 
 
 def _read(reading: Reading) -> Reading:
@@ -108,11 +123,12 @@ def _command(folder: Path) -> list[str]:
     return [sys.executable, "-m", "generator", "build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out")]
 
 
-def _line(count: int, name: str, took: Taken, folder: Path) -> str:
-    largest = max(page.stat().st_size for page in (folder / "out/site").rglob("*.html"))
-    times = (f"{took.seconds:.1f}", f"{took.busy:.1f}", f"{took.busy / count:.3f}")
-    sizes = (f"{took.own / 1e6:,.0f}", f"{took.peak / 1e6:,.0f}", f"{largest / 1e3:,.0f}")
-    return f"| {count:,} | {name} | {' | '.join((*times, *sizes))} |"
+def _line(count: int, name: str, took: Taken, folder: Path, begun: float) -> str:
+    pages = [page.stat() for page in (folder / "out/site").rglob("*.html")]
+    anew = sum(page.st_mtime >= begun for page in pages)
+    numbers = (took.seconds, took.busy, took.own / 1e6, took.peak / 1e6, len(pages), anew, max(page.st_size for page in pages) / 1e3)
+    shown = " | ".join(f"{number:,.{digits}f}" for number, digits in zip(numbers, (1, 1, 0, 0, 0, 0, 0), strict=True))
+    return f"| {count:,} | {name} | {shown} |"
 
 
 if __name__ == "__main__":
