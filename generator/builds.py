@@ -24,9 +24,13 @@ from generator.store import Store
 ROOT = versions.ROOT
 TEMPLATES, SITE_SRC, MKDOCS = ROOT / "templates", ROOT / "site_src", ROOT / "mkdocs.yml"
 SOURCES = (ROOT / "generator", TEMPLATES, SITE_SRC, MKDOCS)  # What a site depends on beside its checkpoints.
-HTML_SOURCES = (TEMPLATES / "theme", MKDOCS)  # What its HTML depends on beside its docs.
+HTML_SOURCES = (
+    TEMPLATES / "theme",
+    SITE_SRC,
+    MKDOCS,
+)  # What its HTML depends on beside its docs; mkdocs checks where written links lead when it makes all.
 STATUSES = ("ok", "failed", "not reached")
-NOTE, STAMPS = ".built.json", ".docs.json"
+NOTE, DOCS_STAMPS, SITE_STAMPS = ".built.json", ".docs.json", ".site.json"
 
 
 Hired = Callable[[], runs.Makers]
@@ -112,20 +116,20 @@ def build(
     """
     code = versions.code()
     keys = _keys(tasks, folder)
-    html_key = fingerprint.of_parts((fingerprint.of_contents(HTML_SOURCES), code, versions.commit_time(), os.environ.get(html.ADDRESS)))
+    html_key = _html_key(code)
     listed = [task.checkpoint for task in tasks]
     whole = None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents(SOURCES), html_key))
-    noted = {} if fresh else _noted(folder)
+    noted = _noted(folder, fresh)
     if whole is None or noted.get("key") != whole:
         kept = Store(folder / "store")
         outcomes = runs.run(dict(zip(tasks, keys, strict=True)), kept, crews.studying, tell, fresh)
         with _hired_once(crews.drawing) as hired:
             remembered = Remembered(kept.drawings, code, fresh, hired)
             changed = _write(_atlas(outcomes, remembered), folder, remembered, tell)
-        same_html = noted.get("html") == html_key
-        if changed or not same_html:
+        if changed or noted.get("html") != html_key:
             tell(runs.Stage("mkdocs"))
-            html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time(), changed if same_html else None)
+            known = html.Known(Stamps(folder / SITE_STAMPS, html_key), render.hand_written(SITE_SRC))
+            html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time(), known)
         counts = Counter(str(outcome.status) for outcome in outcomes)
         complete = counts["ok"] == len(tasks)  # What was not may be the next time, though nothing here has changed.
         note = {"key": whole if complete else None, "html": html_key, "counts": {status: counts[status] for status in STATUSES}}
@@ -136,6 +140,12 @@ def build(
     return counted
 
 
+def _html_key(code: str) -> str:
+    """Digest of all that HTML depends on beside its docs."""
+    said = (versions.commit_time(), os.environ.get(html.ADDRESS))
+    return fingerprint.of_parts((fingerprint.of_contents(HTML_SOURCES), code, versions.rendering(), *said))
+
+
 def _keys(tasks: Sequence[study.Task], folder: Path) -> list[str | None]:
     digests = fingerprint.Digests(folder / "store" / "digests.json")
     keys = runs.keys(tasks, versions.studying(), digests.of)
@@ -143,8 +153,8 @@ def _keys(tasks: Sequence[study.Task], folder: Path) -> list[str | None]:
     return keys
 
 
-def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> set[str]:
-    """Write the docs; the paths whose HTML is to be made anew, none where the docs are the same."""
+def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> bool:
+    """Write the docs; whether they have changed."""
     tell(runs.Stage("comparisons"))
     (folder / NOTE).unlink(missing_ok=True)
     with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
@@ -156,11 +166,11 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> se
         tell(runs.Stage("pages"))
         tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, remembered.drawing)
         made_of = render.made_of(atlas, every_page)
-        stamps = Stamps(folder / STAMPS, fingerprint.of_parts((remembered.code, fingerprint.of_contents((TEMPLATES,)), atlas.date)))
+        stamps = Stamps(folder / DOCS_STAMPS, fingerprint.of_parts((remembered.code, fingerprint.of_contents((TEMPLATES,)), atlas.date)))
         docs = folder / "docs"
-        changed = write.write(tree, docs, lambda path: not remembered.fresh and stamps.holds(docs / path, path, made_of.get(path)))
+        changed = write.write(tree, docs, lambda path: stamps.holds(docs / path, path, made_of.get(path)))
         stamps.save(docs, made_of)
-    return changed and changed | set(render.hand_written(SITE_SRC))  # Nothing but mkdocs tells whether their links still lead somewhere.
+    return changed
 
 
 def _atlas(outcomes: tuple[Outcome, ...], remembered: Remembered) -> Atlas:
@@ -169,11 +179,14 @@ def _atlas(outcomes: tuple[Outcome, ...], remembered: Remembered) -> Atlas:
     return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, remembered.promised)
 
 
-def _noted(folder: Path) -> dict[str, Any]:
-    """What the last build noted of itself, if its site still stands."""
+def _noted(folder: Path, fresh: bool) -> dict[str, Any]:
+    """What the last build noted of itself, if its site still stands; all such notes are forgotten for a ``fresh`` one."""
+    for note in (NOTE, DOCS_STAMPS, SITE_STAMPS) if fresh else ():
+        (folder / note).unlink(missing_ok=True)
     try:
         noted = json.loads((folder / NOTE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        known = set(noted["counts"]).issuperset(STATUSES)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
     stands = (folder / "site").is_dir() and (folder / "docs").is_dir()
-    return noted if stands and isinstance(noted, dict) and isinstance(noted.get("counts"), dict) else {}
+    return noted if known and stands else {}

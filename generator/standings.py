@@ -74,7 +74,7 @@ def _is_line(values: Sequence[float]) -> bool:
 
 
 def _steps(values: Iterable[float], low: float, high: float) -> list[int]:
-    return [round((WIDTH - 2 * MARGIN) // STEP * (value - low) / (high - low)) for value in values]
+    return [round((WIDTH - 2 * MARGIN) // STEP * ((value - low) / (high - low))) for value in values]
 
 
 def _runs(steps: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -5,7 +5,9 @@ import platform
 import re
 import subprocess
 import tomllib
-from importlib.metadata import version
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from generator import __version__
@@ -14,6 +16,7 @@ from generator.fingerprint import of_contents, of_parts
 
 ROOT = Path(__file__).parent.parent
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
+HTML = ("mkdocs", "mkdocs-material")
 MOST_SECONDS = 253_402_300_800  # The year 10000, which no date can be written of.
 # What a study does not import: a change there makes pages anew, and no numbers.
 BEYOND_STUDY = (
@@ -38,10 +41,22 @@ def studying() -> str:
     return of_parts((of_contents(rooms), _required()))
 
 
+def rendering() -> str:
+    """Digest of the versions of what mkdocs and its theme ask for in their turn, such as Markdown: they decide what HTML is made of a page."""
+    return of_parts(sorted(set(_installed(requirement for name in HTML for requirement in requires(name) or ()))))
+
+
 def _required() -> list[tuple[str, str]]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = [re.split(r"[^\w.-]", requirement)[0] for requirement in project["dependencies"]]
-    return [("python", platform.python_version()), *((name, version(name)) for name in names)]
+    return [("python", platform.python_version()), *_installed(project["dependencies"])]
+
+
+def _installed(requirements: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Name and version of each that is there; other systems and extras may ask for more."""
+    for requirement in requirements:
+        name = re.split(r"[^\w.-]", requirement)[0]
+        with suppress(PackageNotFoundError):
+            yield name, version(name)
 
 
 def commit_time() -> int | None:

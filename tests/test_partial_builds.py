@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from generator.site import html
+from generator.site.stamps import Stamps
 from generator.site.write import MARKER
 from tests.built import contents
 from tests.hub_server import run
@@ -41,16 +42,23 @@ def world(whole: Path) -> Path:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """Two pages and their site, in which one was marked since."""
+    """Three pages and their site."""
     (tmp_path / "mkdocs.yml").write_text("site_name: Small\nuse_directory_urls: false\n", encoding="utf-8")
-    write_folder(tmp_path / "docs", {"index.md": b"# One", "other.md": b"# Two"})
-    _html(tmp_path, None)
-    (tmp_path / "site/other.html").write_bytes(b"as it was")
+    write_folder(tmp_path / "docs", {"index.md": b"# One", "other.md": b"# Two", "always.md": b"# Four"})
+    _html(tmp_path)
     return tmp_path
 
 
-def _html(folder: Path, changed: set[str] | None) -> None:
-    html.build(folder / "mkdocs.yml", folder / "docs", folder / "site", None, changed)
+def _html(folder: Path) -> None:
+    stamps = Stamps(folder / "stamps.json", "the same")
+    html.build(folder / "mkdocs.yml", folder / "docs", folder / "site", None, html.Known(stamps, {"always.md"}))
+
+
+def _marked(page: Path) -> None:
+    """Another text at the same size and time."""
+    state = page.stat()
+    page.write_bytes(b"as it was".ljust(state.st_size))
+    os.utime(page, ns=(state.st_atime_ns, state.st_mtime_ns))
 
 
 def _other_weights(world: Path) -> None:
@@ -106,24 +114,31 @@ def test_a_page_that_somebody_changed_is_written_again(world: Path) -> None:
     assert page.read_bytes() == before
 
 
-def test_a_site_without_its_search_is_made_as_a_whole(world: Path) -> None:
-    (world / "out/site" / html.SEARCH).unlink()
-    _other_weights(world)
-    build(world)
-    assert b'"location":"checkpoints/table.html"' in (world / "out/site" / html.SEARCH).read_bytes()
+@pytest.mark.parametrize("content", [None, b"{}", b'{"config":{},"docs":[]}'])
+def test_a_search_that_is_not_as_it_was_made_is_made_as_a_whole(content: bytes | None, small: Path) -> None:
+    (small / "site" / html.SEARCH).unlink()
+    if content is not None:
+        (small / "site" / html.SEARCH).write_bytes(content)
+    _html(small)
+    assert b"Two" in (small / "site" / html.SEARCH).read_bytes()
 
 
 def test_pages_that_stay_are_not_given_to_mkdocs(small: Path) -> None:
     (small / "docs/index.md").write_bytes(b"# Three")
-    _html(small, {"index.md"})
+    _marked(small / "site/other.html")
+    _html(small)
     assert b"Three" in (small / "site/index.html").read_bytes()
-    assert (small / "site/other.html").read_bytes() == b"as it was"
+    assert b"as it was" in (small / "site/other.html").read_bytes()
+    assert [name in (small / "site" / html.SEARCH).read_bytes() for name in (b"One", b"Two", b"Three")] == [False, True, True]
 
 
-def test_a_page_whose_html_is_older_is_given_to_mkdocs(small: Path) -> None:
-    os.utime(small / "site/other.html", (0, 0))
-    _html(small, {"index.md"})
-    assert b"Two" in (small / "site/other.html").read_bytes()
+@pytest.mark.parametrize("place", ["docs/other.md", "docs/always.md", "site/other.html"])
+def test_a_page_is_made_again_where_anything_is_not_as_it_was(place: str, small: Path) -> None:
+    page = small / "site" / f"{Path(place).stem}.html"
+    _marked(page)
+    os.utime(small / place, (0, 0)) if "always" not in place else None
+    _html(small)
+    assert b"as it was" not in page.read_bytes()
 
 
 def test_a_disk_without_second_names_gets_copies(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,5 +146,22 @@ def test_a_disk_without_second_names_gets_copies(small: Path, monkeypatch: pytes
         raise OSError("no links here")
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
-    _html(small, {"index.md"})
-    assert (small / "site/other.html").read_bytes() == b"as it was"
+    _marked(small / "site/other.html")
+    _html(small)
+    assert b"as it was" in (small / "site/other.html").read_bytes()
+
+
+@pytest.mark.parametrize("note", ["", "[]", "{", '{"base": "the same"}', '{"base": "the same", "files": {"a": 1}}', "[" * 100_000])
+def test_a_broken_note_of_stamps_holds_nothing(note: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"")
+    (tmp_path / "stamps.json").write_text(note, encoding="utf-8")
+    stamps = Stamps(tmp_path / "stamps.json", "the same")
+    assert not stamps.holds(tmp_path / "a", "a", "made of")
+    stamps.save(tmp_path, {"a": "made of", "gone": "made of"})
+    again = Stamps(tmp_path / "stamps.json", "the same")
+    assert [again.holds(tmp_path / path, path, "made of") for path in ("a", "gone")] == [True, False]
+
+
+def test_stamps_that_cannot_be_written_are_no_error(tmp_path: Path) -> None:
+    (tmp_path / "stamps.unfinished").mkdir()
+    Stamps(tmp_path / "stamps.json", "").save(tmp_path, {})

@@ -56,6 +56,13 @@ def test_however_many_there_are_a_strip_is_short(values: list[float]) -> None:
     assert len(strips({KEY: sorted(values)})) <= 800
 
 
+def test_the_widest_span_is_a_line_too() -> None:
+    found = standing("analysis", metric(8e307), {KEY: (-8e307, 0.0, 8e307)})
+    assert found is not None
+    assert found.place == WIDTH - MARGIN
+    assert strokes(strips({KEY: (-8e307, 0.0, 8e307)})) == [0, 18, 36]
+
+
 @pytest.mark.parametrize("values", [(), (2.0,), (2.0, 2.0), (-1.7e308, 1.7e308)])
 def test_without_a_line_to_stand_on_there_is_no_standing(values: tuple[float, ...]) -> None:
     assert standing("analysis", metric(2.0), {KEY: values}) is None

@@ -4,10 +4,12 @@ import json
 import logging
 import os
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from generator.errors import RefusedError
+from generator.site.stamps import Stamps
 from generator.site.write import fresh, link
 
 if TYPE_CHECKING:
@@ -28,11 +30,20 @@ class _Said(logging.Handler):
         self.messages.append(record.getMessage())
 
 
-def build(config_file: Path, docs: Path, site: Path, date: int | None, changed: Collection[str] | None = None) -> None:
+@dataclass(frozen=True)
+class Known:
+    """What is known of a site that stands. stamps: what its files were made from; always: paths of pages that are made in any case, since
+    nothing but mkdocs tells whether their links still lead somewhere"""
+
+    stamps: Stamps
+    always: Collection[str] = ()
+
+
+def build(config_file: Path, docs: Path, site: Path, date: int | None, known: Known | None = None) -> None:
     """Build ``docs`` into ``site``, which stays as it was if mkdocs fails.
 
     date: seconds since 1970 for what mkdocs dates, None for 1980
-    changed: paths of the docs that are new, changed or gone since ``site`` was made of them; the others' HTML stays. None where all is to be made
+    known: of ``site``; what would be the same in it stays. None where all is to be made
     errors: RefusedError when mkdocs refuses
     """
     from mkdocs.exceptions import Abort, ConfigurationError
@@ -44,28 +55,35 @@ def build(config_file: Path, docs: Path, site: Path, date: int | None, changed: 
     logging.getLogger("mkdocs.commands.build").addFilter(_is_no_warning_of_partial_builds)
     with fresh(site) as new:
         try:
-            _build(config_file, docs, site, new, changed if (site / SEARCH).is_file() else None)
+            made_of = _build(config_file, docs, site, new, known)
         except (Abort, ConfigurationError) as error:
             told = "; ".join([*said.messages, " ".join(str(error).split())])
             raise RefusedError(f"{config_file}: mkdocs says: {told}; expected pages that it can build") from None
         finally:
             logger.removeHandler(said)
+    if known is not None:
+        known.stamps.save(site, made_of)
 
 
-def _build(config_file: Path, docs: Path, site: Path, new: Path, changed: Collection[str] | None) -> None:
-    """Build into ``new`` what ``site`` does not have."""
+def _build(config_file: Path, docs: Path, site: Path, new: Path, known: Known | None) -> dict[str, str]:
+    """Build into ``new`` what ``site`` does not have; what tells apart that which each file is made of."""
     from mkdocs.commands.build import build as mkdocs_build
     from mkdocs.config import load_config
     from mkdocs.structure.files import get_files
 
     config = load_config(str(config_file), docs_dir=str(docs.resolve()), site_dir=str(new.resolve()), strict=True)
     files = get_files(config)
-    kept = set() if changed is None else {file.url for file in files if file.src_uri not in changed and _stays(file, site, new)}
+    made_of = {file.dest_uri: _source(file) for file in files}
+    kept = set()
+    if known is not None and known.stamps.holds(site / SEARCH, SEARCH, SEARCH):
+        standing = {path for path, source in made_of.items() if known.stamps.holds(site / path, path, source)}
+        kept = {file.url for file in files if file.dest_uri in standing and file.src_uri not in known.always and _stays(file, site, new)}
     config.plugins.on_startup(command="build", dirty=False)
     mkdocs_build(config, dirty=bool(kept))
     config.plugins.on_shutdown()
     if kept:
         _complete_search(files, kept, site, new)
+    return {**made_of, SEARCH: SEARCH}
 
 
 def _is_no_warning_of_partial_builds(record: logging.LogRecord) -> bool:
@@ -73,13 +91,18 @@ def _is_no_warning_of_partial_builds(record: logging.LogRecord) -> bool:
     return not str(record.msg).startswith("A 'dirty' build")
 
 
+def _source(file: "File") -> str:
+    state = Path(str(file.abs_src_path)).stat()
+    return f"{state.st_size} {state.st_mtime_ns}"
+
+
 def _stays(file: "File", site: Path, new: Path) -> bool:
-    """Take over what was made of ``file``, unless mkdocs would see that it is older."""
+    """Take over what was made of ``file``, unless mkdocs, which goes by time alone, would write into it."""
     former = site / file.dest_uri
-    if not former.is_file() or former.stat().st_mtime < Path(str(file.abs_src_path)).stat().st_mtime:
-        return False
-    link(former, new / file.dest_uri)
-    return True
+    stays = bool(former.stat().st_mtime >= Path(str(file.abs_src_path)).stat().st_mtime)
+    if stays:
+        link(former, new / file.dest_uri)
+    return stays
 
 
 def _complete_search(files: "Files", kept: Collection[str], site: Path, new: Path) -> None:

@@ -17,7 +17,7 @@ class Stamps:
     def __init__(self, note: Path, base: str) -> None:
         self.note, self.base = note, base
         self.known: dict[str, Stamp] = {}
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             noted = json.loads(note.read_text(encoding="utf-8"))
             self.known = {str(path): list(stamp) for path, stamp in noted["files"].items()} if noted["base"] == base else {}
 
@@ -26,16 +26,18 @@ class Stamps:
         return made_of is not None and path in self.known and _stamp(file, made_of) == self.known[path]
 
     def save(self, folder: Path, made_of: Mapping[str, str]) -> None:
-        """Remember the files of ``folder`` by what they were made of."""
-        stamped = {path: _stamp(folder / path, digest) for path, digest in made_of.items()}
+        """Remember the files of ``folder`` by what they were made of. A disk that does not take this is no error: they are made again."""
+        stamped = {path: stamp for path, digest in made_of.items() if (stamp := _stamp(folder / path, digest))}
         unfinished = self.note.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps({"base": self.base, "files": stamped}), encoding="utf-8")
-        unfinished.replace(self.note)
+        with suppress(OSError):
+            unfinished.write_text(json.dumps({"base": self.base, "files": stamped}), encoding="utf-8")
+            unfinished.replace(self.note)
 
 
-def _stamp(file: Path, made_of: str) -> Stamp | None:
+def _stamp(file: Path, made_of: str) -> Stamp:
+    """Nothing of a file that is not there."""
     try:
         state = file.stat()
     except OSError:
-        return None
+        return []
     return [made_of, state.st_size, state.st_mtime_ns]

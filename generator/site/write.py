@@ -43,26 +43,25 @@ class _Same(Exception):  # noqa: N818 (nothing is wrong)
     """What would be written stands there already."""
 
 
-def write(tree: Tree, folder: Path, stands: Callable[[str], bool] = lambda _: False) -> set[str]:
-    """Put ``tree`` in the place of ``folder``, all at once; nothing is touched where the same tree stands there already.
+def write(tree: Tree, folder: Path, stands: Callable[[str], bool] = lambda _: False) -> bool:
+    """Put ``tree`` in the place of ``folder``, all at once; False where the same tree stands there already.
 
     stands: whether the file of a path is there as it would be made, so that it need not be made
-    returns: the paths that are new, changed or gone
     """
     former = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    changed = former.difference(tree)
+    same = former.issubset(tree)
     with suppress(_Same), fresh(folder) as new:
         for path in tree:
             content = None if path in former and stands(path) else tree[path]
             if content is None or (path in former and (folder / path).read_bytes() == content):
                 link(folder / path, new / path)
             else:
-                changed.add(path)
+                same = False
                 (new / path).parent.mkdir(parents=True, exist_ok=True)
                 (new / path).write_bytes(content)
-        if not changed:
+        if same:
             raise _Same
-    return changed
+    return not same
 
 
 def link(old: Path, new: Path) -> None:
