@@ -24,13 +24,9 @@ from generator.store import Store
 ROOT = versions.ROOT
 TEMPLATES, SITE_SRC, MKDOCS = ROOT / "templates", ROOT / "site_src", ROOT / "mkdocs.yml"
 SOURCES = (ROOT / "generator", TEMPLATES, SITE_SRC, MKDOCS)  # What a site depends on beside its checkpoints.
-HTML_SOURCES = (
-    TEMPLATES / "theme",
-    SITE_SRC,
-    MKDOCS,
-)  # What its HTML depends on beside its docs; mkdocs checks where written links lead when it makes all.
+HTML_SOURCES = (TEMPLATES / "theme", SITE_SRC, MKDOCS)  # Links of pages written by hand are followed when all HTML is made.
 STATUSES = ("ok", "failed", "not reached")
-NOTE, DOCS_STAMPS, SITE_STAMPS = ".built.json", ".docs.json", ".site.json"
+NOTE, DOCS_STAMPS, SITE_STAMPS = ".built.json", ".docs.stamps", ".site.stamps"
 
 
 Hired = Callable[[], runs.Makers]
@@ -118,7 +114,7 @@ def build(
     keys = _keys(tasks, folder)
     html_key = _html_key(code)
     listed = [task.checkpoint for task in tasks]
-    whole = None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents(SOURCES), html_key))
+    whole = None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents((TEMPLATES,)), html_key))
     noted = _noted(folder, fresh)
     if whole is None or noted.get("key") != whole:
         kept = Store(folder / "store")

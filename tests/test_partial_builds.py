@@ -13,10 +13,14 @@ from generator.site.write import MARKER
 from tests.built import contents
 from tests.hub_server import run
 from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, write_folder, write_list
-from tests.test_nothing_new import build
 
 FOLDERS = {"broken": BROKEN, "buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": TABLE, "twin": TABLE}
 LISTED: list[dict[str, object]] = [{"folder": name} for name in FOLDERS if name != "broken"]
+
+
+def build(folder: Path, output: str = "out") -> int:
+    """The exit code of a build of the list in ``folder``."""
+    return run("build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / output), home=folder / "hub").returncode
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +30,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, files in FOLDERS.items():
         write_folder(folder / name, files)
     write_list(folder, LISTED)
-    assert build(folder).returncode == 0
+    assert build(folder) == 0
     return folder
 
 
@@ -50,7 +54,7 @@ def small(tmp_path: Path) -> Path:
 
 
 def _html(folder: Path) -> None:
-    stamps = Stamps(folder / "stamps.json", "the same")
+    stamps = Stamps(folder / "stamps", "the same")
     html.build(folder / "mkdocs.yml", folder / "docs", folder / "site", None, html.Known(stamps, {"always.md"}))
 
 
@@ -91,7 +95,7 @@ def test_after_some_changes_a_site_is_the_one_that_would_be_made_from_nothing(
     shutil.rmtree(world / "anew", ignore_errors=True)
     shutil.copytree(world / "out/store", world / "anew/store")
     shutil.copy(world / "out" / MARKER, world / "anew")
-    run("build", "--config", str(world / "checkpoints.yml"), "--output", str(world / "anew"), home=world / "hub")
+    build(world, "anew")
     assert contents(world / "out/docs") == contents(world / "anew/docs")
     assert contents(world / "out/site") == contents(world / "anew/site")
 
@@ -151,17 +155,22 @@ def test_a_disk_without_second_names_gets_copies(small: Path, monkeypatch: pytes
     assert b"as it was" in (small / "site/other.html").read_bytes()
 
 
-@pytest.mark.parametrize("note", ["", "[]", "{", '{"base": "the same"}', '{"base": "the same", "files": {"a": 1}}', "[" * 100_000])
-def test_a_broken_note_of_stamps_holds_nothing(note: str, tmp_path: Path) -> None:
+def test_stamps_hold_what_they_saw_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"")
-    (tmp_path / "stamps.json").write_text(note, encoding="utf-8")
-    stamps = Stamps(tmp_path / "stamps.json", "the same")
-    assert not stamps.holds(tmp_path / "a", "a", "made of")
-    stamps.save(tmp_path, {"a": "made of", "gone": "made of"})
-    again = Stamps(tmp_path / "stamps.json", "the same")
-    assert [again.holds(tmp_path / path, path, "made of") for path in ("a", "gone")] == [True, False]
+    Stamps(tmp_path / "stamps", "base").save(tmp_path, {"a": "made of", "gone": "made of"})
+    same, other = Stamps(tmp_path / "stamps", "base"), Stamps(tmp_path / "stamps", "other")
+    assert [same.holds(tmp_path / path, path, "made of") for path in ("a", "gone")] == [True, False]
+    assert [same.holds(tmp_path / "a", "a", made_of) for made_of in ("other", None)] == [False, False]
+    assert not other.holds(tmp_path / "a", "a", "made of")
 
 
-def test_stamps_that_cannot_be_written_are_no_error(tmp_path: Path) -> None:
-    (tmp_path / "stamps.unfinished").mkdir()
-    Stamps(tmp_path / "stamps.json", "").save(tmp_path, {})
+@pytest.mark.parametrize("cut", [b"", b"{}", b"[" * 100_000])
+def test_stamps_that_somebody_changed_hold_nothing(cut: bytes, tmp_path: Path) -> None:
+    Stamps(tmp_path / "stamps", "base").save(tmp_path, {"stamps": "made of"})
+    (tmp_path / "stamps").write_bytes(cut)
+    assert Stamps(tmp_path / "stamps", "base").known == {}
+
+
+def test_a_disk_that_takes_no_stamps_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "stamps").mkdir()
+    Stamps(tmp_path / "stamps", "base").save(tmp_path, {})

@@ -126,7 +126,7 @@ def alt(results: Results) -> str:
 
 def _said(result: Result, key: str) -> str:
     value = next(metric.value for metric in result.metrics if metric.key == key)
-    return "not defined" if value is None else f"{significant(value, 4)}"
+    return "not defined" if value is None else significant(value, 4)
 
 
 @lru_cache(maxsize=2)

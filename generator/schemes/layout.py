@@ -8,6 +8,7 @@ import numpy as np
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
+from generator.lines import DOTTED
 from generator.model_config import family
 from generator.naming import in_order
 from generator.numerics import frozen
@@ -79,8 +80,8 @@ def _draw(numbers: Numbers) -> "Figure":
     left, top, right, bottom = BOX.values()
     page.plot([left, right, right, left, left], [top, top, bottom, bottom, top], color=ACCENT)
     page.text((left + right) / 2, (top + bottom) / 2, "word", ha="center", va="center")
-    page.vlines([left, right], 0, top, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
-    page.hlines([top, bottom], 0, left, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
+    page.vlines([left, right], 0, top, color=MUTED, linewidth=0.8, linestyle=DOTTED)
+    page.hlines([top, bottom], 0, left, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     page.set(xlim=(0, 1000), ylim=(1000, 0), xlabel="x (thousandths of the page)", ylabel="y (thousandths of the page)", box_aspect=1.3)
     picture = image(strips, numbers["looked_up"], (-5.0, 5.0), DIVERGING)
     names = [f"{name} [{row}]" for name, row in zip(("x", "y", "x", "y", "height", "width"), numbers["rows"], strict=True)]
