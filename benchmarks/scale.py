@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 from benchmarks.measured import Taken, taken
 from generator import config, fingerprint, runs, study, versions
 from generator.contracts import Label, Metric, Reading, Result
-from generator.store import Store, pack, unpack
+from generator.store import Store, pack, packed, unpack
 from tests.synthetic import write_list
 
 ROOT = Path(__file__).parent.parent
@@ -79,7 +79,7 @@ def _fill(folder: Path) -> None:
         if known[index] is None and outcome is not None and key is not None:
             label = Label(task.checkpoint.title, task.colour)
             own = tuple(replace(reading, label=label, results=_near(reading.results, index)) for reading in map(_read, outcome.readings))
-            store.put(key, pack(replace(outcome, checkpoint=task.checkpoint, readings=own)))
+            store.put(key, packed(replace(outcome, checkpoint=task.checkpoint, readings=own)))
 
 
 def _near(results: Mapping[str, Result], index: int) -> dict[str, Result]:

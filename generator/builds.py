@@ -3,23 +3,20 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from generator import discovery, fingerprint, pages, runs, study, versions
-from generator.contracts import Atlas, Figure, Maker, Outcome, Page, PageKind
-from generator.errors import RefusedError
-from generator.kept import Kept
+from generator.contracts import Atlas, Outcome, Page, PageKind
+from generator.remembered import Remembered
 from generator.site import html, render, write
 from generator.site.stamps import Stamps
 from generator.store import Store
+from generator.work import Crews
 
 ROOT = versions.ROOT
 TEMPLATES, SITE_SRC, MKDOCS = ROOT / "templates", ROOT / "site_src", ROOT / "mkdocs.yml"
@@ -28,81 +25,13 @@ HTML_SOURCES = (TEMPLATES / "theme", SITE_SRC, MKDOCS)  # Links of pages written
 STATUSES = ("ok", "failed", "not reached")
 NOTE, DOCS_STAMPS, SITE_STAMPS = ".built.json", ".docs.stamps", ".site.stamps"
 
-
-Hired = Callable[[], runs.Makers]
 Tell = Callable[[runs.Event | runs.Stage], None]
-
-
-class Remembered:
-    """What was made of finished work before, such as comparisons, and is made anew only where it would be different."""
-
-    def __init__(self, kept: Kept, code: str, fresh: bool, hired: Hired) -> None:
-        self.kept, self.code, self.fresh, self.hired = kept, code, fresh, hired
-        self.used: set[str] = set()
-        self.under_way: dict[str, Future[bytes]] = {}
-
-    def drawing(self, figure: Figure) -> bytes:
-        """The figure as SVG."""
-        return self.of(_name(figure), render.maker(figure)) if figure.made_of else render.drawing(figure)
-
-    def start(self, figures: Iterable[Figure]) -> None:
-        """Have these figures drawn, as many at once as there are workers."""
-        for figure in figures:
-            if figure.made_of:
-                self._start(_name(figure), render.maker(figure))
-
-    def promised(self, name: str, make: Maker) -> Maker:
-        """``of`` for later; a worker begins now."""
-        self._start(name, make)
-        return partial(self.of, name, make)
-
-    def of(self, name: str, make: Maker) -> bytes:
-        """What ``make`` returned under this name in an earlier run of the same code, or returns now.
-
-        errors: RefusedError when a worker does not come to its end
-        """
-        key = self._start(name, make)
-        known = self.kept.get(key) if key not in self.under_way else None
-        if known is not None:
-            return known
-        try:
-            made = self._made(self.under_way.pop(key, None), make)
-        except Exception as error:
-            raise RefusedError(f"{name}: {self.hired().reason(error)}; expected it to be made") from error
-        self.kept.put(key, made)
-        return made
-
-    def _made(self, begun: "Future[bytes] | None", make: Maker) -> bytes:
-        """What a worker makes, or the next one if the first was lost."""
-        if begun is not None:
-            with suppress(Exception):
-                return begun.result()
-        return self.hired().make(make).result()
-
-    def _start(self, name: str, make: Maker) -> str:
-        """Begin what neither was made before nor is under way; its key."""
-        key = fingerprint.of_parts((name, self.code))
-        if key not in self.used and (self.fresh or self.kept.get(key) is None):
-            self.under_way[key] = self.hired().make(make)
-        self.used.add(key)
-        return key
-
-
-def _name(figure: Figure) -> str:
-    return f"{figure.path} {fingerprint.of_parts(figure.made_of)}"
-
-
-@contextmanager
-def _hired_once(makers: Callable[[], AbstractContextManager[runs.Makers]]) -> Iterator[Hired]:
-    """``makers`` who start when they are first called for, and stay the same until the block ends."""
-    with ExitStack() as stack:
-        yield cache(lambda: stack.enter_context(makers()))
 
 
 def build(
     tasks: Sequence[study.Task],
     folder: Path,
-    crews: runs.Crews,
+    crews: Crews,
     tell: Tell,
     fresh: bool = False,
 ) -> Mapping[str, int]:
@@ -113,14 +42,16 @@ def build(
     code = versions.code()
     keys = _keys(tasks, folder)
     html_key = _html_key(code)
-    listed = [task.checkpoint for task in tasks]
-    whole = None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents((TEMPLATES,)), html_key))
+    whole = _whole(tasks, keys, html_key)
     noted = _noted(folder, fresh)
     if whole is None or noted.get("key") != whole:
         kept = Store(folder / "store")
-        outcomes = runs.run(dict(zip(tasks, keys, strict=True)), kept, crews.studying, tell, fresh)
-        with _hired_once(crews.drawing) as hired:
-            remembered = Remembered(kept.drawings, code, fresh, hired)
+        remembered = Remembered(kept.drawings, code, fresh)
+        with remembered.made_by(crews.alone) as alone:
+            _make_ahead(remembered)
+            asked = runs.asked(dict(zip(tasks, keys, strict=True)), kept, alone, crews.few, fresh)
+        outcomes = runs.run(asked, kept, crews.studying, tell, fresh)
+        with remembered.made_by(crews.drawing):
             changed = _write(_atlas(outcomes, remembered), folder, remembered, tell)
         if changed or noted.get("html") != html_key:
             tell(runs.Stage("mkdocs"))
@@ -132,8 +63,19 @@ def build(
         (folder / NOTE).write_text(json.dumps(note), encoding="utf-8")
         kept.limit({key for key in keys if key}, remembered.used)
         noted = note
-    counted: dict[str, int] = noted["counts"]
-    return counted
+    return dict(noted["counts"])
+
+
+def _whole(tasks: Sequence[study.Task], keys: Sequence[str | None], html_key: str) -> str | None:
+    """Digest of all that a build depends on; None where that is not known before it."""
+    listed = [task.checkpoint for task in tasks]
+    return None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents((TEMPLATES,)), html_key))
+
+
+def _make_ahead(remembered: Remembered) -> None:
+    for kind in discovery.load(pages, PageKind):
+        for name, make in kind.ahead(study.all_analyses(), study.all_schemes()).items():
+            remembered.of(name, make)
 
 
 def _html_key(code: str) -> str:

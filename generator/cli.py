@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from generator import builds, clusters, config, crews, progress, rows, runs, study, versions
+from generator import builds, clusters, config, crews, progress, rows, study, versions, work
 from generator.contracts import Checkpoint, Encoding, Outcome
 from generator.errors import AtlasError, RefusedError
 from generator.site import data, write
@@ -67,7 +67,8 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
         there = here if cluster is None else _elsewhere(clusters.scheduler(cluster))
         checkpoints = config.load(config_file, study.all_sources())
         with write.owned(output) as folder, progress.telling(out, len(checkpoints), log) as teller:
-            counts = builds.build(study.plan(checkpoints, offline), folder, runs.Crews(there, here), teller.tell, fresh)
+            crew = work.Crews(there, here, partial(crews.processes, jobs=1, alone=True), work.FEW if cluster is None else 0)
+            counts = builds.build(study.plan(checkpoints, offline), folder, crew, teller.tell, fresh)
             summary = teller.close(counts, output / "site" / "index.html")
         out.print(summary, markup=False)
     raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
@@ -141,7 +142,7 @@ def _free(port: int) -> None:
         raise RefusedError(f"--port {port}: {os.strerror(error.errno or 0)}; expected one that is free") from None
 
 
-def _elsewhere(address: str) -> Callable[[int], AbstractContextManager[runs.Workers]]:
+def _elsewhere(address: str) -> Callable[[int], AbstractContextManager[work.Workers]]:
     return partial(clusters.cluster, address=address, code=versions.code(), seconds=crews.Limits().seconds)
 
 

@@ -12,8 +12,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from generator.errors import RefusedError, RowError
-from generator.runs import Done, Workers, attempt
+from generator.store import Store
 from generator.study import Task
+from generator.work import Done, Workers, attempt
 
 REACH_SECONDS = 10.0
 WORKERS_SECONDS = 30.0  # Workers may come after their scheduler, and others for those that are lost.
@@ -35,7 +36,7 @@ class _Cluster:
         self.heard = monotonic()  # when a row last started or ended
         self.lock = RLock()
 
-    def submit(self, task: Task) -> "Future[Done]":
+    def submit(self, task: Task, kept: Store, key: str) -> "Future[Done]":  # noqa: ARG002 (others have disks of their own)
         future: Future[Done] = Future()
         with self.lock:
             there = self.client.submit(attempt_elsewhere, task, self.code, pure=False)

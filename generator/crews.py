@@ -1,6 +1,7 @@
 """Who does the work of a run on this machine: processes, each within limits."""
 
 import multiprocessing
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -10,12 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.contracts import Maker
-from generator.runs import Done, attempt, made
+from generator.store import Store
 from generator.study import Task
+from generator.work import FEW, Done, attempt, made
 
-SHARED = ("generator.study", "matplotlib.backends.backend_svg", "sklearn.model_selection")
+SHARED = (
+    "matplotlib.figure", "matplotlib.backends.backend_svg", "sklearn.model_selection", "huggingface_hub.file_download", "tokenizers",
+    "generator.sources.hub", "generator.frozen",
+)  # fmt: skip
 SHARED_BY_MANY = ("torch", "transformers.models.auto.modeling_auto")  # A list of a few may not need them, or in one process alone.
-FEW = 8  # rows
+
+
+AT_ONCE = ("MALLOC_MMAP_THRESHOLD_", str(2**20))  # From so many bytes on, glibc gives back at once what is freed.
 
 
 @dataclass(frozen=True)
@@ -31,8 +38,8 @@ class _Processes:
     pool: Any
     limits: Limits
 
-    def submit(self, task: Task) -> "Future[Done]":
-        future: Future[Done] = self.pool.schedule(attempt, args=(task,), timeout=self.limits.seconds)
+    def submit(self, task: Task, kept: Store, key: str) -> "Future[Done]":
+        future: Future[Done] = self.pool.schedule(attempt, args=(task, kept, key), timeout=self.limits.seconds)
         return future
 
     def make(self, maker: Maker) -> "Future[bytes]":
@@ -51,12 +58,17 @@ class _Processes:
 
 
 @contextmanager
-def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None) -> "Iterator[_Processes]":
-    """``jobs`` processes on this machine, who study so many rows. One that crashes, takes too much or never ends costs its own row alone."""
+def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None, alone: bool = False) -> "Iterator[_Processes]":
+    """``jobs`` processes on this machine, who study so many rows. One that crashes, takes too much or never ends costs its own row alone.
+
+    alone: whether they share nothing, so that nothing is left of them when they have ended
+    """
     from pebble import ProcessPool
 
     within = limits or Limits()
-    with ProcessPool(max_workers=jobs, context=_context(n_rows), initializer=_limit_memory, initargs=(within.memory,)) as pool:
+    os.environ.setdefault(*AT_ONCE)
+    context = multiprocessing.get_context("spawn") if alone else _context(n_rows)
+    with ProcessPool(max_workers=jobs, context=context, initializer=_limit_memory, initargs=(within.memory,)) as pool:
         try:
             yield _Processes(pool, within)
         except BaseException:
@@ -68,7 +80,7 @@ def _context(n_rows: int) -> Any:
     """How processes are started: on Linux from one that has imported the large libraries once, whose memory they share."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
-    multiprocessing.set_forkserver_preload([*SHARED, *(SHARED_BY_MANY if n_rows > FEW else ())])
+    multiprocessing.set_forkserver_preload([*(SHARED_BY_MANY if n_rows > FEW else ()), *SHARED])
     return multiprocessing.get_context("forkserver")
 
 

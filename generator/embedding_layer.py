@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from generator.contracts import Files
+from generator.contracts import Files, OwnLayer
 from generator.model_config import family
-from generator.numerics import Floats, frozen
+from generator.numerics import frozen
 
 # A layer with other children than these does something that the anatomy does not show.
 CHILDREN = frozenset({"word_embeddings", "position_embeddings", "token_type_embeddings", "LayerNorm", "dropout"})
@@ -18,14 +18,12 @@ PASSED_ON = (
 )  # fmt: skip
 
 
-def module_output(files: Files, word_tensor: str, ids: Sequence[int]) -> tuple[Floats, str] | None:
-    """Output (n_tokens, d_model) and class name of the embedding layer that transformers has for this family.
+def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
+    """What the embedding layer that transformers has for this family returns for these tokens.
 
     The layer gets a small vocabulary that holds the sentence's tokens alone, so that the word table need not be read.
-    returns: None where the family has no layer of BERT's kind, or none that takes these tensors and as many tokens
+    returns: nothing where the family has no layer of BERT's kind, or none that takes these tensors and as many tokens
     """
-    if not word_tensor.endswith("embeddings.word_embeddings.weight"):
-        return None
     import torch
 
     prefix = word_tensor.removesuffix("word_embeddings.weight")
@@ -35,14 +33,19 @@ def module_output(files: Files, word_tensor: str, ids: Sequence[int]) -> tuple[F
     first = (padding if isinstance(padding, int) and 0 <= padding < MOST_PADDING else 0) + 1
     layer = _layer(model_type, files, prefix, first + len(distinct))
     if layer is None or len(ids) + first > _n_rows(layer):
-        return None
+        return OwnLayer()
     state = {name: torch.from_numpy(files.tensor(_stored(files, prefix + name)).copy()) for name in layer.state_dict() if name != WORDS}
     words = torch.zeros(first + len(distinct), layer.word_embeddings.weight.shape[1], dtype=torch.float64)
     words[first:] = torch.from_numpy(files.rows(word_tensor, distinct))
     layer.load_state_dict({**state, WORDS: words})
     with torch.no_grad():
         output = layer(torch.tensor([[first + distinct.index(index) for index in ids]]))
-    return frozen(output[0].numpy()), type(layer).__name__
+    return OwnLayer(frozen(output[0].numpy()), type(layer).__name__)
+
+
+def may_have_one(word_tensor: str) -> bool:
+    """Whether a family whose word table has this name can have a layer of BERT's kind; where not, nothing large is imported to find out."""
+    return word_tensor.endswith("embeddings.word_embeddings.weight")
 
 
 def _stored(files: Files, name: str) -> str:

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from generator.contracts import Checkpoint, Encoding, Files, InputLayer, LayerNorm, Sentence, Subject
-from generator.embedding_layer import module_output
+from generator.contracts import Checkpoint, Encoding, Files, InputLayer, LayerNorm, OwnLayer, Sentence, Subject
+from generator.embedding_layer import may_have_one, own_layer
 from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, RowError
 from generator.model_config import family, positive
@@ -35,10 +35,10 @@ class Tokens:
     reserved: tuple[bool, ...]
 
 
-def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]]) -> list[Subject[Form]]:
-    """Each encoding; the first that is of words brings the sentence along, so that it is not taken apart twice."""
+def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]], own: OwnLayer | None = None) -> list[Subject[Form]]:
+    """Each encoding; the first that is of words brings the sentence along, so that it is not taken apart twice. ``own`` as in ``read``."""
     first = next((encoding for encoding in encodings if encoding.is_of_words), None)
-    found = [_subject(files, checkpoint, encoding, first) for encoding in encodings]
+    found = [_subject(files, checkpoint, encoding, first, own) for encoding in encodings]
     if not any(_beside_words(encoding) for encoding in encodings):
         return found
     words, no_words = _words(files, checkpoint)
@@ -64,19 +64,23 @@ def _no_word_table(files: Files) -> str:
     return "there is no word table among the tensors" if files.tensors else "there are no weights here"
 
 
-def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None) -> Subject[Form]:
+def _subject(
+    files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None, own: OwnLayer | None
+) -> Subject[Form]:
     if first is None or not encoding.is_of_words:
         return Subject(encoding, no_input="its positions are not those of words")
     if encoding is not first:
         return Subject(encoding, no_input=f"the sentence is taken apart under “{first.part}”")
     try:
-        return Subject(encoding, read(files, checkpoint))
+        return Subject(encoding, read(files, checkpoint, own))
     except NotApplicableError as error:
         return Subject(encoding, no_input=str(error))
 
 
-def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
+def read(files: Files, checkpoint: Checkpoint, own: OwnLayer | None = None) -> InputLayer:
     """The input for the checkpoint's sentence and for the same words in reverse.
+
+    own: what ``ask`` returned, where it was called before
 
     errors: NotApplicableError when there are no weights, no word table or no way to make tokens
     """
@@ -85,7 +89,6 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
         raise NotApplicableError(_no_word_table(files))
     forward, backward, notes = _sentences(files, checkpoint)
     sentence, norm = _rows(files, name, forward), _norm(files)
-    output = module_output(files, name, forward.ids)
     if _ending(files, MAPPED):
         notes += ("A learned map takes these vectors to the width of the layers afterwards; the anatomy ends before it.",)
     return InputLayer(
@@ -95,10 +98,22 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
         token_type=_token_type(files),
         norm=norm,
         word_scale=_word_scale(files, name),
-        module_output=output[0] if output else None,
-        module_name=output[1] if output else "",
+        own=own or _own(files, name, forward),
         notes=notes,
     )
+
+
+def ask(files: Files, checkpoint: Checkpoint) -> OwnLayer:
+    """What the model's own embedding layer returns for the checkpoint's sentence.
+
+    errors: as those of ``read``
+    """
+    name = _ending(files, WORD_TENSORS)
+    return _own(files, name, _sentences(files, checkpoint)[0]) if name and may_have_one(name) else OwnLayer()
+
+
+def _own(files: Files, name: str, tokens: Tokens) -> OwnLayer:
+    return own_layer(files, name, tokens.ids) if may_have_one(name) else OwnLayer()
 
 
 def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tuple[str, ...]]:

@@ -170,12 +170,13 @@ def translation_invariance(matrix: Floats, offsets: Array) -> float | None:
     """
     kept = ~np.eye(len(matrix), dtype=bool) & ~np.isnan(matrix)
     away = matrix[kept]
-    whole = float(np.sum((away - away.mean()) ** 2)) if away.size else 0.0
-    if whole <= (FLAT * float(np.max(np.abs(away), initial=0.0))) ** 2 * away.size:
+    flat = (FLAT * float(np.max(np.abs(away), initial=0.0))) ** 2 * away.size
+    away -= away.mean() if away.size else 0.0
+    if (whole := float(away @ away)) <= flat:
         return None
-    _, group = np.unique(offsets[kept], return_inverse=True)
-    means = np.bincount(group, away) / np.bincount(group)
-    return 1.0 - float(np.sum((away - means[group]) ** 2)) / whole
+    group = offsets[kept] - offsets.min()
+    away -= (np.bincount(group, away) / np.maximum(np.bincount(group), 1))[group]
+    return 1.0 - float(away @ away) / whole
 
 
 def symmetry(matrix: Floats) -> float:

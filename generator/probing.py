@@ -1,5 +1,6 @@
 """Linear probes: what a straight line reads out of position vectors that it has not been fitted to."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,15 +112,16 @@ class PairClassifier:
     penalty: Floats
 
     @classmethod
-    def of(cls, rows: Floats, n_pairs: int) -> "PairClassifier":
-        """rows: (n_positions, d_model); n_pairs: how many it will be fitted to."""
+    def of(cls, rows: Floats, *n_pairs: int) -> "Iterator[PairClassifier]":
+        """rows: (n_positions, d_model); n_pairs: how many each will be fitted to."""
         largest = float(np.max(np.abs(rows))) or 1.0
         scaled = rows / largest
         left, values, _ = np.linalg.svd(scaled, full_matrices=False)
         above = values > _rounding(scaled)
         left, values = left[:, above], values[above] * min(largest, LARGEST)
-        stretch = np.hypot(1.0, values * np.sqrt(CURVATURE * n_pairs / len(rows)))
-        return cls(left * (values / stretch), stretch**-2.0)
+        for count in n_pairs:
+            stretch = np.hypot(1.0, values * np.sqrt(CURVATURE * count / len(rows)))
+            yield cls(left * (values / stretch), stretch**-2.0)
 
     def scores(self, pairs: Array, signs: Floats) -> tuple[Floats, float]:
         """Scores of each position as the first and as the second of a pair (n_positions, 2), and the intercept.

@@ -15,7 +15,8 @@ from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from generator.errors import RefusedError
-from generator.runs import Event, Stage, received
+from generator.runs import Event, Stage
+from generator.work import received
 
 MOST_NAMED = 3  # checkpoints under way that the bar names
 STAGES = {"comparisons": "comparing checkpoints", "pages": "drawing comparisons, writing pages", "mkdocs": "making HTML of the pages"}

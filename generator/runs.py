@@ -2,21 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from time import monotonic
-from typing import Literal, Protocol
+from typing import Literal
 
-from threadpoolctl import threadpool_limits
-
-from generator.contracts import Maker, Outcome, Reading, Status
+from generator.contracts import Outcome, OwnLayer, Reading, Status
 from generator.errors import RowError
 from generator.fingerprint import of_parts
 from generator.lazily import Lazily, changed
-from generator.store import Store, pack, unpack
-from generator.study import Task, all_sources, failed, study
+from generator.store import Store, unpack
+from generator.study import Task, all_sources, failed
+from generator.work import Done, Makers, Workers, answer
 
 POLL_SECONDS = 0.2
 PLACEHOLDER = "#6f706e"  # Drawn in this, whatever place a checkpoint has in the list; no figure uses it for anything else.
@@ -46,64 +44,6 @@ class Stage:
     name: Literal["comparisons", "pages", "mkdocs"]
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a worker sends back: a packed outcome, and what it took."""
-
-    packed: bytes
-    seconds: float
-    received: int
-
-
-class Workers(Protocol):
-    """Whoever does the work: processes on this machine or on others."""
-
-    def submit(self, task: Task) -> "Future[Done]":
-        """Do ``attempt`` of a task sometime."""
-
-    def reason(self, error: BaseException) -> str:
-        """What an error says of the worker that it comes from."""
-
-
-class Makers(Protocol):
-    """Whoever draws what compares: processes on this machine, which reads results from its own disk."""
-
-    def make(self, maker: Maker) -> "Future[bytes]":
-        """Do ``made`` of it sometime."""
-
-    def reason(self, error: BaseException) -> str:
-        """As that of workers."""
-
-
-@dataclass(frozen=True)
-class Crews:
-    """Those who study so many checkpoints, and those who draw what compares them; they start when they are called for."""
-
-    studying: Callable[[int], AbstractContextManager[Workers]]
-    drawing: Callable[[], AbstractContextManager[Makers]]
-
-
-def received() -> int:
-    """Bytes that came to this process over the network."""
-    return sum(source.received() for source in all_sources())
-
-
-def attempt(task: Task) -> Done:
-    """The study of one task, by whichever process this is.
-
-    errors: MemoryError
-    """
-    begun, before = monotonic(), received()
-    packed = pack(study(task))
-    return Done(packed, monotonic() - begun, received() - before)
-
-
-def made(make: Maker) -> bytes:
-    """What ``make`` returns, by whichever process this is."""
-    with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
-        return make()
-
-
 def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> list[str | None]:
     """For each task the digest of all that its outcome depends on; None where only opening the files would tell.
 
@@ -113,6 +53,25 @@ def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> lis
     states = [source_of[task.checkpoint.source].state(task.checkpoint, digest) for task in tasks]
     rows = [replace(task.checkpoint, notes="", group="") for task in tasks]
     return [None if known is None else of_parts((row, known, code)) for row, known in zip(rows, states, strict=True)]
+
+
+def asked(tasks: Mapping[Task, str | None], kept: Store, alone: Callable[[], Makers], few: int, fresh: bool) -> dict[Task, str | None]:
+    """The same tasks with what ``ask`` says of those that will be studied, where that are a ``few``.
+
+    For it alone a study takes torch and the code of a model, which need as much memory as all else: with nothing beside it, and gone
+    before the rest begins, a build takes less.
+    """
+    new = {task for task, key in tasks.items() if fresh or not key or not kept.holds(key)}
+    futures = {task: alone().make(partial(answer, task)) for task in tasks if task in new and len(new) <= few}
+    return {_told(task, futures.get(task)): key for task, key in tasks.items()}
+
+
+def _told(task: Task, future: "Future[bytes] | None") -> Task:
+    if future is not None:
+        with suppress(Exception):  # Whatever is wrong is met again, and told, when the row is studied.
+            own, came = unpack(future.result())
+            return replace(task, own=changed(OwnLayer, own), received=came)  # ``changed`` takes its array out of what was packed.
+    return task
 
 
 def run(
@@ -137,7 +96,7 @@ def run(
 def _done(
     new: Sequence[Task], tasks: Mapping[Task, str | None], crew: Workers, kept: Store, tell: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
-    futures = {crew.submit(replace(task, colour=PLACEHOLDER)): task for task in new}
+    futures = {crew.submit(replace(task, colour=PLACEHOLDER), kept, _name(task, tasks[task])): task for task in new}
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
     while futures:
@@ -148,31 +107,30 @@ def _done(
             tell(Event("started", task.checkpoint.slug))
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)
-            done, outcome = _result(task, future, crew)
-            outcomes[task] = _keep(outcome, task, tasks[task], done, kept)
-            tell(_finished(outcome, done, stored=False))
+            done, outcomes[task] = _result(task, tasks[task], future, crew, kept)
+            tell(_finished(outcomes[task], done, stored=False))
     return outcomes
 
 
-def _result(task: Task, future: "Future[Done]", crew: Workers) -> tuple[Done, Outcome]:
+def _result(task: Task, key: str | None, future: "Future[Done]", crew: Workers, kept: Store) -> tuple[Done, Outcome]:
+    """What came of a task; as read from disk, where its arrays take no memory. Without a key it is kept for this run alone."""
     try:
         done = future.result()
     except Exception as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
-        return Done(b"", 0.0, 0), failed(task, crew.reason(error))
-    outcome: Outcome = unpack(done.packed)
-    return done, outcome
-
-
-def _keep(outcome: Outcome, task: Task, key: str | None, done: Done, kept: Store) -> Outcome:
-    """The outcome as read from disk, where its arrays take no memory; without a key it is kept for this run alone."""
-    if outcome.status != "ok":
-        return outcome
-    name = key or f"{outcome.checkpoint.slug}.once"
-    kept.put(name, done.packed)
-    again = kept.get(name)
+        return Done(None, 0.0, 0), failed(task, crew.reason(error))
+    if done.packed is not None:
+        outcome: Outcome = unpack(done.packed)
+        if outcome.status != "ok":
+            return done, outcome
+        kept.put(_name(task, key), [done.packed])
+    again = kept.get(_name(task, key))
     if again is None:
         raise RowError(f"{kept.folder}: what was just written cannot be read; expected a disk that keeps it")
-    return _placed(again, task, key)
+    return done, _placed(again, task, key)
+
+
+def _name(task: Task, key: str | None) -> str:
+    return key or f"{task.checkpoint.slug}.once"
 
 
 def _placed(outcome: Outcome, task: Task, key: str | None) -> Outcome:

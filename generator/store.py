@@ -6,7 +6,7 @@ A file is the SHA-256 of what follows, 8 bytes of length, that much JSON, and th
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ BROKEN = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, 
 MOST_BYTES = 2 * 2**30  # What the present list needs stays even beyond this.
 HEAD = 32 + 8
 Read = Callable[[int, int], bytes]
+Part = bytes | memoryview
 
 
 class Store:
@@ -52,12 +53,20 @@ class Store:
             return None
         return found if isinstance(found, Outcome) else None
 
-    def put(self, key: str, packed: bytes) -> None:
-        """Keep a packed outcome under ``key``; the name appears only when all of it is written."""
+    def holds(self, key: str) -> bool:
+        """Whether there is a file under ``key``, whatever is in it."""
+        return self._path(key).exists()
+
+    def put(self, key: str, parts: Iterable[Part]) -> None:
+        """Keep a packed outcome under ``key``; the name appears only when all of it is written.
+
+        errors: OSError where the disk does not take it
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         unfinished = self.folder / f"{key}.{os.getpid()}.unfinished"
         try:
-            unfinished.write_bytes(packed)
+            with unfinished.open("wb") as file:
+                file.writelines(parts)
             unfinished.replace(self._path(key))
         finally:
             unfinished.unlink(missing_ok=True)
@@ -78,12 +87,17 @@ class Store:
 
 def pack(value: object) -> bytes:
     """``value`` (records of ours, mappings, tuples, arrays, plain values) as the bytes of a file."""
-    blobs: list[bytes] = []
+    return b"".join(packed(value))
+
+
+def packed(value: object) -> list[Part]:
+    """The same in parts, in which arrays stand as they are in memory."""
+    blobs: list[Part] = []
     document = json.dumps(_plain(value, blobs)).encode()
     parts, digest = [len(document).to_bytes(8), document, *blobs], hashlib.sha256()
     for part in parts:
         digest.update(part)
-    return b"".join([digest.digest(), *parts])
+    return [digest.digest(), *parts]
 
 
 def unpack(data: bytes) -> Any:
@@ -102,11 +116,11 @@ def _of_file(path: Path, start: int, stop: int) -> bytes:
         return file.read(stop - start)
 
 
-def _plain(value: object, blobs: list[bytes]) -> object:
+def _plain(value: object, blobs: list[Part]) -> object:
     match value:
         case np.ndarray() | bytes():
             start = sum(map(len, blobs))
-            blobs.append(value if isinstance(value, bytes) else value.tobytes())
+            blobs.append(value if isinstance(value, bytes) else np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
             place = {"kind": type(value).__name__, "start": start, "stop": start + len(blobs[-1])}
             return place if isinstance(value, bytes) else {**place, "dtype": value.dtype.str, "shape": value.shape}
         case tuple() | list():

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from threadpoolctl import threadpool_limits
@@ -15,6 +15,7 @@ from generator.contracts import (
     Files,
     Label,
     Outcome,
+    OwnLayer,
     Provenance,
     Reading,
     Result,
@@ -39,11 +40,16 @@ REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint
 
 @dataclass(frozen=True)
 class Task:
-    """One row with all that its process needs to know of the others: its colour, and whether its source answers."""
+    """One row with all that its process needs to know of the others: its colour, and whether its source answers.
+
+    own, received: what ``ask`` returned and how many bytes came for it, where that was called before
+    """
 
     checkpoint: Checkpoint
     colour: str
     offline: bool
+    own: OwnLayer | None = field(default=None, compare=False)
+    received: int = field(default=0, compare=False)
 
 
 def all_sources() -> tuple[Source, ...]:
@@ -83,6 +89,14 @@ def study(task: Task) -> Outcome:
         return failed(task, f"unexpected {type(error).__name__}: {error}")
 
 
+def ask(task: Task) -> OwnLayer:
+    """What the model's own embedding layer returns for the row's sentence; the one part of a study that may take torch and a model's code.
+
+    errors: as those of ``inputs.read`` and ``open_files``
+    """
+    return inputs.ask(open_files(task.checkpoint, task.offline), task.checkpoint)
+
+
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     """The files of a checkpoint, from whichever source it names.
 
@@ -115,7 +129,7 @@ def _study(task: Task) -> Outcome:
     checkpoint = task.checkpoint
     files = open_files(checkpoint, task.offline)
     encodings = find(files)
-    subjects = inputs.subjects(files, checkpoint, encodings)
+    subjects = inputs.subjects(files, checkpoint, encodings, task.own)
     titles = [f"{checkpoint.title} · {encoding.part}" if len(encodings) > 1 else checkpoint.title for encoding in encodings]
     return Outcome(
         checkpoint,

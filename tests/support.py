@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,3 +88,11 @@ def save_model(model: Any, folder: Path, texts: Mapping[str, str] | None = None)
     """A model of transformers in ``folder``, its tensors under the names that its state dict gives them."""
     arrays = {name: tensor.detach().numpy() for name, tensor in model.state_dict().items()}
     return save_folder(folder, model.config.to_dict(), arrays, texts)
+
+
+class Deadly:
+    """A place that ends the process in which it is opened, as the system does with one that takes too much."""
+
+    def __fspath__(self) -> str:
+        os.kill(os.getpid(), 9)
+        return ""

@@ -22,7 +22,7 @@ from generator.analyses import (
     vectors,
     window,
 )
-from generator.contracts import Encoding, InputLayer, Provenance, Sentence, Subject
+from generator.contracts import Encoding, InputLayer, OwnLayer, Provenance, Sentence, Subject
 from generator.encodings import (
     Convolution,
     Form,
@@ -192,7 +192,7 @@ def test_lengths_of_positions_and_words_are_compared(size: float, times: str) ->
 def test_the_sum_is_said_to_equal_the_modules_only_where_it_does() -> None:
     words, positions = NOISE[:2, :8], NOISE[2:6, :8]
     for output, said in ((words + positions[:2], 1), (words + positions[:2] + 0.1, 0)):
-        found = anatomy.compute(of(rows(positions), layer(words, module_output=frozen(output), module_name="Embeddings"))).findings
+        found = anatomy.compute(of(rows(positions), layer(words, own=OwnLayer(frozen(output), "Embeddings")))).findings
         assert len([each for each in found if "equals what transformers' own Embeddings returns" in each.text]) == said
 
 

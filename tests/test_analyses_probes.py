@@ -65,7 +65,7 @@ def wrong_with_scikit_learn(rows: Floats, n_pairs: int, seed: int) -> float:
 @pytest.mark.parametrize("rows", [SMOOTH, sinusoid(60, 16), draws.normal(0, 0.02, (60, 80))], ids=["walk", "sinusoid", "noise"])
 def test_orders_are_told_as_by_logistic_regression_of_scikit_learn(rows: Floats, n_pairs: int) -> None:
     """Its search stops at another tolerance, so that single pairs near the boundary may fall on the other side."""
-    classifier = PairClassifier.of(rows, n_pairs)
+    (classifier,) = PairClassifier.of(rows, n_pairs)
     for seed in range(3):
         folds = [wrong.mean() for _, wrong in wrong_orders(classifier, draw_pairs(60, n_pairs, seed))]
         assert np.mean(folds) == pytest.approx(wrong_with_scikit_learn(rows, n_pairs, seed), abs=0.006)
@@ -76,7 +76,8 @@ def test_the_fit_is_the_minimum_of_the_penalised_loss() -> None:
     pairs = draw_pairs(60, 400, seed=0)
     after = pairs[:, 1] > pairs[:, 0]
     rows = sinusoid(60, 16)
-    scores, intercept = PairClassifier.of(rows, 400).scores(pairs, np.where(after, 1.0, -1.0))
+    (classifier,) = PairClassifier.of(rows, 400)
+    scores, intercept = classifier.scores(pairs, np.where(after, 1.0, -1.0))
     theirs = LogisticRegression(max_iter=100_000, tol=1e-9).fit(np.hstack([rows[pairs[:, 0]], rows[pairs[:, 1]]]), after)
     np.testing.assert_allclose(scores, np.stack([rows @ theirs.coef_[0, :16], rows @ theirs.coef_[0, 16:]], axis=1), rtol=0, atol=0.1)
     assert intercept == pytest.approx(theirs.intercept_[0], abs=0.1)

@@ -13,7 +13,7 @@ from time import sleep
 
 import pytest
 
-from generator import clusters, crews, runs, study, versions
+from generator import clusters, crews, runs, study, versions, work
 from generator.errors import RefusedError
 from generator.store import Store, pack
 from tests.hub_server import ROOT, run
@@ -57,7 +57,7 @@ class Cluster:
     scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
-    def crew(self, code: str = "", seconds: float = 600.0) -> Callable[[int], AbstractContextManager[runs.Workers]]:
+    def crew(self, code: str = "", seconds: float = 600.0) -> Callable[[int], AbstractContextManager[work.Workers]]:
         return partial(clusters.cluster, address=self.address, code=code or versions.code(), seconds=seconds)
 
 
@@ -83,7 +83,7 @@ def scheduler(tmp_path: Path) -> Iterator[Cluster]:
         yield cluster
 
 
-def packed(folder: Path, crew: Callable[[int], AbstractContextManager[runs.Workers]], tell: Callable[[runs.Event], None]) -> list[bytes]:
+def packed(folder: Path, crew: Callable[[int], AbstractContextManager[work.Workers]], tell: Callable[[runs.Event], None]) -> list[bytes]:
     """What comes of the folders, none of it known before."""
     rows = [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in FOLDERS.items()]
     tasks = dict.fromkeys(study.plan(rows, offline=True))
@@ -120,7 +120,7 @@ def test_a_worker_with_other_code_does_no_work(scheduler: Cluster, tmp_path: Pat
     assert outcome.reason == "its worker has other code or other libraries; expected the same checkout and the same versions everywhere"
 
 
-def studied(folder: Path, crew: Callable[[int], AbstractContextManager[runs.Workers]], *tasks: study.Task) -> list[str | None]:
+def studied(folder: Path, crew: Callable[[int], AbstractContextManager[work.Workers]], *tasks: study.Task) -> list[str | None]:
     """The reasons of what failed."""
     return [outcome.reason for outcome in runs.run(dict.fromkeys(tasks), Store(folder / "store"), crew, lambda _: None)]
 

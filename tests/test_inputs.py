@@ -8,7 +8,7 @@ import torch
 
 from generator import inputs
 from generator.analyses import anatomy
-from generator.contracts import InputLayer, LayerNorm, Result, Sentence, Subject
+from generator.contracts import InputLayer, LayerNorm, OwnLayer, Result, Sentence, Subject
 from generator.encodings import Form, Rotation
 from generator.errors import NotApplicableError, RowError
 from generator.files import FolderFiles
@@ -238,7 +238,7 @@ def test_a_config_that_does_not_fit_the_tensors_leaves_the_sum_as_it_is(config: 
 def test_a_tensor_that_the_models_module_needs_and_the_checkpoint_lacks_is_no_error(missing: str) -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
     files = DictFiles(whole.config, {name: array for name, array in whole.arrays.items() if not name.endswith(missing)}, whole.texts)
-    assert inputs.read(files, ROW).module_output is None
+    assert inputs.read(files, ROW).own.values is None
 
 
 def test_the_older_names_of_layernorms_tensors_are_read_as_well() -> None:
@@ -251,7 +251,7 @@ def test_the_older_names_of_layernorms_tensors_are_read_as_well() -> None:
 def test_two_sentences_without_a_common_token_are_no_hindrance(tmp_path: Path) -> None:
     read_back = read(tiny.build("bert"), tmp_path, " ".join(VOCABULARY[5:15]))
     layer = layer_of(read_back)
-    apart = replace(layer, sentence=part(layer.sentence, 1, 4), reversed=part(layer.reversed, 1, 4), module_output=None)
+    apart = replace(layer, sentence=part(layer.sentence, 1, 4), reversed=part(layer.reversed, 1, 4), own=OwnLayer())
     assert anatomy.compute(Subject(read_back.encoding, apart)).arrays["again_inputs"].shape == (0,)
 
 

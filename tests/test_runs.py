@@ -3,23 +3,24 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from struct import pack as packed
+from struct import pack as struct_pack
 
 import numpy as np
 import pytest
 from pebble import ProcessExpired
 
-from generator import builds, crews, fingerprint, runs, study, style
+from generator import crews, fingerprint, runs, study, style, work
 from generator.contracts import Checkpoint, Outcome
 from generator.errors import RefusedError
 from generator.kept import Kept
-from generator.store import Store, pack, unpack
+from generator.remembered import Remembered
+from generator.store import Store, pack
 from generator.style import SERIES
-from tests.support import checkpoint
+from tests.support import Deadly, checkpoint
 from tests.synthetic import BROKEN, NOTHING, ROTATION, TABLE, Contents, write_folder
 
 HUNGRY_GIB = 1
@@ -33,7 +34,7 @@ def header(**tensors: Sequence[int]) -> bytes:
         entries[name.replace("__", ".")] = {"dtype": "F32", "shape": shape, "data_offsets": [start, stop]}
         start = stop
     text = json.dumps(entries).encode()
-    return packed("<Q", len(text)) + text
+    return struct_pack("<Q", len(text)) + text
 
 
 def hungry(folder: Path) -> Path:
@@ -96,22 +97,18 @@ def test_a_row_that_takes_too_much_memory_fails_naming_the_limit_and_no_other_do
     assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "needed more than 1 GiB of memory"), ("ok", None)]
 
 
-class Deadly:
-    """A place that ends the process in which it is opened, as the system does with one that takes too much."""
-
-    def __fspath__(self) -> str:
-        os.kill(os.getpid(), 9)
-        return ""
-
-
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
     [task] = study.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
     with crews.processes(jobs=1) as crew:
-        lost, found = crew.submit(study.Task(checkpoint(place=Deadly()), "", False)), crew.submit(task)
+        deadly, kept = study.Task(checkpoint(place=Deadly()), "", False), Store(tmp_path / "store")
+        lost, found = crew.submit(deadly, kept, "lost"), crew.submit(task, kept, "found")
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
         assert crew.reason(caught.value).startswith("its process ended with code -9; it had 4 GiB of memory and 600 seconds")
-        assert unpack(found.result().packed).status == "ok"
+        assert found.result().packed is None
+    outcome = kept.get("found")
+    assert outcome is not None
+    assert outcome.status == "ok"
 
 
 def _nothing_can_be_made() -> bytes:
@@ -120,8 +117,11 @@ def _nothing_can_be_made() -> bytes:
 
 def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> None:
     with crews.processes(jobs=1) as crew:
-        remembered = builds.Remembered(Kept(tmp_path), "code", False, lambda: crew)
-        with pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"):
+        remembered = Remembered(Kept(tmp_path), "code", False)
+        with (
+            remembered.made_by(lambda: nullcontext(crew)),
+            pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"),
+        ):
             remembered.of("a.svg", _nothing_can_be_made)
 
 
@@ -135,19 +135,31 @@ def _made_by_the_second(trace: Path) -> bytes:
 def test_a_worker_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
     make = partial(_made_by_the_second, tmp_path / "trace")
     with crews.processes(jobs=1) as crew:
-        assert builds.Remembered(Kept(tmp_path), "code", False, lambda: crew).promised("a.svg", make)() == b"made"
+        remembered = Remembered(Kept(tmp_path), "code", False)
+        with remembered.made_by(lambda: nullcontext(crew)):
+            assert remembered.promised("a.svg", make)() == b"made"
 
 
 def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> None:
-    made = [builds.Remembered(Kept(tmp_path), "code", fresh, _nobody) for fresh in (False, True)]
-    with crews.processes(jobs=1) as crew:
-        first = builds.Remembered(Kept(tmp_path), "code", False, lambda: crew).of("a.svg", partial(bytes, 3))
-    assert first == made[0].of("a.svg", _nothing_can_be_made) == bytes(3)
-    with pytest.raises(AssertionError, match="asked"):
-        made[1].of("a.svg", _nothing_can_be_made)
+    first, again, fresh = (Remembered(Kept(tmp_path), "code", is_fresh) for is_fresh in (False, False, True))
+    with first.made_by(partial(crews.processes, jobs=1)):
+        assert first.of("a.svg", partial(bytes, 3)) == bytes(3)
+    for remembered in (first, again):
+        with remembered.made_by(_nobody):
+            assert remembered.of("a.svg", _nothing_can_be_made) == bytes(3)
+    with fresh.made_by(_nobody), pytest.raises(AssertionError, match="asked"):
+        fresh.of("a.svg", _nothing_can_be_made)
 
 
-def _nobody() -> runs.Makers:
+def test_of_what_is_to_be_fresh_nothing_is_made_twice_whoever_makes_it(tmp_path: Path) -> None:
+    remembered = Remembered(Kept(tmp_path), "code", True)
+    with remembered.made_by(partial(crews.processes, jobs=1)):
+        remembered.of("a.svg", partial(bytes, 3))
+    with remembered.made_by(_nobody):
+        assert remembered.promised("a.svg", _nothing_can_be_made)() == bytes(3)
+
+
+def _nobody() -> AbstractContextManager[work.Makers]:
     raise AssertionError("asked")
 
 
@@ -164,7 +176,7 @@ def test_workers_are_told_how_many_rows_are_new(tmp_path: Path) -> None:
     run(checkpoints[:1], tmp_path)
     asked: list[int] = []
 
-    def workers(n_rows: int) -> AbstractContextManager[runs.Workers]:
+    def workers(n_rows: int) -> AbstractContextManager[work.Workers]:
         asked.append(n_rows)
         return crews.processes(n_rows, jobs=1)
 

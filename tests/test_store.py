@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from generator import study
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, Result
 from generator.encodings import PositionTable, Rotation
-from generator.store import Store, pack, unpack
+from generator.store import Store, pack, packed, unpack
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
 
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Store:
 def test_the_outcome_of_any_form_comes_back_as_it_was(name: str, tmp_path: Path, store: Store) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
     outcome = study.study(study.Task(row, "#3d7fd6", offline=True))
-    store.put(KEY, pack(outcome))
+    store.put(KEY, packed(outcome))
     found = store.get(KEY)
     assert found is not None
     assert pack(found) == pack(outcome)
@@ -83,7 +83,7 @@ def test_what_is_kept_of_a_config_comes_back_as_it_was() -> None:
 def test_what_is_read_when_asked_for_goes_to_another_process_by_its_place_on_disk(store: Store) -> None:
     form = PositionTable(np.random.default_rng(0).standard_normal((400, 64)))
     result = Result(arrays={"squares": np.square(form.vectors)})
-    store.put(KEY, pack(Outcome(checkpoint(), "ok", readings=(reading(form, {"question": result}),))))
+    store.put(KEY, packed(Outcome(checkpoint(), "ok", readings=(reading(form, {"question": result}),))))
     found = store.get(KEY)
     assert found is not None
     sent = pickle.dumps((found.readings[0].encoding.form, found.readings[0].results))
@@ -97,7 +97,7 @@ def test_a_key_under_which_nothing_was_put_has_nothing(store: Store) -> None:
 
 @pytest.mark.parametrize("cut", [0, 1, 100, -100, -1])
 def test_a_file_that_is_cut_counts_as_not_there(cut: int, store: Store) -> None:
-    store.put(KEY, pack(Outcome(checkpoint(), "ok")))
+    store.put(KEY, packed(Outcome(checkpoint(), "ok")))
     [file] = store.folder.iterdir()
     file.write_bytes(file.read_bytes()[:cut])
     assert store.get(KEY) is None
@@ -105,7 +105,7 @@ def test_a_file_that_is_cut_counts_as_not_there(cut: int, store: Store) -> None:
 
 @pytest.mark.parametrize("place", range(0, 1000, 50))
 def test_a_flipped_bit_is_found_or_does_no_harm(place: int, store: Store) -> None:
-    store.put(KEY, pack(Outcome(checkpoint(), "ok", "a reason")))
+    store.put(KEY, packed(Outcome(checkpoint(), "ok", "a reason")))
     [file] = store.folder.iterdir()
     data = bytearray(file.read_bytes())
     data[place % len(data)] ^= 1
@@ -132,18 +132,18 @@ def age(path: Path, seconds: int) -> None:
 
 
 def test_beyond_its_limit_the_store_loses_what_was_longest_not_asked_for(store: Store) -> None:
-    packed = pack(Outcome(checkpoint(), "ok"))
+    whole = pack(Outcome(checkpoint(), "ok"))
     for second, key in enumerate("abcd"):
-        store.put(key, packed)
+        store.put(key, [whole])
         age(store.folder / f"{key}.outcome", second)
     store.get("a")
-    store.limit(set(), set(), most=2 * len(packed))
+    store.limit(set(), set(), most=2 * len(whole))
     assert {file.stem for file in store.folder.iterdir()} == {"a", "d"}
 
 
 def test_what_the_present_list_needs_is_kept_beyond_the_limit(store: Store) -> None:
-    store.put("old", pack(Outcome(checkpoint(), "ok")))
-    store.put("new", pack(Outcome(checkpoint(), "ok")))
+    store.put("old", packed(Outcome(checkpoint(), "ok")))
+    store.put("new", packed(Outcome(checkpoint(), "ok")))
     store.drawings.put("used", b"<svg/>")
     store.drawings.put("former", b"<svg/>")
     store.limit({"old"}, {"used"}, most=0)
@@ -151,7 +151,7 @@ def test_what_the_present_list_needs_is_kept_beyond_the_limit(store: Store) -> N
 
 
 def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(store: Store) -> None:
-    store.put(KEY, pack(Outcome(checkpoint(), "ok")))
+    store.put(KEY, packed(Outcome(checkpoint(), "ok")))
     (store.folder / "x.unfinished").write_bytes(b"half")
     store.limit(set(), set())
     assert [file.name for file in store.folder.iterdir()] == [f"{KEY}.outcome"]
@@ -159,7 +159,7 @@ def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(stor
 
 def test_arrays_are_read_when_they_are_asked_for(tmp_path: Path, store: Store) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", TABLE)))
-    store.put(KEY, pack(study.study(study.Task(row, "#3d7fd6", offline=True))))
+    store.put(KEY, packed(study.study(study.Task(row, "#3d7fd6", offline=True))))
     found = store.get(KEY)
     assert found is not None
     form, arrays = found.readings[0].encoding.form, found.readings[0].results["table"].arrays

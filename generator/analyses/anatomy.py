@@ -62,7 +62,7 @@ def compute(subject: Subject[Form]) -> Result:
     backward = steps(layer, layer.reversed, form)
     last, last_backward = list(forward.values())[-1], list(backward.values())[-1]
     norms = {f"norms_{name}": row_norms(rows) for name, rows in forward.items()}
-    difference = None if layer.module_output is None else float(np.max(np.abs(last - layer.module_output)))
+    difference = None if layer.own.values is None else float(np.max(np.abs(last - layer.own.values)))
     return Result(
         metrics=(
             Metric("tokens", "Tokens of the sentence", float(len(last))),
@@ -104,7 +104,7 @@ def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float |
         return (Finding("Nothing about position is added to the input: a word's vector is the same wherever it stands."), *notes)
     if difference is None or difference > 1e-6:
         return notes
-    text = f"The sum made here equals what transformers' own {layer.module_name} returns (largest difference {significant(difference, 2)})."
+    text = f"The sum made here equals what transformers' own {layer.own.name} returns (largest difference {significant(difference, 2)})."
     return (Finding(text, ("module_difference",), 0.2), *notes)
 
 

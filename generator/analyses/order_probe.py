@@ -26,10 +26,11 @@ TOLD, UNTOLD = 10.0, 30.0  # per cent of pairs told wrongly, in the protocol of 
 def compute(subject: Subject[PositionTable]) -> Result:
     rows = probed(subject.encoding.form)
     most = len(rows) ** 2
-    few, pairs, wrong = _told(rows, min(FEW, most), DRAWS)
+    of_few, of_many = PairClassifier.of(rows, min(FEW, most), MANY)
+    few, pairs, wrong = _told(of_few, min(FEW, most), DRAWS)
     many = np.zeros(0)
     if most >= MANY:
-        many, pairs, wrong = _told(rows, MANY, MANY_DRAWS)
+        many, pairs, wrong = _told(of_many, MANY, MANY_DRAWS)
     edges, by_distance = _by_distance(pairs, wrong, len(rows))
     error, spread = float(few.mean()), float(few.std(ddof=1))
     error_many, spread_many = (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)
@@ -46,12 +47,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
     )
 
 
-def _told(rows: Floats, n_pairs: int, draws: int) -> tuple[Floats, Array, Array]:
+def _told(classifier: PairClassifier, n_pairs: int, draws: int) -> tuple[Floats, Array, Array]:
     """Error of each draw in per cent, mean over its folds: (draws,); all pairs (draws · n_pairs, 2), and which were told wrongly."""
-    classifier = PairClassifier.of(rows, n_pairs)
     errors, all_pairs, all_wrong = [], [], []
     for seed in range(draws):
-        pairs = draw_pairs(len(rows), n_pairs, seed)
+        pairs = draw_pairs(len(classifier.features), n_pairs, seed)
         wrong = np.zeros(n_pairs, dtype=bool)
         shares = []
         for held, told_wrongly in wrong_orders(classifier, pairs):

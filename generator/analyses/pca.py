@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
-from generator.encodings import PositionTable
+from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics import Floats, finite
 from generator.plotting import colour_bar, panels
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
-SHOWN = 3
 NAMES = ("the first component", "the first two components", "the first three components", "the first four components")
 ROUND, STEADY, ONWARDS = 0.4, 0.95, 0.8
 FEWEST = 16  # Fewer positions go round a circle by chance.
@@ -34,10 +33,10 @@ HELIX = "GPT-2's table is known for this shape (Yedidia 2023). On a helix, a mov
 def compute(subject: Subject[PositionTable]) -> Result:
     form = subject.encoding.form
     finite(form.vectors, "the table")
-    if min(form.vectors.shape) < SHOWN + 1:
+    if min(form.vectors.shape) < LEADING + 1:
         raise NotApplicableError(f"a table of {form.vectors.shape[0]} × {form.vectors.shape[1]} has no three components to look along")
     shares = form.components.values**2 / np.sum(form.components.values**2)  # (k,)
-    coordinates = oriented(form.components.scores[:, :SHOWN] * np.sqrt(len(form.vectors) * shares[:SHOWN]))
+    coordinates = oriented(form.components.scores * np.sqrt(len(form.vectors) * shares[:LEADING]))
     turns, steady, even = around(coordinates[:, 0], coordinates[:, 1])
     onwards = abs(rank_correlation(coordinates[:, 2]))
     measured = (
@@ -51,7 +50,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
         Metric("onwards", "Rank correlation of component 3 with position, its size", onwards),
     )
     circles = form.grid is None and len(coordinates) >= FEWEST and turns >= 1.0 and steady >= STEADY and even <= ROUND
-    findings = _findings(Path(float(shares[:2].sum()), float(shares[:SHOWN].sum()), turns, steady), circles, circles and onwards >= ONWARDS)
+    path = Path(float(shares[:2].sum()), float(shares[:LEADING].sum()), turns, steady)
+    findings = _findings(path, circles, circles and onwards >= ONWARDS)
     return Result(measured, {"coordinates": coordinates, "shares": shares}, findings)
 
 
@@ -113,13 +113,13 @@ def _findings(path: Path, circles: bool, is_helix: bool) -> tuple[Finding, ...]:
 
 
 def draw(results: Results) -> "Figure":
-    figure, axes = panels(SHOWN * len(results), columns=SHOWN, height=2.7, box_aspect=1)
+    figure, axes = panels(LEADING * len(results), columns=LEADING, height=2.7, box_aspect=1)
     every = ceil(sum(len(result.arrays["coordinates"]) for result in results.values()) / POINTS)
     for row, (label, result) in enumerate(results.items()):
         coordinates, shares = result.arrays["coordinates"], result.arrays["shares"]
         limit = 1.08 * float(np.abs(coordinates).max())
-        for column, (first, second) in enumerate(combinations(range(SHOWN), 2)):
-            each = axes[SHOWN * row + column]
+        for column, (first, second) in enumerate(combinations(range(LEADING), 2)):
+            each = axes[LEADING * row + column]
             picture = _path(each, coordinates[:, first], coordinates[:, second], every)
             each.set(xlim=(-limit, limit), ylim=(-limit, limit))
             each.set(
@@ -127,7 +127,7 @@ def draw(results: Results) -> "Figure":
                 ylabel=f"component {second + 1} ({100 * shares[second]:.0f} %)",
             )
             each.tick_params(labelsize=7)
-        axes[SHOWN * row].set_title(label.title, color=label.colour)
+        axes[LEADING * row].set_title(label.title, color=label.colour)
     colour_bar(figure, picture, axes, "position, from the first (0) to the last (1)")
     return figure
 
@@ -148,7 +148,7 @@ def _path(axes: "Axes", across: Floats, up: Floats, every: int) -> "ScalarMappab
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: {', '.join(f'{metric.value:.0f} %' for metric in result.metrics[:SHOWN])} of the variance in the first one, two and three, "
+        f"{label.title}: {', '.join(f'{metric.value:.0f} %' for metric in result.metrics[:LEADING])} of the variance in the first one, two and three, "
         f"{result.metrics[4].value:.1f} turns"
         for label, result in results.items()
     )

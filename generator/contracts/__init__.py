@@ -17,7 +17,7 @@ from generator.contracts.reading import (
     TensorInfo,
 )
 from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
-from generator.contracts.subjects import InputLayer, LayerNorm, Sentence, Subject
+from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 
 __all__ = [
     "SENTENCE",
@@ -39,6 +39,7 @@ __all__ = [
     "Metric",
     "Numbers",
     "Outcome",
+    "OwnLayer",
     "Page",
     "PageKind",
     "Picture",

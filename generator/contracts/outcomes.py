@@ -57,6 +57,10 @@ class Outcome:
 Maker = Callable[[], bytes]
 
 
+def _nothing(_: Sequence[Analysis], __: Sequence[Scheme]) -> Mapping[str, Maker]:
+    return {}
+
+
 def _anew(_: str, make: Maker) -> Maker:
     return make
 
@@ -113,10 +117,15 @@ class Page:
 
 @dataclass(frozen=True)
 class PageKind:
-    """A kind of page: all that there are of it for one run."""
+    """A kind of page: all that there are of it for one run.
+
+    ahead: by name, what ``pages`` will have remembered that depends on no checkpoint and takes a large library: it is made first, by
+    a process with nothing beside it
+    """
 
     key: str
     pages: Callable[[Atlas], list[Page]]
+    ahead: "Callable[[Sequence[Analysis], Sequence[Scheme]], Mapping[str, Maker]]" = _nothing
 
 
 Tree = Mapping[str, bytes]

@@ -27,11 +27,19 @@ class Sentence:
 
 
 @dataclass(frozen=True, eq=False)
+class OwnLayer:
+    """What the embedding layer that transformers has for a checkpoint returns for its sentence: values (n_tokens, d_model), by a class
+    of this name; nothing where there is no such layer."""
+
+    values: Floats | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class InputLayer:
     """All that goes into the first layer for one sentence, and for its words in reverse.
 
     token_type: (d_model,), the row of type 0; word_scale: what word rows are multiplied by
-    module_output: (n_tokens, d_model), what transformers' own embedding layer returns, where there is one
     """
 
     sentence: Sentence
@@ -40,8 +48,7 @@ class InputLayer:
     word_scale: float = 1.0
     token_type: Floats | None = None
     norm: LayerNorm | None = None
-    module_output: Floats | None = None
-    module_name: str = ""
+    own: OwnLayer = OwnLayer()
     notes: tuple[str, ...] = ()
 
 

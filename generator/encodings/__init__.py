@@ -6,14 +6,14 @@ A form is a type: analyses state which ones they understand. How a checkpoint ca
 from generator.encodings.nothing import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
 from generator.encodings.rotations import Rotation
-from generator.encodings.tables import BASE, Components, PositionTable, SinusoidLayout, grid_sinusoid, sinusoid, whole_turn_sinusoid
+from generator.encodings.tables import BASE, LEADING, PositionTable, SinusoidLayout, grid_sinusoid, sinusoid, whole_turn_sinusoid
 from generator.encodings.windows import WindowBias
 
 Form = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution | NoEncoding
 
 __all__ = [
     "BASE",
-    "Components",
+    "LEADING",
     "Convolution",
     "Form",
     "NoEncoding",

@@ -45,15 +45,20 @@ class Rotation:
         """The name of the rule that rescales the frequencies; "default" where none does."""
         return str(self.scaling.get("rope_type", self.scaling.get("type", "default")))
 
+    @property
+    def is_rescaled(self) -> bool:
+        """Whether ``frequencies`` and ``attention_factor`` come from transformers, and with it from torch."""
+        return self.rope_type != "default"
+
     @cached_property
     def frequencies(self) -> Floats:
         """What the checkpoint turns by, after scaling: (n_pairs,), radians per position."""
-        return self.unscaled_frequencies if self.rope_type == "default" else self._rescaled[0]
+        return self._rescaled[0] if self.is_rescaled else self.unscaled_frequencies
 
     @cached_property
     def attention_factor(self) -> float:
         """The factor on sine and cosine that some scalings bring along; 1 without one."""
-        return 1.0 if self.rope_type == "default" else self._rescaled[1]
+        return self._rescaled[1] if self.is_rescaled else 1.0
 
     @cached_property
     def _rescaled(self) -> tuple[Floats, float]:

@@ -12,6 +12,7 @@ from generator.numerics import FLAT, Floats, cosine_matrix, frozen
 SinusoidLayout = Literal["interleaved", "halves", "tensor2tensor"]
 BASE = 10_000.0  # Vaswani et al. 2017, section 3.5
 MOST_WORK = 4e10  # 16,384 × 1,024 and 2,048 × 9,216 are within; a larger table would be decomposed for minutes.
+LEADING = 3  # components along which positions are kept
 WHOLE_TURN_EPSILON = 1e-6  # DETR adds it to the number of places.
 
 
@@ -70,12 +71,11 @@ def whole_turn_sinusoid(grid: tuple[int, int], d_model: int) -> Floats:
 class Components:
     """The singular value decomposition of a table less its mean row: table − mean = scores · diag(values) · directions.
 
-    scores: (n_positions, k), values: (k,) from the largest, directions: (k, d_model); k = min(n_positions, d_model)
+    scores: (n_positions, LEADING), its first columns; values: (min(n_positions, d_model),) from the largest
     """
 
     scores: Floats
     values: Floats
-    directions: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +113,10 @@ class PositionTable:
         centred = self._in_own_units - self._in_own_units.mean(axis=0)
         if np.max(np.abs(centred)) <= FLAT:
             raise NotApplicableError("all positions have the same vector")
-        return Components(*map(frozen, np.linalg.svd(centred, full_matrices=False)))
+        scores, values, _ = np.linalg.svd(centred, full_matrices=False)
+        return Components(frozen(scores[:, :LEADING]), frozen(values))
 
-    @cached_property
+    @property
     def _in_own_units(self) -> Floats:
         if self.vectors.size * min(self.vectors.shape) > MOST_WORK:
             raise NotApplicableError(f"a table of {self.vectors.shape[0]:,} × {self.vectors.shape[1]:,} takes too long to decompose")

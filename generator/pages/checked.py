@@ -1,15 +1,17 @@
 """The values that others give, beside ours."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from threadpoolctl import threadpool_limits
 
 from generator.contracts import Analysis, Atlas, Encoding, Maker, Page, PageKind, Published, Scheme
-from generator.encodings import Form, PositionTable
+from generator.encodings import Form, PositionTable, Rotation
 from generator.published import Check, check
+
+RESCALED = f"{__name__} rescaled"
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,35 @@ def pages(atlas: Atlas) -> list[Page]:
     def table(sha256: str) -> Form | None:
         return next((one.form for one in encodings if one.provenance.sha256 == sha256 and _whole(one)), None)
 
-    cases = [case for kind in (atlas.analyses, atlas.schemes) for record in kind for case in record.published]
-    wanted = sorted({case.sha256 for case in cases if case.sha256})
+    cases = _cases(atlas.analyses, atlas.schemes)
+    rescaled = [case for case in cases if _is_rescaled(case)]
+    others = [case for case in cases if not _is_rescaled(case)]
+    wanted = sorted({case.sha256 for case in others if case.sha256})
     tables = {sha256: form for sha256 in wanted if (form := table(sha256))}
-    made = atlas.remember(f"{__name__} {[*tables]}", partial(_asked, cases, tables))
-    return [Page("learn/checked-against.md", "checked.md.jinja", {"found": partial(_found, atlas, cases, made)})]
+    made = (
+        (rescaled, atlas.remember(RESCALED, partial(_asked, rescaled, {}))),
+        (others, atlas.remember(f"{__name__} {[*tables]}", partial(_asked, others, tables))),
+    )
+    return [Page("learn/checked-against.md", "checked.md.jinja", {"found": partial(_found, atlas, made)})]
 
 
-def _found(atlas: Atlas, cases: Sequence[Published], made: Maker) -> tuple[list[Group], dict[str, int]]:
+def ahead(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> dict[str, Maker]:
+    """The cases that take torch."""
+    return {RESCALED: partial(_asked, [case for case in _cases(analyses, schemes) if _is_rescaled(case)], {})}
+
+
+def _cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> list[Published]:
+    return [case for kind in (analyses, schemes) for record in kind for case in record.published]
+
+
+def _is_rescaled(case: Published) -> bool:
+    form = None if case.given is None else case.given()
+    return isinstance(form, Rotation) and form.is_rescaled
+
+
+def _found(atlas: Atlas, made: Iterable[tuple[Sequence[Published], Maker]]) -> tuple[list[Group], dict[str, int]]:
     """All cases by what they belong to, and how many there are, agree, and could not be asked."""
-    ours = dict(zip(map(id, cases), json.loads(made()), strict=True))
+    ours = {id(case): found for cases, make in made for case, found in zip(cases, json.loads(make()), strict=True)}
     groups = [*_groups("analyses", atlas.analyses, ours), *_groups("schemes", atlas.schemes, ours)]
     every = [one for group in groups for one in group.checks]
     return groups, {"all": len(every), "agree": sum(one.agrees for one in every), "absent": sum(one.ours is None for one in every)}
@@ -62,4 +83,4 @@ def _whole(encoding: Encoding[Form]) -> bool:
     return isinstance(encoding.form, PositionTable) and encoding.form.vectors.shape == encoding.provenance.shape
 
 
-PAGE = PageKind("checked", pages)
+PAGE = PageKind("checked", pages, ahead)

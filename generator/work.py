@@ -1,0 +1,95 @@
+"""What is done elsewhere than in the main process, and the interfaces of those who do it."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from time import monotonic
+from typing import Protocol
+
+from threadpoolctl import threadpool_limits
+
+from generator.contracts import Maker
+from generator.store import Store, pack, packed
+from generator.study import Task, all_sources, ask, study
+
+FEW = 8  # rows
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a worker sends back: a packed outcome, if it has not put that into the store itself, and what it took."""
+
+    packed: bytes | None
+    seconds: float
+    received: int
+
+
+class Workers(Protocol):
+    """Whoever does the work: processes on this machine or on others."""
+
+    def submit(self, task: Task, kept: Store, key: str) -> "Future[Done]":
+        """Do ``attempt`` of a task sometime; whoever shares no disk with the store leaves it out."""
+
+    def reason(self, error: BaseException) -> str:
+        """What an error says of the worker that it comes from."""
+
+
+class Makers(Protocol):
+    """Whoever makes what the pages ask for: processes on this machine, which read results from its own disk."""
+
+    def make(self, maker: Maker) -> "Future[bytes]":
+        """Do ``made`` of it sometime."""
+
+    def reason(self, error: BaseException) -> str:
+        """As that of workers."""
+
+
+@dataclass(frozen=True)
+class Crews:
+    """Those who study so many checkpoints, those who draw what compares them, and one who works alone; they start when they are called for.
+
+    few: up to how many rows are asked about by the one who is alone; among more it is faster if each asks for itself
+    """
+
+    studying: Callable[[int], AbstractContextManager[Workers]]
+    drawing: Callable[[], AbstractContextManager[Makers]]
+    alone: Callable[[], AbstractContextManager[Makers]]
+    few: int = FEW
+
+
+def received() -> int:
+    """Bytes that came to this process over the network."""
+    return sum(source.received() for source in all_sources())
+
+
+def attempt(task: Task, kept: Store | None = None, key: str = "") -> Done:
+    """The study of one task, by whichever process this is; what succeeds goes to ``kept``, where that is at hand, and all else back.
+
+    errors: MemoryError
+    """
+    begun, before = monotonic(), received()
+    outcome, sent = study(task), None
+    try:
+        if kept is None or outcome.status != "ok":
+            sent = pack(outcome)
+        else:
+            kept.put(key, packed(outcome))
+    except OSError:
+        sent = pack(outcome)  # Whoever waits for it will say what is wrong with the disk.
+    return Done(sent, monotonic() - begun, received() - before + task.received)
+
+
+def answer(task: Task) -> bytes:
+    """What ``ask`` says of one task and how many bytes came over the network for it, packed.
+
+    errors: as those of ``ask``
+    """
+    before = received()
+    return pack((ask(task), received() - before))
+
+
+def made(make: Maker) -> bytes:
+    """What ``make`` returns, by whichever process this is."""
+    with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
+        return make()
