@@ -1,12 +1,12 @@
 """Who does the work of a run on this machine: processes, each within limits."""
 
+import ctypes
 import multiprocessing
-import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLongError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ SHARED = (
 SHARED_BY_MANY = ("torch", "transformers.models.auto.modeling_auto")  # A list of a few may not need them, or in one process alone.
 
 
-AT_ONCE = ("MALLOC_MMAP_THRESHOLD_", str(2**20))  # From so many bytes on, glibc gives back at once what is freed.
+M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None, alone
     from pebble import ProcessPool
 
     within = limits or Limits()
-    os.environ.setdefault(*AT_ONCE)
+    _give_back_memory()
     context = multiprocessing.get_context("spawn") if alone else _context(n_rows)
-    with ProcessPool(max_workers=jobs, context=context, initializer=_limit_memory, initargs=(within.memory,)) as pool:
+    with ProcessPool(max_workers=jobs, context=context, initializer=_begin, initargs=(within.memory,)) as pool:
         try:
             yield _Processes(pool, within)
         except BaseException:
@@ -82,6 +82,17 @@ def _context(n_rows: int) -> Any:
         return multiprocessing.get_context("spawn")
     multiprocessing.set_forkserver_preload([*(SHARED_BY_MANY if n_rows > FEW else ()), *SHARED])
     return multiprocessing.get_context("forkserver")
+
+
+def _give_back_memory() -> None:
+    """Have glibc return the memory of large arrays once they are gone; without that it learns from the first of them to keep it."""
+    with suppress(AttributeError, OSError, TypeError):  # Other systems have no such thing.
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+
+
+def _begin(most: int) -> None:
+    _give_back_memory()
+    _limit_memory(most)
 
 
 def _limit_memory(most: int) -> None:

@@ -1,6 +1,7 @@
 """Figures as SVG: the same bytes for the same numbers, small, and light or dark as the page around them is."""
 
 import base64
+import gc
 import io
 import re
 from collections.abc import Callable
@@ -22,6 +23,7 @@ def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     with mpl.rc_context(STYLE):
         buffer = io.StringIO()
         _save(draw(*inputs), buffer)
+    gc.collect(1)  # The parts of a figure refer to each other, and would stay until many more have come.
     text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
     text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it fills the window; the box keeps its shape.
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
