@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,12 @@ class Taken:
     busy: float
     peak: int
     own: int
+
+
+def print_line(line: str) -> None:
+    """Say it at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def taken(command: Sequence[str], environment: Mapping[str, str], folder: Path) -> Taken:

@@ -14,7 +14,7 @@ from time import time
 import numpy as np
 from safetensors.numpy import save_file
 
-from benchmarks.measured import Taken, taken
+from benchmarks.measured import Taken, print_line, taken
 from generator import config, fingerprint, runs, study, versions
 from generator.contracts import Label, Metric, Reading, Result
 from generator.store import Store, pack, packed, unpack
@@ -45,12 +45,6 @@ def main(counts: list[int]) -> None:
             large = [page for page in (folder / "out/site").rglob("*.html") if page.stat().st_size > MOST_PAGE_BYTES]
             for page in sorted(large, key=lambda page: -page.stat().st_size)[:8]:
                 print_line(f"  {page.relative_to(folder / 'out/site')}: {page.stat().st_size / 1e3:,.0f} kB")
-
-
-def print_line(line: str) -> None:
-    """Say it at once."""
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 def _changes(folder: Path, rows: list[dict[str, object]]) -> Iterator[tuple[str, int]]:

@@ -56,10 +56,9 @@ def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> lis
 
 
 def asked(tasks: Mapping[Task, str | None], kept: Store, alone: Callable[[], Makers], few: int, fresh: bool) -> dict[Task, str | None]:
-    """The same tasks with what ``ask`` says of those that will be studied, where that are a ``few``.
+    """The same tasks with what ``ask`` says of those that will be studied, if they are a ``few`` at most.
 
-    For it alone a study takes torch and the code of a model, which need as much memory as all else: with nothing beside it, and gone
-    before the rest begins, a build takes less.
+    Nothing else of a study takes torch and the code of a model, which fill as much memory as all the rest; so they are gone before that begins.
     """
     new = {task for task, key in tasks.items() if fresh or not key or not kept.holds(key)}
     futures = {task: alone().make(partial(answer, task)) for task in tasks if task in new and len(new) <= few}
@@ -85,7 +84,7 @@ def run(
     known = {task: key for task, key in tasks.items() if key and not fresh}
     found = {task: _placed(outcome, task, key) for task, key in known.items() if (outcome := kept.get(key)) is not None}
     for outcome in found.values():
-        tell(_finished(outcome, Done(b"", 0.0, 0), stored=True))
+        tell(_finished(outcome, Done(None, 0.0, 0), stored=True))
     new = [task for task in tasks if task not in found]
     if new:
         with workers(len(new)) as crew:
