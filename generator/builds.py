@@ -47,16 +47,16 @@ def build(
     if whole is None or noted.get("key") != whole:
         kept = Store(folder / "store")
         remembered = Remembered(kept.drawings, code, fresh)
-        with remembered.made_by(crews.alone) as alone:
-            _make_ahead(remembered)
-            asked = runs.asked(dict(zip(tasks, keys, strict=True)), kept, alone, crews.few, fresh)
-        outcomes = runs.run(asked, kept, crews.studying, tell, fresh)
+        known = dict(zip(tasks, keys, strict=True))
+        new = runs.new_among(known, kept, fresh)
+        told = _told_ahead(known, new, remembered, crews) if len(new) <= crews.few else known
+        outcomes = runs.run(told, kept, crews.studying, tell, fresh)
         with remembered.made_by(crews.drawing):
             changed = _write(_atlas(outcomes, remembered), folder, remembered, tell)
         if changed or noted.get("html") != html_key:
             tell(runs.Stage("mkdocs"))
-            known = html.Known(Stamps(folder / SITE_STAMPS, html_key), render.hand_written(SITE_SRC))
-            html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time(), known)
+            former = html.Known(Stamps(folder / SITE_STAMPS, html_key), render.hand_written(SITE_SRC))
+            html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time(), former)
         counts = Counter(str(outcome.status) for outcome in outcomes)
         complete = counts["ok"] == len(tasks)  # What was not may be the next time, though nothing here has changed.
         note = {"key": whole if complete else None, "html": html_key, "counts": {status: counts[status] for status in STATUSES}}
@@ -72,10 +72,18 @@ def _whole(tasks: Sequence[study.Task], keys: Sequence[str | None], html_key: st
     return None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents((TEMPLATES,)), html_key))
 
 
-def _make_ahead(remembered: Remembered) -> None:
-    for kind in discovery.load(pages, PageKind):
-        for name, make in kind.ahead(study.all_analyses(), study.all_schemes()).items():
-            remembered.of(name, make)
+def _told_ahead(
+    tasks: Mapping[study.Task, str | None], new: Sequence[study.Task], remembered: Remembered, crews: Crews
+) -> Mapping[study.Task, str | None]:
+    """The tasks with what transformers' own layers say, and what pages need of torch made; by one process, which ends before others begin.
+
+    For these alone most builds take torch and the code of a model, which fill as much memory as all the rest.
+    """
+    with remembered.made_by(crews.alone) as alone:
+        for kind in discovery.load(pages, PageKind):
+            for name, make in kind.ahead(study.all_analyses(), study.all_schemes()).items():
+                remembered.of(name, make)
+        return runs.asked(tasks, new, alone)
 
 
 def _html_key(code: str) -> str:

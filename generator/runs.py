@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Literal
 
 from generator.contracts import Outcome, OwnLayer, Reading, Status
@@ -17,6 +18,7 @@ from generator.study import Task, all_sources, failed
 from generator.work import Done, Makers, Workers, answer
 
 POLL_SECONDS = 0.2
+ASKING_SECONDS = 30.0  # for all rows; a Hub that has us wait is waited for by studies, side by side.
 PLACEHOLDER = "#6f706e"  # Drawn in this, whatever place a checkpoint has in the list; no figure uses it for anything else.
 
 
@@ -55,22 +57,25 @@ def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> lis
     return [None if known is None else of_parts((row, known, code)) for row, known in zip(rows, states, strict=True)]
 
 
-def asked(tasks: Mapping[Task, str | None], kept: Store, alone: Callable[[], Makers], few: int, fresh: bool) -> dict[Task, str | None]:
-    """The same tasks with what ``ask`` says of those that will be studied, if they are a ``few`` at most.
-
-    Nothing else of a study takes torch and the code of a model, which fill as much memory as all the rest; so they are gone before that begins.
-    """
-    new = {task for task, key in tasks.items() if fresh or not key or not kept.holds(key)}
-    futures = {task: alone().make(partial(answer, task)) for task in tasks if task in new and len(new) <= few}
-    return {_told(task, futures.get(task)): key for task, key in tasks.items()}
+def new_among(tasks: Mapping[Task, str | None], kept: Store, fresh: bool) -> list[Task]:
+    """Those of which nothing is kept, or all if they are to be ``fresh``."""
+    return [task for task, key in tasks.items() if fresh or not key or not kept.holds(key)]
 
 
-def _told(task: Task, future: "Future[bytes] | None") -> Task:
-    if future is not None:
-        with suppress(Exception):  # Whatever is wrong is met again, and told, when the row is studied.
-            own, came = unpack(future.result())
-            return replace(task, own=changed(OwnLayer, own), received=came)  # ``changed`` takes its array out of what was packed.
-    return task
+def asked(tasks: Mapping[Task, str | None], new: Sequence[Task], alone: Callable[[], Makers]) -> dict[Task, str | None]:
+    """The same tasks, the ``new`` ones with what ``ask`` says of them, as far as that comes in time."""
+    end = monotonic() + ASKING_SECONDS
+    futures = {task: alone().make(partial(answer, task)) for task in new if not task.checkpoint.pickle}  # torch loads those anyway.
+    return {_told(task, futures[task], end) if task in futures else task: key for task, key in tasks.items()}
+
+
+def _told(task: Task, future: "Future[bytes]", end: float) -> Task:
+    try:
+        own, came = unpack(future.result(max(end - monotonic(), 0.0)))
+    except Exception:  # noqa: BLE001  # Late or lost: the study asks for itself.
+        future.cancel()
+        return task
+    return replace(task, own=own and changed(OwnLayer, own), received=came)  # ``changed`` takes the array out of what was packed.
 
 
 def run(

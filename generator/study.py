@@ -24,7 +24,7 @@ from generator.contracts import (
     Source,
     Subject,
 )
-from generator.encodings import Form
+from generator.encodings import Form, Rotation
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.layout import layout
 from generator.model_config import facts
@@ -90,7 +90,7 @@ def study(task: Task) -> Outcome:
 
 
 def ask(task: Task) -> OwnLayer:
-    """What the model's own embedding layer returns for the row's sentence; the one part of a study that may take torch and a model's code.
+    """What the model's own embedding layer returns for the row's sentence; it may take torch and a model's code.
 
     errors: as those of ``inputs.read`` and ``open_files``
     """
@@ -151,7 +151,9 @@ def _read(subject: Subject[Form], label: Label) -> Reading:
             name = f"{analysis.key}-{spec.key}"
             drawings[name], alts[name] = svg(spec.draw, shown), spec.alt(shown)
     picture = svg(thumbnail, subject.encoding.form.kernel(THUMBNAIL).mean(axis=0))
-    return Reading(subject.encoding, label, results, drawings, alts, picture)
+    form = subject.encoding.form
+    encoding = replace(subject.encoding, form=form.settled if isinstance(form, Rotation) else form)
+    return Reading(encoding, label, results, drawings, alts, picture)
 
 
 def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:

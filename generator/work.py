@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
@@ -36,7 +36,7 @@ class Workers(Protocol):
 
 
 class Makers(Protocol):
-    """Whoever makes what the pages ask for: processes on this machine, which read results from its own disk."""
+    """Whoever makes all else: processes on this machine, which read results from its own disk."""
 
     def make(self, maker: Maker) -> "Future[bytes]":
         """Do ``made`` of it sometime."""
@@ -49,7 +49,7 @@ class Makers(Protocol):
 class Crews:
     """Those who study so many checkpoints, those who draw what compares them, and one who works alone; they start when they are called for.
 
-    few: up to how many rows are asked about by the one who is alone; among more it is faster if each asks for itself
+    few: with more new rows than these nobody works alone, since it is faster if each asks for itself
     """
 
     studying: Callable[[int], AbstractContextManager[Workers]]
@@ -81,12 +81,11 @@ def attempt(task: Task, kept: Store | None = None, key: str = "") -> Done:
 
 
 def answer(task: Task) -> bytes:
-    """What ``ask`` says of one task and how many bytes came over the network for it, packed.
-
-    errors: as those of ``ask``
-    """
-    before = received()
-    return pack((ask(task), received() - before))
+    """What ``ask`` says of one task, or None where something is wrong, and how many bytes came over the network for it, packed."""
+    own, before = None, received()
+    with suppress(Exception):  # The study meets it again, and tells it.
+        own = ask(task)
+    return pack((own, received() - before))
 
 
 def made(make: Maker) -> bytes:

@@ -1,16 +1,22 @@
 """What takes torch is asked by one process before any other starts, and the answer is the same as if each had asked for itself."""
 
+import gc
+import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from generator import crews, runs, study, work
+from generator import builds, crews, hub_answers, runs, study, work
 from generator.contracts import Atlas, Maker, OwnLayer
+from generator.errors import RowError
+from generator.files import FolderFiles
 from generator.pages import checked
-from generator.store import Store, pack
+from generator.store import Store, pack, unpack
 from tests import tiny
 from tests.support import Deadly, checkpoint, save_model
 from tests.synthetic import ROTATION, write_folder
@@ -38,18 +44,12 @@ def large_libraries() -> bytes:
     return " ".join(name for name in LARGE if name in sys.modules).encode()
 
 
-def asked(
-    tasks: list[study.Task], kept: Store, alone: Callable[[], work.Makers], few: int = work.FEW, fresh: bool = False
-) -> list[study.Task]:
-    return [*runs.asked(dict.fromkeys(tasks, "key"), kept, alone, few, fresh)]
+def asked(tasks: list[study.Task], alone: work.Makers) -> list[study.Task]:
+    return [*runs.asked(dict.fromkeys(tasks, "key"), tasks, lambda: alone)]
 
 
-def nobody() -> work.Makers:
-    raise AssertionError("asked")
-
-
-def test_a_study_with_the_answer_is_the_same_as_one_that_asks_itself(bert: study.Task, alone: work.Makers, tmp_path: Path) -> None:
-    [told] = asked([bert], Store(tmp_path), lambda: alone)
+def test_a_study_with_the_answer_is_the_same_as_one_that_asks_itself(bert: study.Task, alone: work.Makers) -> None:
+    [told] = asked([bert], alone)
     assert told.own is not None
     assert told.own.name == "BertEmbeddings"
     assert pack(study.study(told)) == pack(study.study(bert))
@@ -57,7 +57,7 @@ def test_a_study_with_the_answer_is_the_same_as_one_that_asks_itself(bert: study
 
 def test_whoever_has_the_answer_imports_no_large_library(bert: study.Task, alone: work.Makers, tmp_path: Path) -> None:
     store = Store(tmp_path)
-    [told] = asked([bert], store, lambda: alone)
+    [told] = asked([bert], alone)
     with crews.processes(jobs=1) as crew:
         for task, libraries in ((told, b""), (bert, b"torch transformers")):
             crew.submit(task, store, "key").result()
@@ -83,30 +83,84 @@ def test_for_the_page_of_published_values_large_libraries_are_needed_ahead_alone
         assert crew.make(large_libraries).result() == b"torch transformers"
 
 
-def test_nobody_is_asked_what_is_in_the_store_unless_all_is_to_be_fresh(bert: study.Task, tmp_path: Path) -> None:
-    kept = Store(tmp_path)
+def test_what_is_in_the_store_is_not_new_unless_all_is_to_be_fresh(bert: study.Task, tmp_path: Path) -> None:
+    kept, keys = Store(tmp_path), {bert: "key"}
+    assert runs.new_among(keys, kept, fresh=False) == [bert]
     kept.put("key", [b"whatever it is"])
-    assert asked([bert], kept, nobody)[0].own is None
-    with pytest.raises(AssertionError, match="asked"):
-        asked([bert], kept, nobody, fresh=True)
+    assert runs.new_among(keys, kept, fresh=False) == []
+    assert runs.new_among(keys, kept, fresh=True) == runs.new_among({bert: None}, kept, fresh=False) == [bert]
 
 
-def test_many_ask_for_themselves(bert: study.Task, tmp_path: Path) -> None:
-    assert asked([bert], Store(tmp_path), nobody, few=0)[0].own is None
+@pytest.mark.parametrize(("few", "starts"), [(1, 1), (0, 0)])
+def test_nobody_works_alone_where_more_rows_are_new(bert: study.Task, few: int, starts: int, tmp_path: Path) -> None:
+    here, started = partial(crews.processes, jobs=1), []
+
+    def alone() -> AbstractContextManager[work.Makers]:
+        started.append("alone")
+        return here()
+
+    assert builds.build([bert], tmp_path, work.Crews(here, here, alone, few), lambda _: None) == {"ok": 1, "failed": 0, "not reached": 0}
+    assert len(started) == starts
+
+
+def test_a_scaled_rotation_from_the_store_asks_transformers_for_nothing(tmp_path: Path) -> None:
+    yarn = {
+        **json.loads(ROTATION["config.json"]),
+        "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64},
+    }
+    folder = write_folder(tmp_path / "yarn", {"config.json": json.dumps(yarn).encode()})
+    with crews.processes(jobs=1) as crew:
+        crew.submit(study.Task(checkpoint(place=str(folder)), "#3d7fd6", True), Store(tmp_path), "key").result()
+        assert crew.make(large_libraries).result() == b"torch transformers"
+    kernel = partial(stored_kernel, Store(tmp_path))
+    with crews.processes(jobs=1) as crew:
+        there = crew.make(kernel).result()
+        assert crew.make(large_libraries).result() == b""
+    assert there == study.find(FolderFiles(folder, "here"))[0].form.kernel(8).tobytes()
+
+
+def stored_kernel(kept: Store) -> bytes:
+    outcome = kept.get("key")
+    return outcome.readings[0].encoding.form.kernel(8).tobytes() if outcome is not None else b""
+
+
+def test_a_pickle_is_not_loaded_for_an_answer(bert: study.Task, alone: work.Makers) -> None:
+    assert asked([replace(bert, checkpoint=replace(bert.checkpoint, pickle=True))], alone)[0].own is None
+
+
+def test_an_answer_that_comes_too_late_is_left_to_the_study(bert: study.Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "ASKING_SECONDS", 0.0)
+    with crews.processes(jobs=1, alone=True) as crew:
+        assert asked([bert], crew)[0].own is None
 
 
 def test_what_goes_wrong_while_asking_is_left_to_the_study(bert: study.Task, alone: work.Makers, tmp_path: Path) -> None:
     missing, deadly = (study.Task(checkpoint(slug=str(place), place=place), "", True) for place in (str(tmp_path / "missing"), Deadly()))
-    tasks = asked([missing, deadly, bert], Store(tmp_path), lambda: alone)
+    tasks = asked([missing, deadly, bert], alone)
     assert [task.own and task.own.name for task in tasks] == [None, None, "BertEmbeddings"]
 
 
 def test_where_there_is_no_such_layer_none_is_looked_for_again(alone: work.Makers, tmp_path: Path) -> None:
     [task] = study.plan([checkpoint(place=str(write_folder(tmp_path / "rotation", ROTATION)))], offline=True)
-    [told] = asked([task], Store(tmp_path), lambda: alone)
+    [told] = asked([task], alone)
     assert told.own is not None
     assert told.own.values is None
 
 
-def test_bytes_that_came_for_the_answer_are_counted(bert: study.Task) -> None:
+def test_bytes_that_came_for_an_answer_or_for_none_are_counted(bert: study.Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: study.Task) -> OwnLayer:
+        hub_answers.METER.add(1000)
+        raise RowError("a broken file")
+
+    monkeypatch.setattr(work, "ask", fails)
+    assert unpack(work.answer(bert)) == (None, 1000)
     assert work.attempt(replace(bert, own=OwnLayer(), received=1000)).received == 1000
+
+
+def test_processes_share_what_a_collection_would_touch() -> None:
+    with crews.processes(jobs=1) as crew:
+        assert int(crew.make(frozen_objects).result()) > 10_000
+
+
+def frozen_objects() -> bytes:
+    return str(gc.get_freeze_count()).encode()

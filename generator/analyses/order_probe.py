@@ -26,11 +26,11 @@ TOLD, UNTOLD = 10.0, 30.0  # per cent of pairs told wrongly, in the protocol of 
 def compute(subject: Subject[PositionTable]) -> Result:
     rows = probed(subject.encoding.form)
     most = len(rows) ** 2
-    of_few, of_many = PairClassifier.of(rows, min(FEW, most), MANY)
-    few, pairs, wrong = _told(of_few, min(FEW, most), DRAWS)
+    classifiers = PairClassifier.of(rows, min(FEW, most), MANY)
+    few, pairs, wrong = _told(next(classifiers), min(FEW, most), DRAWS)
     many = np.zeros(0)
     if most >= MANY:
-        many, pairs, wrong = _told(of_many, MANY, MANY_DRAWS)
+        many, pairs, wrong = _told(next(classifiers), MANY, MANY_DRAWS)
     edges, by_distance = _by_distance(pairs, wrong, len(rows))
     error, spread = float(few.mean()), float(few.std(ddof=1))
     error_many, spread_many = (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)

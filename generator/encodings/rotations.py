@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ class Rotation:
     rotary_dim of the head_dim components of each head are turned; scaling holds the checkpoint's own parameters.
     step: radians by which the fastest pair turns from one position to the next, where nothing is scaled
     window: positions that these layers see to one side, their own among them; None where they see the whole context
+    rescaled: (n_pairs,) and the attention factor, where transformers has been asked for them
     """
 
     base: float
@@ -27,6 +28,7 @@ class Rotation:
     scaling: Mapping[str, object] = field(default_factory=dict)
     step: float = 1.0
     window: int | None = None
+    rescaled: tuple[Floats, float] | None = None
     noun = "a rotation"
     reference = None
 
@@ -50,6 +52,11 @@ class Rotation:
         """Whether ``frequencies`` and ``attention_factor`` come from transformers, and with it from torch."""
         return self.rope_type != "default"
 
+    @property
+    def settled(self) -> "Rotation":
+        """The same, of which transformers will not be asked again."""
+        return replace(self, rescaled=self._rescaled) if self.is_rescaled else self
+
     @cached_property
     def frequencies(self) -> Floats:
         """What the checkpoint turns by, after scaling: (n_pairs,), radians per position."""
@@ -63,6 +70,8 @@ class Rotation:
     @cached_property
     def _rescaled(self) -> tuple[Floats, float]:
         """errors: RowError when the scaling is not one that transformers knows, or makes no frequencies"""
+        if self.rescaled is not None:
+            return self.rescaled
         from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
         if self.rope_type not in ROPE_INIT_FUNCTIONS:

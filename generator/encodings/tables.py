@@ -69,9 +69,9 @@ def whole_turn_sinusoid(grid: tuple[int, int], d_model: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The singular value decomposition of a table less its mean row: table − mean = scores · diag(values) · directions.
+    """Of the singular value decomposition of a table less its mean row: table − mean = scores · diag(values) · directions.
 
-    scores: (n_positions, LEADING), its first columns; values: (min(n_positions, d_model),) from the largest
+    scores: (n_positions, LEADING), the first columns; values: (min(n_positions, d_model),) from the largest
     """
 
     scores: Floats
@@ -110,7 +110,8 @@ class PositionTable:
 
         errors: NotApplicableError where every value is zero, all rows are the same, or it is too large
         """
-        centred = self._in_own_units - self._in_own_units.mean(axis=0)
+        scaled = self._in_own_units
+        centred = scaled - scaled.mean(axis=0)
         if np.max(np.abs(centred)) <= FLAT:
             raise NotApplicableError("all positions have the same vector")
         scores, values, _ = np.linalg.svd(centred, full_matrices=False)
