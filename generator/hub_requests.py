@@ -138,7 +138,7 @@ def _asked(url: str, row: str, patience: Patience, headers: Mapping[str, str], r
         except _Elsewhere as error:
             raise RowError(f"{row}: the Hub sends on to {error}; expected a public address, or its own") from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            if wait is None or not isinstance(error, httpx2.TransportError):
+            if wait is None or pause > patience.left() or not isinstance(error, httpx2.TransportError):
                 kind = PassingError if isinstance(error, httpx2.TransportError) else RowError
                 raise kind(f"{row}: the download broke off ({type(error).__name__}); expected whole files") from None
         time.sleep(pause)

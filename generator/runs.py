@@ -18,7 +18,7 @@ from generator.study import Task, all_sources, failed
 from generator.work import Done, Makers, Workers, answer
 
 POLL_SECONDS = 0.2
-ASKING_SECONDS = 30.0  # for all rows; a Hub that has us wait is waited for by studies, side by side.
+ASKING_SECONDS = 30.0  # for all rows together
 PLACEHOLDER = "#6f706e"  # Drawn in this, whatever place a checkpoint has in the list; no figure uses it for anything else.
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from threadpoolctl import threadpool_limits
 
 from generator.contracts import Maker
+from generator.patience import haste
 from generator.store import Store, pack, packed
 from generator.study import Task, all_sources, ask, study
 
@@ -83,7 +84,7 @@ def attempt(task: Task, kept: Store | None = None, key: str = "") -> Done:
 def answer(task: Task) -> bytes:
     """What ``ask`` says of one task, or None where something is wrong, and how many bytes came over the network for it, packed."""
     own, before = None, received()
-    with suppress(Exception):  # The study meets it again, and tells it.
+    with suppress(Exception), haste():  # The study meets it again, waits for it and tells it.
         own = ask(task)
     return pack((own, received() - before))
 

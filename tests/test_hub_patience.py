@@ -12,7 +12,7 @@ from generator import hub_answers, hub_requests, patience
 from generator.errors import RowError
 from generator.hub_answers import PassingError
 from generator.kept import Kept
-from generator.patience import Patience, asked
+from generator.patience import Patience, asked, haste
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, serving
 
 COMMIT = "a" * 40
@@ -86,6 +86,20 @@ def test_what_asks_for_more_than_a_row_waits_is_not_waited_for(clock: Clock, mon
     with serving(REPOSITORIES, Trouble(far)) as hub, pytest.raises(PassingError, match=r"for [\d,]+ seconds; expected at most 310"):
         ask(hub, Patience(), monkeypatch)
     assert clock.slept == []
+
+
+IN_THE_WAY = {"a limit": refusal(429, Retry_After="1"), "a fault": refusal(503), "a cut": Answer(None)}
+
+
+@pytest.mark.parametrize("answer", IN_THE_WAY.values(), ids=IN_THE_WAY)
+def test_who_asks_in_haste_asks_once(answer: Answer, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(REPOSITORIES, Trouble(answer)) as hub:
+        with haste(), pytest.raises(PassingError):
+            ask(hub, Patience(), monkeypatch)
+        assert (len(hub.log), clock.slept) == (1, [])
+        with pytest.raises(PassingError):
+            ask(hub, Patience(), monkeypatch)
+    assert len(clock.slept) > 1
 
 
 @pytest.mark.parametrize("said", ["", "soon", "-5", "Fri, 99 Dec 2099 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "²"])
