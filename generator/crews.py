@@ -17,7 +17,7 @@ from generator.work import FEW, Done, attempt, made
 
 SHARED = (
     "matplotlib.figure", "matplotlib.backends.backend_svg", "sklearn.model_selection", "huggingface_hub.file_download", "tokenizers",
-    "generator.sources.hub", "generator.frozen",
+    "generator.frozen",
 )  # fmt: skip
 SHARED_BY_MANY = ("torch", "transformers.models.auto.modeling_auto")  # For few rows, one process alone asks what takes these.
 M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.

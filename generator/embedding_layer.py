@@ -24,6 +24,8 @@ def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
     The layer gets a small vocabulary that holds the sentence's tokens alone, so that the word table need not be read.
     returns: nothing where the family has no layer of BERT's kind, or none that takes these tensors and as many tokens
     """
+    if not may_have_one(word_tensor):
+        return OwnLayer()
     import torch
 
     prefix = word_tensor.removesuffix("word_embeddings.weight")

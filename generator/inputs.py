@@ -98,7 +98,7 @@ def read(files: Files, checkpoint: Checkpoint, own: OwnLayer | None = None) -> I
         token_type=_token_type(files),
         norm=norm,
         word_scale=_word_scale(files, name),
-        own=own or _own(files, name, forward),
+        own=own or own_layer(files, name, forward.ids),
         notes=notes,
     )
 
@@ -109,11 +109,9 @@ def ask(files: Files, checkpoint: Checkpoint) -> OwnLayer:
     errors: as those of ``read``
     """
     name = _ending(files, WORD_TENSORS)
-    return _own(files, name, _sentences(files, checkpoint)[0]) if name and may_have_one(name) else OwnLayer()
-
-
-def _own(files: Files, name: str, tokens: Tokens) -> OwnLayer:
-    return own_layer(files, name, tokens.ids) if may_have_one(name) else OwnLayer()
+    if name is None or not may_have_one(name):
+        return OwnLayer()  # Without having made tokens of the sentence.
+    return own_layer(files, name, _sentences(files, checkpoint)[0].ids)
 
 
 def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tuple[str, ...]]:

@@ -20,8 +20,8 @@ HTML = ("mkdocs", "mkdocs-material")
 MOST_SECONDS = 253_402_300_800  # The year 10000, which no date can be written of.
 # What a study does not import: a change there makes pages anew, and no numbers.
 BEYOND_STUDY = (
-    "__main__.py", "builds.py", "cli.py", "config.py", "crews.py", "likeness.py", "pages", "progress.py", "rows.py", "site",
-    "standings.py", "story.py",
+    "__main__.py", "builds.py", "cli.py", "clusters.py", "config.py", "crews.py", "frozen.py", "likeness.py", "pages", "progress.py",
+    "remembered.py", "rows.py", "site", "standings.py", "story.py",
 )  # fmt: skip
 
 

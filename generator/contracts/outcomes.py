@@ -119,8 +119,8 @@ class Page:
 class PageKind:
     """A kind of page: all that there are of it for one run.
 
-    ahead: by name, what ``pages`` will have remembered that depends on no checkpoint and takes a large library: it is made first, by
-    a process with nothing beside it
+    ahead: by name, what ``pages`` will have remembered that depends on no checkpoint and takes a large library: where few checkpoints
+    are new it is made first, by a process with nothing beside it
     """
 
     key: str

@@ -29,9 +29,7 @@ def pages(atlas: Atlas) -> list[Page]:
     def table(sha256: str) -> Form | None:
         return next((one.form for one in encodings if one.provenance.sha256 == sha256 and _whole(one)), None)
 
-    cases = _cases(atlas.analyses, atlas.schemes)
-    rescaled = [case for case in cases if _is_rescaled(case)]
-    others = [case for case in cases if not _is_rescaled(case)]
+    rescaled, others = (_cases(atlas.analyses, atlas.schemes, which) for which in (True, False))
     wanted = sorted({case.sha256 for case in others if case.sha256})
     tables = {sha256: form for sha256 in wanted if (form := table(sha256))}
     made = (
@@ -43,11 +41,13 @@ def pages(atlas: Atlas) -> list[Page]:
 
 def ahead(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> dict[str, Maker]:
     """The cases that take torch."""
-    return {RESCALED: partial(_asked, [case for case in _cases(analyses, schemes) if _is_rescaled(case)], {})}
+    return {RESCALED: partial(_asked, _cases(analyses, schemes, True), {})}
 
 
-def _cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> list[Published]:
-    return [case for kind in (analyses, schemes) for record in kind for case in record.published]
+def _cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme], rescaled: bool) -> list[Published]:
+    """Those of a rotation with scaling, or all others."""
+    cases = [case for kind in (analyses, schemes) for record in kind for case in record.published]
+    return [case for case in cases if _is_rescaled(case) is rescaled]
 
 
 def _is_rescaled(case: Published) -> bool:
