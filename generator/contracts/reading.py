@@ -157,10 +157,12 @@ class Picture:
 
 @dataclass(frozen=True)
 class Scheme:
-    """One way of telling position. ``looked_for`` completes the sentence “none found; looked for …”; ``published`` is what it must give again."""
+    """One way of telling position. ``also``: other names for it in papers and code, by which it is searched for; ``looked_for``
+    completes the sentence “none found; looked for …”; ``published`` is what it must give again."""
 
     key: str
     title: str
+    also: tuple[str, ...]
     summary: str
     looked_for: str
     order: int

@@ -117,6 +117,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="alibi",
     title="ALiBi",
+    also=("attention with linear biases",),
     summary="A penalty on the attention logit that grows linearly with distance, each head with its own fixed slope.",
     looked_for="a config that asks for ALiBi",
     order=50,

@@ -112,6 +112,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="axial",
     title="Axial table",
+    also=("axial position embedding (Reformer)",),
     summary="Positions are laid out in rows and columns; a position's vector is that of its row followed by that of its column.",
     looked_for="position_embeddings.weights.0 and .1 among the tensors",
     order=12,

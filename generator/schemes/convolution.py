@@ -101,6 +101,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="convolution",
     title="Convolution",
+    also=("convolutional positional embedding (wav2vec 2.0)",),
     summary="A wide convolution over the sequence, whose output is added to the input: each position hears what stands around it.",
     looked_for="pos_conv_embed among the tensors",
     order=38,

@@ -146,6 +146,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="deberta",
     title="Disentangled attention",
+    also=("relative position embedding of DeBERTa", "content-to-position and position-to-content attention"),
     summary="A learned vector for each offset, or range of offsets, which every layer multiplies with queries and with keys.",
     looked_for="rel_embeddings.weight among the tensors",
     order=32,

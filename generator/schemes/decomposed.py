@@ -95,6 +95,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="decomposed",
     title="Offsets by rows and columns",
+    also=("decomposed relative position embedding (MViTv2, SAM)",),
     summary="A learned vector for each offset down and another for each offset across; their products with the query are added to the attention logit.",
     looked_for="rel_pos_h and rel_pos_w among the tensors",
     order=64,

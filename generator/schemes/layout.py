@@ -112,6 +112,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="layout",
     title="Place on the page",
+    also=("2-D position embedding (LayoutLM)",),
     summary="Learned vectors for the edges and the size of each word's box on its page, added to the input beside the word.",
     looked_for="x_, y_, h_ and w_position_embeddings among the tensors",
     order=14,

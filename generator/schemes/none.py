@@ -76,6 +76,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="none",
     title="No encoding",
+    also=("no positional encoding", "NoPE, where layers of attention are told nothing"),
     summary="Nothing in the model tells position; order comes from reading the tokens one after the other.",
     looked_for="a family whose code has no position encoding (Mamba, RWKV, Jamba …)",
     order=90,

@@ -190,6 +190,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="rotary",
     title="Rotary",
+    also=("RoPE", "rotary position embedding (RoFormer)"),
     summary="Pairs of query and key components are turned by an angle proportional to position, so that their product depends on the offset.",
     looked_for="rotary parameters in config.json (rope_theta, rope_scaling, rotary_dim …)",
     order=40,

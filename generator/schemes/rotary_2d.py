@@ -145,6 +145,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="rotary_2d",
     title="Rotary in two dimensions",
+    also=("2-D RoPE", "axial RoPE", "rotary position embedding for images"),
     summary="Part of each query and key turns by an angle proportional to the patch's row, part by one proportional to its column.",
     looked_for="a model of images in config.json whose family turns queries and keys by rows and columns (DINOv3, Pixtral, Qwen2-VL …)",
     order=46,

@@ -192,6 +192,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="shaw",
     title="Shaw's relative positions",
+    also=("relative position representations", "relative position embedding (relative_key in BERT)"),
     summary="A learned vector for each offset up to a limit, multiplied with the query inside attention.",
     looked_for="distance_embedding, pe_k, emb_rel_k or rel_pos_emb among the tensors",
     order=34,

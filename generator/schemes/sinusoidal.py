@@ -179,6 +179,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="sinusoidal",
     title="Sinusoid",
+    also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
     summary="A fixed table of sines and cosines whose wavelengths grow from 2π to 10000 · 2π positions; nothing is learned.",
     looked_for="a stored table equal to the sinusoid, or a config that asks for one",
     order=20,

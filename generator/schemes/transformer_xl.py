@@ -151,6 +151,7 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="transformer_xl",
     title="Transformer-XL's relative positions",
+    also=("relative positional encoding with the biases u and v",),
     summary="The sinusoid of each offset, through a learned map, is multiplied with the query and with a bias that is the same for all queries.",
     looked_for="r_r_bias, pos_bias_v or bias_v beside a map of positions among the tensors, or such a map alone in an audio tower of Gemma",
     order=36,
