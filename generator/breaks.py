@@ -56,20 +56,20 @@ def stand_out(depth: Floats, least: float, cutoff: float) -> Array:
     return np.asarray(out & (np.nan_to_num(depth) > least))
 
 
-def seams(depth: Floats, out: Array) -> list[int]:
-    """Of the pairs ``out`` (n,), bool, those where seams begin: strongest first by ``depth`` (n,), two windows apart, at most three.
+def seams(depth: Floats, out: Array) -> list[tuple[int, int]]:
+    """The first and the last pair of each seam among the pairs ``out`` (n,), bool: strongest first by ``depth`` (n,), a window apart, at most three.
 
-    Of neighbouring pairs that are at least half as deep as the deepest of them, the first is the seam.
+    Neighbouring pairs that are at least half as deep as the deepest of them are one seam.
     """
     left = np.where(out, depth, -np.inf)
-    found: list[int] = []
+    found: list[tuple[int, int]] = []
     while len(found) < MOST_SEAMS and (deepest := left.max()) > -np.inf:
         first = last = int(left.argmax())
         while first > 0 and depth[first - 1] >= deepest / 2.0:
             first -= 1
         while last + 1 < depth.size and depth[last + 1] >= deepest / 2.0:
             last += 1
-        found.append(first)
+        found.append((first, last))
         left[max(first - WINDOW, 0) : last + WINDOW + 1] = -np.inf
     return found
 

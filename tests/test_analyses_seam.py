@@ -52,9 +52,21 @@ def test_a_table_made_of_two_breaks_between_them(place: int, weight: float) -> N
     parts = [drifting(place + 1, 0.8, seed=1), drifting(200 - place, 0.8, seed=2)]
     result = asked(np.vstack(parts))
     finding = result.findings[0]
-    assert (result.arrays["seams"].tolist(), {metric.key: metric.value for metric in result.metrics}["at"]) == ([place], place)
+    assert (result.arrays["seams"].tolist(), {metric.key: metric.value for metric in result.metrics}["at"]) == ([[place, place]], place)
     assert f"A seam lies between positions {place} and {place + 1}" in finding.text
     assert (finding.weight, "Devlin" in finding.context) == (weight, place == 127)
+
+
+def test_one_position_unlike_both_its_neighbours_is_told_as_such() -> None:
+    """A steady walk with one row of another direction in the place of its own."""
+    table = drifting(256, 0.9)
+    table[127] += 1.2 * np.linalg.norm(table[127]) * draws.normal(size=400) / 20.0
+    result, cosines = asked(table), np.diagonal(cosine_similarity(table), 1)
+    assert result.arrays["seams"].tolist() == [[126, 127]]
+    assert result.findings[0].text.startswith(
+        f"Position 127 stands apart: its cosine with 126 is {cosines[126]:.2f} and with 128 {cosines[127]:.2f}, against 0.9"
+    )
+    assert (result.findings[0].weight, "Devlin" in result.findings[0].context) == (1.0, True)
 
 
 def test_where_neighbours_stop_and_begin_to_be_alike_is_told() -> None:

@@ -47,12 +47,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
     measured = (
         Metric("typical", "Median cosine of neighbours", float(np.median(cosines[~np.isnan(cosines)]))),
         Metric("seams", "Seams", float(len(found))),
-        *_deepest(depth, found[0] if found else int(np.nanargmax(depth))),
+        *_deepest(depth, found[0][0] if found else int(np.nanargmax(depth))),
         _end("first", "Cosine of the first two positions", float(cosines[0])),
         _end("last", "Cosine of the last two", float(cosines[-1])),
         *_largest_step(steps),
     )
-    arrays = {"adjacent": cosines, "depth": depth, "norm_steps": steps, "seams": np.array(found, dtype=np.int64)}
+    arrays = {"adjacent": cosines, "depth": depth, "norm_steps": steps, "seams": np.array(found, dtype=np.int64).reshape(-1, 2)}
     return Result(measured, arrays, (*_of_seams(found, cosines), *_of_ends(measured, len(vectors)), *_of_norm(steps)))
 
 
@@ -79,21 +79,25 @@ def _end(key: str, title: str, value: float) -> Metric:
     return Metric(key, title, None, reason="one of the two is all zeros") if np.isnan(value) else Metric(key, title, value)
 
 
-def _of_seams(found: list[int], cosines: Floats) -> tuple[Finding, ...]:
+def _of_seams(found: list[tuple[int, int]], cosines: Floats) -> tuple[Finding, ...]:
     before, after = windows(cosines)
     said = []
-    for rank, place in enumerate(found):
-        one, two = before[place], after[place]
-        here = f"the cosine of {place} and {place + 1} is {_cosine(cosines[place])}"
-        if min(one, two) > (max(one, two) + cosines[place]) / 2.0:
-            text = f"A seam lies between positions {place} and {place + 1}: {here}, against {_cosine(one)} before and {_cosine(two)} after."
-        elif two < one:
-            text = f"From position {place + 1} on, neighbouring positions are less alike: {here}, the median of those before it {_cosine(one)}, of those after it {_cosine(two)}."
+    for rank, (first, last) in enumerate(found):
+        one, two, lowest = before[first], after[last], cosines[first : last + 1].min()
+        here = f"the cosine of {first} and {first + 1} is {_cosine(cosines[first])}"
+        if min(one, two) > (max(one, two) + lowest) / 2.0:
+            where = f"A seam lies between positions {first} and {first + 1}: {here}"
+            if last > first:
+                where = f"Neighbours from position {first} to {last + 1} are unlike: their cosines fall to {_cosine(lowest)}"
+            if last == first + 1:
+                where = f"Position {last} stands apart: its cosine with {first} is {_cosine(cosines[first])} and with {last + 1} {_cosine(cosines[last])}"
+            text = f"{where}, against {_cosine(one)} before and {_cosine(two)} after."
         else:
-            text = f"From position {place + 1} on, neighbouring positions are more alike: {here}, the median of those before it {_cosine(one)}, of those after it {_cosine(two)}."
-        power_of_two = (place + 1) & place == 0
-        weight = 1.0 if power_of_two else 0.9 if rank == 0 else 0.6
-        said.append(Finding(text, ("seams",) if rank else ("seams", "at", "depth"), weight, LENGTH_128 if place == 127 else ""))
+            more = "less" if two < one else "more"
+            text = f"From position {first + 1} on, neighbouring positions are {more} alike: {here}, the median of those before it {_cosine(one)}, of those after it {_cosine(two)}."
+        lengths = range(first + 1, last + 2)  # at which training inputs may have ended
+        weight = 1.0 if any(length & (length - 1) == 0 for length in lengths) else 0.9 if rank == 0 else 0.6
+        said.append(Finding(text, ("seams",) if rank else ("seams", "at", "depth"), weight, LENGTH_128 if 128 in lengths else ""))
     return tuple(said)
 
 
@@ -129,9 +133,10 @@ def draw(results: Results) -> "Figure":
     for label, result, dash in told_apart(results):
         cosines, found = result.arrays["adjacent"], result.arrays["seams"]
         axes.plot(np.arange(cosines.size) + 0.5, cosines, color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
-        axes.plot(found + 0.5, cosines[found], "o", color=label.colour, markersize=4.5, markerfacecolor=PAPER)
+        ends = np.unique(found)
+        axes.plot(ends + 0.5, cosines[ends], "o", color=label.colour, markersize=4.5, markerfacecolor=PAPER)
         if len(results) <= MOST_NAMED:
-            named += [Place(f"{at}|{at + 1}", at + 0.5, cosines[at], label.colour) for at in found]
+            named += [Place(f"{at}|{at + 1}", at + 0.5, cosines[at], label.colour) for at in found[:, 0]]
     name_places(axes, named)
     axes.set(xlabel="position", ylabel="cosine with the next position", ylim=VIEW)
     axes.grid(axis="y")
@@ -142,7 +147,7 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     parts = (
         f"{label.title}: median {_cosine(float(np.nanmedian(result.arrays['adjacent'])))}, "
-        + (", ".join(f"seam at {place}|{place + 1}" for place in result.arrays["seams"]) or "no seam")
+        + (", ".join(f"seam at {place}|{place + 1}" for place in result.arrays["seams"][:, 0]) or "no seam")
         for label, result in results.items()
     )
     return "Cosine of each position with the next, as lines with seams marked. " + "; ".join(parts) + "."
@@ -165,7 +170,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="neighbours",
-            caption="Cosine similarity of each position with the next; circles mark seams.",
+            caption="Cosine similarity of each position with the next; circles mark seams, or the first and the last pair of one.",
             how_to_read=(
                 "A line that stays level means that one step is like another all along the table. A sudden dip or fall is a seam: the two positions beside it are less alike than the neighbours around them. "
                 "Seams often lie where the length of the training input ended. Dips at the very ends are common, and are told apart from seams."
