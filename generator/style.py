@@ -4,10 +4,10 @@ from typing import Any
 
 INK, MUTED, GRID, PAPER = "#1c2230", "#5a6375", "#d8dde6", "#fffffe"
 DARK = {INK: "#e8ebf2", MUTED: "#a3adbf", GRID: "#3b4354", PAPER: "#1a1e28"}
-# Distinct for the colour-blind, and dark and light enough for either background.
+# Distinct also without red or green cones, from each other and from REFERENCE, and dark and light enough for either background.
 SERIES = (
-    "#3d7fd6", "#d9772b", "#2b9a78", "#a565c9", "#cf4f5e", "#2a9fb5",
-    "#94891f", "#c45c98", "#8d6f52", "#6677c9",
+    "#3d7fd6", "#d9772b", "#30a868", "#e06098", "#706098",
+    "#b04818", "#30a0c8", "#607848", "#a05068", "#108078",
 )  # fmt: skip
 REFERENCE = "#8a93a3"
 ACCENT = "#d9772b"

@@ -1,0 +1,46 @@
+"""Colours of checkpoints: told apart by those without red or green cones as well, and seen on either background."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from generator.numerics import Floats
+from generator.style import DARK, PAPER, REFERENCE, SERIES
+
+# How linear RGB looks to others: Machado, Oliveira and Fernandes 2009, table 1, severity 1.0.
+SIGHTS = {
+    "usual": np.eye(3),
+    "without red cones": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+    "without green cones": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+}
+TO_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
+NOTICED = 2.3  # The least difference in CIELAB that most people see in patches side by side; lines ask for more.
+
+
+def linear(colour: str) -> Floats:
+    """Linear RGB of "#rrggbb": (3,), from 0 to 1 (IEC 61966-2-1)."""
+    values = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)]) / 255.0
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: Floats) -> Floats:
+    """CIELAB under D65 of linear RGB (3,): (3,)."""
+    xyz = TO_XYZ @ np.clip(rgb, 0.0, 1.0) / (TO_XYZ @ np.ones(3))
+    x, y, z = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_no_two_colours_look_alike(sight: str) -> None:
+    seen = [lab(SIGHTS[sight] @ linear(colour)) for colour in (*SERIES, REFERENCE)]
+    assert min(float(np.linalg.norm(one - other)) for one, other in combinations(seen, 2)) > 4.0 * NOTICED
+
+
+@pytest.mark.parametrize("paper", [PAPER, DARK[PAPER]])
+def test_every_colour_stands_out_from_the_page(paper: str) -> None:
+    """WCAG 2.2, 1.4.11: 3 to 1."""
+    page = TO_XYZ[1] @ linear(paper) + 0.05
+    for colour in SERIES:
+        light, dark = sorted((TO_XYZ[1] @ linear(colour) + 0.05, page), reverse=True)
+        assert light / dark >= 3.0, colour
