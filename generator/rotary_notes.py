@@ -1,5 +1,6 @@
 """What a checkpoint's page says of its rotation beside the numbers."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,11 +31,17 @@ def split_note(rope: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def longer_note(form: Rotation) -> tuple[str, ...]:
-    """On scalings that depend on the length of the text."""
+def longer_note(config: Json, form: Rotation) -> tuple[str, ...]:
+    """On scalings that depend on the length of the text, or that sharpen attention elsewhere than in the rotation."""
     if form.rope_type == "longrope":
         trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
         return (f"Shown are the frequencies for texts of up to {trained!r:.12} positions; longer ones are turned by others.",)
     if form.rope_type == "dynamic":
         return (f"Shown are the frequencies up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
-    return ()
+    share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))
+    if config.get("qk_rope_head_dim") is None or not isinstance(share, float | int) or not isinstance(factor, float | int):
+        return ()
+    if not share > 0.0 or not 1.0 < factor < math.inf:
+        return ()
+    larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As DeepSeek-V3's code in transformers.
+    return (f"To make up for the longer context, all logits are multiplied by {larger:.4g}; that is done beside the rotation.",)

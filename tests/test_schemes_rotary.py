@@ -444,3 +444,14 @@ def test_the_note_on_deepseek_tells_the_turned_part_from_the_rest() -> None:
 def test_the_name_of_a_kind_of_layer_makes_no_path(kind: str) -> None:
     (encoding,) = find(DictFiles({**LLAMA, "rope_parameters": {kind: {"rope_theta": 1e4}}}))
     assert set(encoding.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
+
+
+def test_the_note_on_deepseek_gives_the_factor_on_logits_that_its_code_has() -> None:
+    from transformers.models.deepseek_v3.modeling_deepseek_v3 import yarn_apply_mscale
+
+    sizes = {"model_type": "deepseek_v3", "hidden_size": 64, "num_attention_heads": 1, "qk_rope_head_dim": 16, "qk_nope_head_dim": 48}
+    rope = {**YARN, "factor": 40.0, "mscale": 1.0, "mscale_all_dim": 1.0}
+    (encoding,) = find(DictFiles({**sizes, "rope_scaling": rope}))
+    assert f"all logits are multiplied by {yarn_apply_mscale(rope, 1.0):.4g}; that is done beside the rotation." in encoding.notes[-1]
+    (encoding,) = find(DictFiles({**sizes, "rope_scaling": {**rope, "mscale_all_dim": 0.0}}))
+    assert "logits" not in " ".join(encoding.notes)

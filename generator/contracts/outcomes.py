@@ -84,7 +84,8 @@ class Atlas:
 @dataclass(frozen=True)
 class Figure:
     """A figure on a page. ``path`` and ``data`` are relative to the docs folder; ``results`` are what it is drawn from, and
-    ``made_of`` tells them apart from others; without it the figure is drawn anew in every build."""
+    ``made_of`` tells them apart from others; without it the figure is drawn anew in every build. ``whose``: the encoding that it
+    belongs to, where a page shows those of several."""
 
     path: str
     spec: FigureSpec
@@ -92,6 +93,7 @@ class Figure:
     data: str
     results: Results = field(default_factory=dict)
     made_of: tuple[str, ...] = ()
+    whose: str = ""
 
     @classmethod
     def comparing(

@@ -43,7 +43,11 @@ def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer])
             outcome, reading = batch[0]
             name = f"{analysis.key}-{spec.key}"
             path = f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}/{name}.svg"
-            drawn.append(Figure(path, spec, reading.alts[name], f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz"))
+            drawn.append(
+                Figure(
+                    path, spec, reading.alts[name], f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz", whose=reading.label.title
+                )
+            )
             continue
         path = f"figures/analyses/{analysis.key}-{spec.key}-{number}.svg"
         drawn.append(Figure.comparing(path, spec, analysis, batch, f"data/analyses/{analysis.key}.json"))

@@ -69,8 +69,8 @@ def pages(atlas: Atlas) -> list[Page]:
 
 
 def _family(outcome: Outcome) -> str:
-    """Checkpoints are shown one after the other by what tells position first in them."""
-    return outcome.readings[0].encoding.scheme if outcome.readings else ""
+    """Checkpoints are shown one after the other by what tells position first in them, or by why nothing is known of that."""
+    return outcome.readings[0].encoding.scheme if outcome.readings else outcome.status
 
 
 def _list(atlas: Atlas) -> Iterator[Page]:

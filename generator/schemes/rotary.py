@@ -100,7 +100,7 @@ def _encoding(files: Files, tower: Tower, kind: str, rope: Mapping[str, Any]) ->
     notes = (
         turned_note(config, rotary_dim, head_dim),
         *split_note(rope),
-        *longer_note(form),
+        *longer_note(config, form),
         *layers_note(config, kind),
         *own_code(config),
     )
