@@ -30,8 +30,7 @@ def mapped(files: Files) -> Iterator[Found]:
     pattern, _ = FAMILIES[family(config)]
     names = [name for name in in_order(files.tensors) if pattern.search(name)]
     for name, part in parts(dict.fromkeys(names, "audio encoder")).items():
-        tensor = files.tensors[name]
-        yield part, _form(files, name, config), Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name)), _notes(name)
+        yield part, _form(files, name, config), Provenance.of(files, name), _notes(name)
 
 
 def sinusoid_of(counts: Array, width: int) -> Floats:

@@ -20,7 +20,6 @@ from generator.work import Crews
 
 ROOT = versions.ROOT
 TEMPLATES, SITE_SRC, MKDOCS = ROOT / "templates", ROOT / "site_src", ROOT / "mkdocs.yml"
-SOURCES = (ROOT / "generator", TEMPLATES, SITE_SRC, MKDOCS)  # What a site depends on beside its checkpoints.
 HTML_SOURCES = (TEMPLATES / "theme", SITE_SRC, MKDOCS)  # Links of pages written by hand are followed when all HTML is made.
 STATUSES = ("ok", "failed", "not reached")
 NOTE, DOCS_STAMPS, SITE_STAMPS = ".built.json", ".docs.stamps", ".site.stamps"
@@ -93,7 +92,7 @@ def _html_key(code: str) -> str:
 
 
 def _keys(tasks: Sequence[study.Task], folder: Path) -> list[str | None]:
-    digests = fingerprint.Digests(folder / "store" / "digests.json")
+    digests = fingerprint.Digests(folder / "store" / "digests")
     keys = runs.keys(tasks, versions.studying(), digests.of)
     digests.save()
     return keys

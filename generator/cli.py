@@ -22,6 +22,7 @@ from generator.site import data, write
 
 SCHEMA = builds.ROOT / "checkpoints.schema.json"
 OK, FAILED, REFUSED = 0, 1, 2
+WATCHED = (builds.ROOT / "generator", builds.TEMPLATES, builds.SITE_SRC, builds.MKDOCS)  # What a site depends on beside its checkpoints.
 
 app = typer.Typer(help="Position Atlas: how transformer checkpoints tell position, as a site.", no_args_is_help=True, add_completion=False)
 out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
@@ -43,7 +44,7 @@ def _told() -> Iterator[None]:
         err.print(str(error), markup=False)
         raise typer.Exit(FAILED) from None
     except OSError as error:
-        err.print(f"{error.filename or 'disk'}: {error.strerror or error}; nothing was changed", markup=False)
+        err.print(f"{error.filename or 'disk'}: {error.strerror or error}; the former site stands", markup=False)
         raise typer.Exit(REFUSED) from None
 
 
@@ -60,7 +61,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
 ) -> None:
     """Measure and draw every checkpoint of the list and build the site.
 
-    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused, nothing was changed.
+    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or broken off, the former site stands.
     """
     with _told():
         here = partial(crews.processes, jobs=jobs)
@@ -120,7 +121,7 @@ def serve(
         _free(port)
     rebuild()
     with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
-        for watched in (config_file, *builds.SOURCES):
+        for watched in (config_file, *WATCHED):
             server.watch(str(watched))
         out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
         try:

@@ -6,7 +6,7 @@ class AtlasError(Exception):
 
 
 class RefusedError(AtlasError):
-    """Nothing was started. ``problems`` holds every reason found, one line each."""
+    """The run ends, and the former site stands. ``problems`` holds every reason found, one line each."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))

@@ -112,7 +112,7 @@ class FolderFiles:
             return self._shards(index)
         if self.storage.has("model.safetensors"):
             return {name: ("model.safetensors", span) for name, span in self._file_spans("model.safetensors").items()}
-        if self.storage.has("pytorch_model.bin"):
+        if any(map(self.storage.has, ("pytorch_model.bin", "pytorch_model.bin.index.json"))):
             raise RowError(f"{self.where}: {ONLY_PICKLED}")
         return {}
 

@@ -3,9 +3,10 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from generator.kept import Kept
 
 MOST_READ = 2**30  # bytes
 
@@ -27,12 +28,9 @@ class Digests:
     """
 
     def __init__(self, file: Path) -> None:
-        self.file = file
+        self.kept, self.name = Kept(file.parent), file.name
         self.asked: dict[str, list[Any]] = {}
-        try:
-            self.known = {str(path): list(state) for path, state in json.loads(file.read_text(encoding="utf-8")).items()}
-        except (OSError, ValueError, AttributeError, TypeError):
-            self.known = {}
+        self.known: dict[str, list[Any]] = json.loads(self.kept.get(self.name) or b"{}")
 
     def of(self, path: Path) -> str:
         """Hex digest of its bytes; of a file so large that reading it would cost more than a study, what else tells it apart."""
@@ -47,11 +45,7 @@ class Digests:
     def save(self) -> None:
         """Remember what was asked for since the beginning."""
         if self.asked != self.known:
-            with suppress(OSError):
-                self.file.parent.mkdir(parents=True, exist_ok=True)
-                unfinished = self.file.with_suffix(".unfinished")
-                unfinished.write_text(json.dumps(self.asked), encoding="utf-8")
-                unfinished.replace(self.file)
+            self.kept.put(self.name, json.dumps(self.asked).encode())
 
 
 def of_parts(parts: Iterable[object]) -> str:

@@ -6,7 +6,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from generator.errors import RowError
-from generator.patience import asked
+from generator.patience import retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -52,7 +52,7 @@ def refuse(response: "httpx2.Response", row: str, with_token: bool) -> None:
 
 def tired(response: "httpx2.Response", row: str, left: float) -> PassingError:
     """What is said of an answer in ``PASSING`` that is waited for no more; ``left``: seconds that it still could have been."""
-    rest = asked(response.status_code, response.headers)
+    rest = retry_after(response.status_code, response.headers)
     found = f"the Hub answered {response.status_code}" + (f" and asks to be left alone for {rest:,.0f} seconds" if rest else "")
     return PassingError(f"{row}: {found}; expected {f'at most {left:,.0f}' if rest > left else 'the repository'}")
 

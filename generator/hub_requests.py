@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from generator.errors import NotReachedError, RefusedError, RowError
 from generator.hub_answers import PASSING, PassingError, pieces, refuse, tired
-from generator.patience import WAITS, Patience, asked
+from generator.patience import WAITS, Patience, retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -127,7 +127,7 @@ def _asked(url: str, row: str, patience: Patience, headers: Mapping[str, str], r
         pause = wait or 0.0
         try:
             with session().stream("GET", url, headers=sent) as response:
-                pause, left = max(pause, asked(response.status_code, response.headers)), patience.left()
+                pause, left = max(pause, retry_after(response.status_code, response.headers)), patience.left()
                 if response.status_code not in PASSING:
                     refuse(response, row, "authorization" in sent)
                     return receive(response)

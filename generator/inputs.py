@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from io import StringIO
 
 from generator.contracts import Checkpoint, Encoding, Files, InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 from generator.embedding_layer import may_have_one, own_layer
@@ -23,7 +24,7 @@ MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings
 SCALED_FAMILIES = "gemma"  # All of them multiply word vectors by √d_model.
 MOST_TOKENS = 24
 WORDS_NOT_ASKED_FOR = "it needs the whole word matrix, which is large; “words: true” in the checkpoint's row asks for it"
-AROUND = {"[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]", "<s>", "</s>", "<pad>", "<unk>", "<|endoftext|>"}
+AROUND = ("[CLS]", "[SEP]")
 
 
 @dataclass(frozen=True)
@@ -147,11 +148,10 @@ def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
 
 
 def _look_up(text: bytes, words: Sequence[str]) -> Tokens:
-    lines = text.decode("utf-8", errors="replace").splitlines()
-    vocabulary = {token: index for index, token in enumerate(lines)}
+    lines = StringIO(text.decode("utf-8", errors="replace"), newline=None)  # Only line ends divide; str.splitlines knows ten more marks.
+    vocabulary = {line.removesuffix("\n"): index for index, line in enumerate(lines)}
     pieces = [word if word in vocabulary else "[UNK]" for word in words[: MOST_TOKENS - 2]]
-    around = ["[CLS]", *pieces, "[SEP]"]
-    tokens = [token for token in around if token in vocabulary]
+    tokens = [token for token in (AROUND[0], *pieces, AROUND[1]) if token in vocabulary]
     return Tokens(tuple(tokens), tuple(vocabulary[token] for token in tokens), tuple(token in AROUND for token in tokens))
 
 

@@ -8,6 +8,21 @@ from pathlib import Path
 from threading import get_ident
 
 
+def write(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    """Write a file, whose name appears only when all of it is written; its folder is made.
+
+    errors: OSError where the disk does not take it
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}-{get_ident()}.unfinished")
+    try:
+        with unfinished.open("wb") as file:
+            file.writelines(pieces)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 class Kept:
     """Named bytes in a folder, which is made when the first are kept. A disk that takes nothing is no error: they are fetched again."""
 
@@ -25,7 +40,7 @@ class Kept:
     def put(self, name: str, data: bytes) -> bool:
         """Keep ``data``, and say whether the disk took it; the name appears only when all of it is written."""
         with suppress(OSError):
-            self._write(name, (hashlib.sha256(data).digest(), data))
+            write(self.folder / name, (hashlib.sha256(data).digest(), data))
             return True
         return False
 
@@ -47,16 +62,6 @@ class Kept:
                 digest.update(piece)
                 yield piece
 
-        self._write(name, digested())
+        write(self.folder / name, digested())
         self.put(f"{name}.sha256", digest.digest())
         return self.folder / name
-
-    def _write(self, name: str, pieces: Iterable[bytes]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        unfinished = self.folder / f"{name}.{os.getpid()}-{get_ident()}.unfinished"
-        try:
-            with unfinished.open("wb") as file:
-                file.writelines(pieces)
-            unfinished.replace(self.folder / name)
-        finally:
-            unfinished.unlink(missing_ok=True)

@@ -18,6 +18,9 @@ class Lazily(Mapping[str, T]):
     def __getitem__(self, key: str) -> T:
         return self._makers[key]()
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._makers  # A mapping would make the value to find out.
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._makers)
 

@@ -72,21 +72,6 @@ def cosine_matrix(rows: Floats) -> Floats:
     return cosines
 
 
-def mean_by_offset(matrix: Floats) -> Floats:
-    """Mean of ``matrix`` along each diagonal from the main one outwards, leaving out what is not defined.
-
-    matrix: (n, n)
-    returns: (n,), index = column minus row; NaN where a diagonal holds no defined value
-    """
-    means = np.full(matrix.shape[0], np.nan)
-    for offset in range(matrix.shape[0]):
-        diagonal = np.diagonal(matrix, offset)
-        defined = diagonal[~np.isnan(diagonal)]
-        if defined.size:
-            means[offset] = defined.mean()
-    return means
-
-
 def off_diagonal(matrix: Floats) -> Floats:
     """The defined entries of a square ``matrix`` that do not lie on its main diagonal, as one vector."""
     values = matrix[~np.eye(matrix.shape[0], dtype=bool)]

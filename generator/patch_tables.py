@@ -50,9 +50,7 @@ def patch_tables(files: Files) -> Iterator[PatchTable]:
 
 def as_encoding(files: Files, table: PatchTable, scheme: str) -> Encoding[Form]:
     """The record of such a table that follows ``scheme``."""
-    tensor = files.tensors[table.name]
-    provenance = Provenance(tensor.file, table.name, tensor.dtype, tensor.shape, files.sha256(table.name))
-    return Encoding(table.part, scheme, table.form, provenance, table.notes)
+    return Encoding(table.part, scheme, table.form, Provenance.of(files, table.name), table.notes)
 
 
 def _side(name: str, side: str, vectors: Floats) -> PatchTable:

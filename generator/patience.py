@@ -35,7 +35,7 @@ class Patience:
         return 0.0 if _HASTE.get() else max(0.0, min(self.longest, self._end - time.monotonic()))
 
 
-def asked(status: int, headers: Mapping[str, str]) -> float:
+def retry_after(status: int, headers: Mapping[str, str]) -> float:
     """How long an answer asks to be left alone, in seconds; 0 where it does not say (Retry-After: RFC 9110, section 10.2.3)."""
     from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]  # Public by its documentation.
 

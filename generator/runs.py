@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Literal
 
 from generator.contracts import Outcome, OwnLayer, Reading, Status
-from generator.errors import RowError
+from generator.errors import RefusedError
 from generator.fingerprint import of_parts
 from generator.lazily import Lazily, changed
 from generator.store import Store, unpack
@@ -49,11 +49,11 @@ class Stage:
 def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> list[str | None]:
     """For each task the digest of all that its outcome depends on; None where only opening the files would tell.
 
-    Colours, notes and groups are no part of it: they are put in afterwards. ``digest`` is asked for that of a file.
+    Colours, notes and groups are no part of it: they are put in afterwards; nor where files lie, which changes no byte of them. ``digest`` is asked for that of a file.
     """
     source_of = {source.key: source for source in all_sources()}
     states = [source_of[task.checkpoint.source].state(task.checkpoint, digest) for task in tasks]
-    rows = [replace(task.checkpoint, notes="", group="") for task in tasks]
+    rows = [replace(task.checkpoint, place="", notes="", group="") for task in tasks]
     return [None if known is None else of_parts((row, known, code)) for row, known in zip(rows, states, strict=True)]
 
 
@@ -117,7 +117,7 @@ def _done(
 
 
 def _result(task: Task, key: str | None, future: "Future[Done]", crew: Workers, kept: Store) -> tuple[Done, Outcome]:
-    """What came of a task; as read from disk, where its arrays take no memory. Without a key it is kept for this run alone."""
+    """What came of a task; as read from disk, where its arrays take no memory. What has no key is kept under a name of its own, for nobody after this run."""
     try:
         done = future.result()
     except Exception as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
@@ -129,7 +129,7 @@ def _result(task: Task, key: str | None, future: "Future[Done]", crew: Workers, 
         kept.put(_name(task, key), [done.packed])
     again = kept.get(_name(task, key))
     if again is None:
-        raise RowError(f"{kept.folder}: what was just written cannot be read; expected a disk that keeps it")
+        raise RefusedError(f"{kept.folder}: what was just written cannot be read; expected a disk that keeps it")
     return done, _placed(again, task, key)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from generator import contracts, encodings
 from generator.contracts import Outcome
-from generator.kept import Kept
+from generator.kept import Kept, write
 from generator.lazily import Lazily, record
 
 RECORDS = {
@@ -62,14 +62,7 @@ class Store:
 
         errors: OSError where the disk does not take it
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        unfinished = self.folder / f"{key}.{os.getpid()}.unfinished"
-        try:
-            with unfinished.open("wb") as file:
-                file.writelines(parts)
-            unfinished.replace(self._path(key))
-        finally:
-            unfinished.unlink(missing_ok=True)
+        write(self._path(key), parts)
 
     def limit(self, keys: set[str], drawings: set[str], most: int = MOST_BYTES) -> None:
         """Remove what was longest not asked for until ``most`` bytes are left, but nothing under ``keys`` and ``drawings``."""

@@ -133,10 +133,9 @@ def layout_of(table: StoredTable, rows: Floats) -> TableLayout | None:
 def as_encoding(files: Files, table: StoredTable, rows: Floats, scheme: str, notes: tuple[str, ...] = ()) -> Encoding[Form]:
     """The record of a stored table that follows ``scheme``."""
     tensor = files.tensors[table.name]
-    provenance = Provenance(tensor.file, table.name, tensor.dtype, tensor.shape, files.sha256(table.name))
     about_rows = _patches_note(files, table) if _of_patches(table.name, files) else _rows_note(files, table, tensor.shape[0])
     form = PositionTable(rows, table.first_row, table.lattice.grid)
-    return Encoding(table.part, scheme, form, provenance, (*about_rows, *notes))
+    return Encoding(table.part, scheme, form, Provenance.of(files, table.name), (*about_rows, *notes))
 
 
 def _added(config: Json) -> bool:

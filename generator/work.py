@@ -48,8 +48,10 @@ class Makers(Protocol):
 
 @dataclass(frozen=True)
 class Crews:
-    """Those who study so many checkpoints, those who draw what compares them, and one who works alone; they start when they are called for.
+    """Who does what, each started when called for.
 
+    studying: given how many rows are new, those who study them; drawing: those who draw what compares them; alone: one process that
+    shares nothing with others
     few: with more new rows than these nobody works alone, since it is faster if each asks for itself
     """
 

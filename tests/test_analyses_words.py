@@ -57,7 +57,7 @@ def test_principal_angles_are_those_of_scipy() -> None:
 def test_directions_are_the_right_singular_vectors(n_words: int) -> None:
     """Also where the matrix is taken in several blocks, or has fewer rows than columns: VᵀWᵀWV is diagonal and falls."""
     words = draws.normal(size=(n_words, 12)) * 1.5 ** -np.arange(12.0)
-    found = word_directions.directions(words)
+    found = word_directions.singular_directions(words)
     gram = found @ (words.T @ words) @ found.T
     np.testing.assert_allclose(gram, np.diag(np.linalg.svd(words.T @ words)[1]), atol=1e-9 * gram.max())
     np.testing.assert_allclose(found @ found.T, np.eye(12), atol=1e-12)

@@ -258,9 +258,10 @@ def test_an_index_that_does_not_fit_its_shards_is_a_row_error(tmp_path: Path, in
         touch_all(sharded(tmp_path / "folder", index), "config.json")
 
 
-def test_weights_that_are_only_pickled_are_not_opened_and_the_error_says_how_to_convert(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json"])
+def test_weights_that_are_only_pickled_are_not_opened_and_the_error_says_how_to_convert(name: str, tmp_path: Path) -> None:
     save_folder(tmp_path, CONFIG)
-    (tmp_path / "pytorch_model.bin").write_bytes(pickle.dumps(Planted(tmp_path / "ran")))
+    (tmp_path / name).write_bytes(pickle.dumps(Planted(tmp_path / "ran")))
     with pytest.raises(RowError, match=r"pickle.*safetensors.torch.save_file"):
         touch_all(FolderFiles(tmp_path, "here"), "config.json")
     assert not (tmp_path / "ran").exists()

@@ -36,44 +36,44 @@ def test_byte_code_is_no_change(tmp_path: Path) -> None:
 def test_the_same_bytes_have_the_same_digest_whenever_they_were_written(tmp_path: Path) -> None:
     one, other = (written(tmp_path / name, file="text") / "file" for name in "ab")
     os.utime(other, (0, 0))
-    digests = fingerprint.Digests(tmp_path / "digests.json")
+    digests = fingerprint.Digests(tmp_path / "digests")
     assert digests.of(one) == digests.of(other)
 
 
 def test_other_bytes_have_another_digest_though_size_and_time_are_the_same(tmp_path: Path) -> None:
     file = written(tmp_path / "a", file="text") / "file"
-    first = fingerprint.Digests(tmp_path / "digests.json")
+    first = fingerprint.Digests(tmp_path / "digests")
     before, time = first.of(file), file.stat().st_mtime_ns
     first.save()
     file.write_text("TEXT", encoding="utf-8")
     os.utime(file, ns=(time, time))
-    assert fingerprint.Digests(tmp_path / "digests.json").of(file) != before
+    assert fingerprint.Digests(tmp_path / "digests").of(file) != before
 
 
 def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = written(tmp_path / "a", file="text") / "file"
-    first = fingerprint.Digests(tmp_path / "digests.json")
+    first = fingerprint.Digests(tmp_path / "digests")
     before = first.of(file)
     first.save()
     monkeypatch.delattr("hashlib.file_digest")
-    assert fingerprint.Digests(tmp_path / "digests.json").of(file) == before
+    assert fingerprint.Digests(tmp_path / "digests").of(file) == before
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"a": 1}', "{", '{"a": []}'])
 def test_a_memory_that_is_broken_is_none(content: str, tmp_path: Path) -> None:
     file = written(tmp_path / "a", file="text") / "file"
-    before = fingerprint.Digests(tmp_path / "digests.json").of(file)
-    written(tmp_path, **{"digests.json": content.replace('"a"', f'"{file.resolve()}"')})
-    assert fingerprint.Digests(tmp_path / "digests.json").of(file) == before
+    before = fingerprint.Digests(tmp_path / "digests").of(file)
+    written(tmp_path, digests=content.replace('"a"', f'"{file.resolve()}"'))
+    assert fingerprint.Digests(tmp_path / "digests").of(file) == before
 
 
 def test_a_very_large_file_is_told_apart_without_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = written(tmp_path / "a", file="text") / "file"
     monkeypatch.setattr(fingerprint, "MOST_READ", 3)
     monkeypatch.delattr("hashlib.file_digest")
-    before = fingerprint.Digests(tmp_path / "digests.json").of(file)
+    before = fingerprint.Digests(tmp_path / "digests").of(file)
     file.write_text("longer", encoding="utf-8")
-    assert fingerprint.Digests(tmp_path / "digests.json").of(file) != before
+    assert fingerprint.Digests(tmp_path / "digests").of(file) != before
 
 
 def test_a_change_is_one_of_the_study_where_a_study_imports_it_and_nowhere_else() -> None:

@@ -12,7 +12,7 @@ from generator import hub_answers, hub_requests, patience
 from generator.errors import RowError
 from generator.hub_answers import PassingError
 from generator.kept import Kept
-from generator.patience import Patience, asked, haste
+from generator.patience import Patience, haste, retry_after
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, serving
 
 COMMIT = "a" * 40
@@ -104,11 +104,11 @@ def test_who_asks_in_haste_asks_once(answer: Answer, clock: Clock, monkeypatch: 
 
 @pytest.mark.parametrize("said", ["", "soon", "-5", "Fri, 99 Dec 2099 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "²"])
 def test_what_names_no_time_to_come_asks_for_nothing(said: str) -> None:
-    assert asked(429, {"Retry-After": said}) == 0.0
+    assert retry_after(429, {"Retry-After": said}) == 0.0
 
 
 def test_a_number_of_thousands_of_digits_is_no_failure() -> None:
-    assert asked(429, {"RateLimit": f'"api";r=0;t={"9" * 5000}'}) == 0.0
+    assert retry_after(429, {"RateLimit": f'"api";r=0;t={"9" * 5000}'}) == 0.0
 
 
 def fetch(hub: Hub, kept: Kept, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:

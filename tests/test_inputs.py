@@ -157,6 +157,17 @@ def test_a_word_that_a_vocab_txt_does_not_hold_is_unknown(tmp_path: Path) -> Non
     assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.tokens == ("[CLS]", "the", "[UNK]", "[SEP]")
 
 
+def test_an_unknown_word_is_not_reserved(tmp_path: Path) -> None:
+    assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.reserved == (True, False, False, True)
+
+
+def test_only_line_ends_divide_a_vocab_txt() -> None:
+    """As BertTokenizer of transformers counts: other marks that Python takes for ends of lines belong to their token."""
+    vocabulary = ["[CLS]", "[SEP]", "a\u2028b", "x\x85y", "the", "cat"]
+    files = bert_files({"vocab.txt": "\r\n".join(vocabulary) + "\r\n"})
+    assert inputs.read(files, checkpoint(sentence="the cat")).sentence.ids == (0, 4, 5, 1)
+
+
 def test_the_reversed_sentence_has_the_words_from_the_last_to_the_first(tmp_path: Path) -> None:
     layer = layer_of(read(tiny.build("bert"), tmp_path, SENTENCE))
     assert layer.reversed.tokens == ("[CLS]", "mat", "the", "on", "sat", "cat", "the", "[SEP]")

@@ -18,7 +18,6 @@ from generator.numerics import (
     half_distance,
     local_monotonicity,
     mean_by_distance,
-    mean_by_offset,
     off_diagonal,
     root_mean_square,
     row_norms,
@@ -117,23 +116,6 @@ def test_root_mean_square_of_nothing_but_zeros_is_zero(shape: tuple[int, ...]) -
     assert root_mean_square(np.zeros(shape)) == 0.0
 
 
-def test_mean_by_offset_by_hand() -> None:
-    matrix = np.array([[1.0, 2.0, 9.0], [0.0, 4.0, 6.0], [0.0, 0.0, 7.0]])
-    np.testing.assert_array_equal(mean_by_offset(matrix), [4.0, 4.0, 9.0])
-
-
-def test_mean_by_offset_leaves_out_what_is_not_defined() -> None:
-    matrix = np.array([[np.nan, 2.0, np.nan], [0.0, 4.0, np.nan], [0.0, 0.0, 6.0]])
-    np.testing.assert_array_equal(mean_by_offset(matrix), [5.0, 2.0, np.nan])
-
-
-@given(arrays(np.float64, st.integers(1, 8), elements=moderate))
-def test_mean_by_offset_of_a_matrix_constant_along_its_diagonals_is_its_first_row(row: Floats) -> None:
-    index = np.arange(row.size)
-    toeplitz = row[np.abs(index[:, None] - index)]
-    np.testing.assert_allclose(mean_by_offset(toeplitz), row, rtol=1e-12)
-
-
 def test_off_diagonal_leaves_out_the_main_diagonal_and_what_is_not_defined() -> None:
     matrix = np.array([[0.0, 1.0, np.nan], [2.0, 0.0, 3.0], [4.0, 5.0, 0.0]])
     assert off_diagonal(matrix).tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -196,6 +178,17 @@ def offsets(size: int) -> Array:
 def test_mean_by_distance_takes_both_sides_by_hand() -> None:
     matrix = np.array([[1.0, 2.0, 9.0], [0.0, 4.0, 6.0], [5.0, 2.0, 7.0]])
     np.testing.assert_array_equal(mean_by_distance([matrix]), [4.0, 2.5, 7.0])
+
+
+def test_mean_by_distance_leaves_out_what_is_not_defined() -> None:
+    matrix = np.array([[np.nan, 2.0, np.nan], [2.0, 4.0, np.nan], [np.nan, np.nan, 6.0]])
+    np.testing.assert_array_equal(mean_by_distance([matrix]), [5.0, 2.0, np.nan])
+
+
+@given(arrays(np.float64, st.integers(1, 8), elements=moderate))
+def test_mean_by_distance_of_a_matrix_constant_along_its_diagonals_is_its_first_row(row: Floats) -> None:
+    index = np.arange(row.size)
+    np.testing.assert_allclose(mean_by_distance([row[np.abs(index[:, None] - index)]]), row, rtol=1e-12)
 
 
 def test_mean_by_distance_of_one_side_is_that_sides_mean() -> None:

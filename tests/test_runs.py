@@ -207,6 +207,22 @@ def test_work_is_done_again_when_a_file_of_the_checkpoint_changes(tmp_path: Path
     assert keys_of(tasks) != before
 
 
+def test_finished_work_is_found_however_the_way_to_its_folder_is_written(tmp_path: Path) -> None:
+    [row] = rows(tmp_path, {"nothing": NOTHING})
+    run([row], tmp_path)
+    [outcome], [event] = run([replace(row, place=f"{row.place}/.")], tmp_path)
+    assert (event.stored, outcome.checkpoint.place) == (True, f"{row.place}/.")
+
+
+def test_a_file_that_cannot_be_read_is_the_trouble_of_its_own_row(tmp_path: Path) -> None:
+    tasks = study.plan(rows(tmp_path, {"nothing": NOTHING}), offline=True)
+
+    def refused(path: Path) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    assert runs.keys(tasks, "code", refused) == [None]
+
+
 @pytest.mark.parametrize("what", ["title", "revision", "sentence", "pickle"])
 def test_the_key_covers_whatever_a_row_says(what: str, tmp_path: Path) -> None:
     [row] = rows(tmp_path, {"nothing": NOTHING})

@@ -15,7 +15,7 @@ from generator.numerics import (
     finite,
     half_distance,
     local_monotonicity,
-    mean_by_offset,
+    mean_by_distance,
     off_diagonal,
     offsets_between,
     translation_invariance,
@@ -48,7 +48,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError("fewer than two positions have a vector that is not all zeros")
     if np.ptp(away) <= FLAT and away[0] >= 1.0 - FLAT:
         raise NotApplicableError("all positions have the same direction, so there is no profile to measure")
-    profile, mean = mean_by_offset(cosines), float(away.mean())
+    profile, mean = mean_by_distance([cosines]), float(away.mean())
     invariance, falls = translation_invariance(cosines, offsets_between(len(cosines))), local_monotonicity([cosines], STEPS)
     rise = first_rise(profile)
     found = (

@@ -9,7 +9,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
 from generator.lines import dots, legend_below, told_apart
-from generator.numerics import Floats, finite, mean_by_offset, off_diagonal, row_norms
+from generator.numerics import Floats, finite, mean_by_distance, off_diagonal, row_norms
 from generator.plotting import Panel, image_panels, panels
 from generator.style import DIVERGING, MUTED
 from generator.wording import rounded, significant
@@ -27,7 +27,7 @@ def compute(subject: Subject[RelativeTable]) -> Result:
     if not away.size:
         raise NotApplicableError("fewer than two offsets have a vector that is not all zeros")
     middle = int(np.argmin(np.abs(form.offsets)))
-    adjacent = _defined(mean_by_offset(form.similarity)[1:2])
+    adjacent = _defined(mean_by_distance([form.similarity])[1:2])
     sides = _defined(opposite(form.similarity, form.offsets))
     norms = row_norms(vectors)
     return Result(

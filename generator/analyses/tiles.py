@@ -8,7 +8,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import Array, Floats, cosine_matrix, directions, finite, shrink
+from generator.numerics import Array, Floats, cosine_matrix, directions, finite, mean_by_distance, shrink
 from generator.plotting import colour_bar, image, panels, wrapped
 from generator.style import DIVERGING, PAPER, PIXELS, WIDTH
 
@@ -29,8 +29,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     vectors = finite(form.vectors, "the table")
     rows, columns = form.grid
     units = directions(vectors).reshape(rows, columns, -1)
-    across = by_distance([cosine_matrix(row) for row in vectors.reshape(rows, columns, -1)])
-    down = by_distance([cosine_matrix(column) for column in vectors.reshape(rows, columns, -1).swapaxes(0, 1)])
+    across = mean_by_distance([cosine_matrix(row) for row in vectors.reshape(rows, columns, -1)])
+    down = mean_by_distance([cosine_matrix(column) for column in vectors.reshape(rows, columns, -1).swapaxes(0, 1)])
     mean = mean_of_pairs(units.reshape(rows * columns, -1))
     if mean is None:
         raise NotApplicableError("fewer than two patches have a vector that is not all zeros")
@@ -49,13 +49,6 @@ def compute(subject: Subject[PositionTable]) -> Result:
         arrays={**_tiles(units), "across": across, "down": down, "grid": np.array(form.grid)},
         findings=_findings(_mean(across[1:2]), _mean(down[1:2]), mean, uneven),
     )
-
-
-def by_distance(lines: list[Floats]) -> Floats:
-    """Mean of the cosine matrices (n, n) of several lines of patches along each diagonal: (n,), NaN where none is defined."""
-    stacked = np.stack(lines)
-    diagonals = [np.diagonal(stacked, distance, 1, 2) for distance in range(stacked.shape[1])]
-    return np.array([float(defined.mean()) if (defined := each[~np.isnan(each)]).size else np.nan for each in diagonals])
 
 
 def mean_of_pairs(units: Floats) -> float | None:

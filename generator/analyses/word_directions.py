@@ -30,10 +30,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if positions.shape[1] != d_model:
         raise NotApplicableError(f"word vectors have {d_model} dimensions, position vectors {positions.shape[1]}")
     k = max(1, round(TENTH * d_model))
-    of_words = directions(words)
+    of_words = singular_directions(words)
     along = np.sum((positions @ of_words.T) ** 2, axis=0)
     energy = along / along.sum()
-    cosines = principal_cosines(directions(positions)[: min(k, int(np.linalg.matrix_rank(positions)))], of_words[:k])
+    cosines = principal_cosines(singular_directions(positions)[: min(k, int(np.linalg.matrix_rank(positions)))], of_words[:k])
     top, bottom, chance = float(energy[:k].sum()), float(energy[-k:].sum()), k / d_model
     return Result(
         metrics=(
@@ -62,7 +62,7 @@ def _checked(values: Floats, what: str) -> Floats:
     return np.asarray(values / largest)
 
 
-def directions(rows: Floats) -> Floats:
+def singular_directions(rows: Floats) -> Floats:
     """Right singular vectors of ``rows`` (n_rows, d_model), strongest first: (d_model, d_model), one a row.
 
     From a triangle with the same ones, made block by block, so that no second copy of a large matrix is needed.

@@ -53,6 +53,10 @@ class Outcome:
         """What tells apart all that is shown of this row alone; nothing where it was not kept."""
         return (self.key, self.checkpoint, *(reading.label.colour for reading in self.readings)) if self.key else ()
 
+    def place(self, reading: Reading) -> str:
+        """Where what belongs to ``reading`` alone stands, below the folder for its kind."""
+        return f"{self.checkpoint.slug}/{reading.encoding.key}"
+
 
 Maker = Callable[[], bytes]
 
@@ -69,8 +73,8 @@ def _anew(_: str, make: Maker) -> Maker:
 class Atlas:
     """A whole run: the outcomes in order of their slugs, and the extensions that made them.
 
-    remember: begins, perhaps in another process, what a function did not make under a name in an earlier run of the same code; what
-    it returns waits for the end
+    remember: given a name and a function, begins to make what the function returns, perhaps in another process, unless an earlier run
+    of the same code made it under that name; it returns a function that waits for it
     """
 
     outcomes: tuple[Outcome, ...]
@@ -94,6 +98,12 @@ class Figure:
     results: Results = field(default_factory=dict)
     made_of: tuple[str, ...] = ()
     whose: str = ""
+
+    @classmethod
+    def of(cls, outcome: Outcome, reading: Reading, analysis: Analysis, spec: FigureSpec) -> "Figure":
+        """What ``analysis`` says of ``reading`` alone, drawn when that was made."""
+        name, place = f"{analysis.key}-{spec.key}", outcome.place(reading)
+        return cls(f"figures/{place}/{name}.svg", spec, reading.alts[name], f"data/{place}.npz")
 
     @classmethod
     def comparing(
@@ -121,8 +131,8 @@ class Page:
 class PageKind:
     """A kind of page: all that there are of it for one run.
 
-    ahead: by name, what ``pages`` will have remembered that depends on no checkpoint and takes a large library: where few checkpoints
-    are new it is made first, by a process with nothing beside it
+    ahead: what ``pages`` will ask ``Atlas.remember`` for that takes a large library and no checkpoint, by the same names; where few
+    checkpoints are new it is made first, by a process of its own
     """
 
     key: str

@@ -91,10 +91,16 @@ class LayoutRow:
 
 @dataclass(frozen=True)
 class Source:
-    """Where files come from. ``is_path``: places are paths, relative to the configuration; ``reach`` asks once a run
-    whether anything answers there, and raises NotReachedError when not. ``pin`` fixes a revision that can move, so that
-    all of a run sees the same; ``state`` changes whenever the files have, of which it is given a digest of any, and is None
-    where only opening them would tell. ``received``: bytes that this process has had over the network."""
+    """Where files come from.
+
+    is_path: whether places are paths, relative to the configuration
+    open: the files of a row; the second argument says whether nobody may be asked for them. errors: RowError, NotReachedError
+    state: text that changes whenever the files of a row do, or None where only opening them would tell; the second argument gives the
+    digest of any file
+    reach: asks once a run whether anything answers there. errors: NotReachedError
+    pin: the row with a revision that cannot move, so that all of a run sees the same; the second argument is that of ``open``
+    received: bytes that this process has had over the network
+    """
 
     key: str
     describes: str
@@ -115,6 +121,12 @@ class Provenance:
     dtype: str | None = None
     shape: tuple[int, ...] = ()
     sha256: str | None = None
+
+    @classmethod
+    def of(cls, files: Files, name: str) -> "Provenance":
+        """That of a whole tensor."""
+        tensor = files.tensors[name]
+        return cls(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,8 +78,11 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One question. ``stage`` is where it stands in the story that a page tells, ``order`` where within that. ``forms`` are those that it understands; ``per_figure`` is how many a comparison holds legibly; ``published`` is what
-    it must give again."""
+    """One question.
+
+    stage, order: where it stands in the story that a page tells, and where within that
+    forms: those that it understands; per_figure: how many a comparison holds legibly; published: what it must give again
+    """
 
     key: str
     title: str

@@ -1,6 +1,7 @@
 """A page for each analysis: its method, checkpoints side by side on one scale, and the numbers of all, on as many pages as that takes."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import ceil
 
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading
@@ -40,14 +41,7 @@ def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer])
     drawn = []
     for number, batch in enumerate(_batches(answers, analysis.per_figure), start=1):
         if analysis.per_figure == 1:
-            outcome, reading = batch[0]
-            name = f"{analysis.key}-{spec.key}"
-            path = f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}/{name}.svg"
-            drawn.append(
-                Figure(
-                    path, spec, reading.alts[name], f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz", whose=reading.label.title
-                )
-            )
+            drawn.append(replace(Figure.of(*batch[0], analysis, spec), whose=batch[0][1].label.title))
             continue
         path = f"figures/analyses/{analysis.key}-{spec.key}-{number}.svg"
         drawn.append(Figure.comparing(path, spec, analysis, batch, f"data/analyses/{analysis.key}.json"))

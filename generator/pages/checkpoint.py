@@ -122,12 +122,11 @@ def _made_of(outcome: Outcome, parts: list[Part], neighbours: list[Outcome]) -> 
 
 
 def _part(atlas: Atlas, outcome: Outcome, story: Story, reading: Reading, values: Values) -> Part:
-    data = f"data/{outcome.checkpoint.slug}/{reading.encoding.key}.npz"
     sections = []
     for analysis in atlas.analyses:
         result = reading.results[analysis.key]
         standings = {metric.key: standing(analysis.key, metric, values) for metric in result.metrics}
-        figures = tuple(_figures(outcome, reading, analysis, data))
+        figures = tuple(_figures(outcome, reading, analysis))
         sections.append(Section(analysis, place(reading, analysis), story.address(reading, analysis), result, figures, standings))
     shown = tuple(section for section in sections if section.result.reason is None)
     missing = tuple(section for section in sections if section.result.reason is not None)
@@ -138,7 +137,7 @@ def _part(atlas: Atlas, outcome: Outcome, story: Story, reading: Reading, values
         shown,
         tuple(_stages(story, reading, shown)),
         missing,
-        data,
+        f"data/{outcome.place(reading)}.npz",
     )
 
 
@@ -148,11 +147,10 @@ def _stages(story: Story, reading: Reading, sections: tuple[Section, ...]) -> It
             yield Stage(title, some, f"{story.folder(reading)}/{key}.md" if key == story.alone[reading.encoding.key] else None)
 
 
-def _figures(outcome: Outcome, reading: Reading, analysis: Analysis, data: str) -> Iterator[Figure]:
+def _figures(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator[Figure]:
     for spec in analysis.figures:
-        name = f"{analysis.key}-{spec.key}"
-        if name in reading.drawings:
-            yield Figure(f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}/{name}.svg", spec, reading.alts[name], data)
+        if f"{analysis.key}-{spec.key}" in reading.drawings:
+            yield Figure.of(outcome, reading, analysis, spec)
 
 
 def _remarks(parts: list[Part], shown: list[Part]) -> dict[str, list[Remark]]:

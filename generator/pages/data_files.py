@@ -1,11 +1,10 @@
 """The pages that document the data: what is in each file, how to read and cite it; and what each array and metric is."""
 
 from generator.contracts import Analysis, Atlas, Page, PageKind, Result
-from generator.numerics import Array
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    described = [(analysis, *_given(atlas, analysis)) for analysis in atlas.analyses]
+    described = [(analysis, _given(atlas, analysis)) for analysis in atlas.analyses]
     files = {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date}
     return [
         Page("data/index.md", "data_files.md.jinja", files),
@@ -13,13 +12,12 @@ def pages(atlas: Atlas) -> list[Page]:
     ]
 
 
-def _given(atlas: Atlas, analysis: Analysis) -> tuple[dict[str, str], dict[str, Array]]:
-    """Title and unit of every metric that it gave in this build, by key, and an example of every array, by name."""
+def _given(atlas: Atlas, analysis: Analysis) -> dict[str, str]:
+    """Title and unit of every metric that it gave in this build, by key."""
     results: list[Result] = [reading.results[analysis.key] for outcome in atlas.outcomes for reading in outcome.readings]
-    metrics = {
+    return {
         metric.key: f"{metric.title} ({metric.unit})" if metric.unit else metric.title for result in results for metric in result.metrics
     }
-    return metrics, {name: array for result in results for name, array in result.arrays.items()}
 
 
 PAGE = PageKind("data_files", pages)

@@ -71,12 +71,9 @@ def _of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, Rem
     for analysis in atlas.analyses:
         result: Result = reading.results[analysis.key]
         spec = analysis.figures[0]
-        name = f"{analysis.key}-{spec.key}"
-        folder = f"{outcome.checkpoint.slug}/{reading.encoding.key}"
         address = story.address(reading, analysis)
-        for finding in result.findings if name in reading.drawings else ():
-            figure = Figure(f"figures/{folder}/{name}.svg", spec, reading.alts[name], f"data/{folder}.npz")
-            found.append((analysis.key, Remark(finding, outcome, reading, figure, address)))
+        for finding in result.findings if f"{analysis.key}-{spec.key}" in reading.drawings else ():
+            found.append((analysis.key, Remark(finding, outcome, reading, Figure.of(outcome, reading, analysis, spec), address)))  # noqa
     return found
 
 

@@ -71,7 +71,7 @@ def pages(atlas: Atlas) -> list[Page]:
 
 def _cell_bytes(members: Sequence[Member]) -> int:
     """Of a map of ``members``: each stands in a cell with each other."""
-    names = sum(len(f"{outcome.checkpoint.slug}/{reading.encoding.key}") for outcome, reading in members)
+    names = sum(len(outcome.place(reading)) for outcome, reading in members)
     return (len(members) - 1) * (CELL_BYTES * len(members) // 2 + names)
 
 

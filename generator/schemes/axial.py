@@ -34,12 +34,11 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
         raise RowError(f"{files.where}: a row of {n_columns:,} positions × {width:,}; expected at most {MOST_VALUES:,} values")
     table = composed(files.tensor(name)[:shown], files.tensor(second))
     tensor = files.tensors[name]
-    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
     return Encoding(
         "encoder",
         SCHEME.key,
         PositionTable(frozen(table), 0, (shown, n_columns)),
-        provenance,
+        Provenance.of(files, name),
         _notes(tensor.shape[-1], width, (shown, n_rows, n_columns)),
     )
 

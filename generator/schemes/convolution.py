@@ -38,10 +38,9 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
     width = tensor.shape[2]
     # Padded by width // 2 on both sides; where the width is even, the last output is dropped.
     form = Convolution(frozen(weights), frozen(np.arange(width) - width // 2))
-    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
     groups = f"Its {tensor.shape[0]} channels are in groups of {tensor.shape[1]}, each of which sees its own group alone."
     part = stack(name) if number is None else f"{stack(name)} convolution {number}"
-    return Encoding(part, SCHEME.key, form, provenance, (groups, *normed))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (groups, *normed))
 
 
 def _weights(files: Files, name: str, kind: str) -> tuple[Floats, tuple[str, ...]]:

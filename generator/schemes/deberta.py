@@ -52,8 +52,9 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     moved = -offsets if n_buckets is None else buckets(-offsets, n_buckets, reach)
     span = tensor.shape[0] // 2
     form = RelativeTable(frozen(vectors[np.clip(moved + span, 0, 2 * span - 1)]), frozen(offsets))
-    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
-    return Encoding(part, SCHEME.key, form, provenance, (*normed, *_notes(files, n_buckets), "All layers share these vectors."))
+    return Encoding(
+        part, SCHEME.key, form, Provenance.of(files, name), (*normed, *_notes(files, n_buckets), "All layers share these vectors.")
+    )
 
 
 def _sizes(files: Files, name: str) -> tuple[int, int | None]:

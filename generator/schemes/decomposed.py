@@ -48,8 +48,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     reach = tensor.shape[0] // 2
     form = RelativeTable(frozen(files.tensor(name)[::-1]), frozen(np.arange(-reach, reach + 1)))
     said = f"Its {tensor.shape[0]} vectors are for offsets along {ALONG[name[-1]]} among {reach + 1} patches. {TURNED}"
-    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
-    return Encoding(part, SCHEME.key, form, provenance, (said, STRETCHED))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (said, STRETCHED))
 
 
 GRID, QUERY = (6, 8), (2, 3)

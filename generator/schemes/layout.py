@@ -40,10 +40,9 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
     tensor, part = files.tensors[name], PARTS[kind]
     if len(tensor.shape) != 2 or min(tensor.shape) < 1:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected (coordinates, width)")
-    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
     first_row = _first_row(files, tensor.shape[0]) if kind == ORDER else 0
     form = PositionTable(frozen(files.tensor(name)[first_row:]), first_row)
-    return Encoding(part, SCHEME.key, form, provenance, _notes(files, kind, first_row))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), _notes(files, kind, first_row))
 
 
 def _first_row(files: Files, n_rows: int) -> int:

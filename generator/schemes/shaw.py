@@ -124,8 +124,7 @@ def _encoding(files: Files, name: str, read: Callable[[Files, int], Rows | None]
     table = files.tensor(name)
     table = table.T if re.search(COLUMNS, name) else table.reshape(shape)
     form = RelativeTable(frozen(_taken(table, rows.rows)), frozen(rows.offsets))
-    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
-    return Encoding(part, SCHEME.key, form, provenance, (rows.note,))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (rows.note,))
 
 
 def _stacked(files: Files, name: str) -> tuple[int, ...]:

@@ -77,7 +77,7 @@ def _times(files: Files, name: str, part: str, key: str, usual: int) -> Encoding
     factor = float(files.tensor(name).reshape(-1)[0])
     form = PositionTable(frozen(factor * sinusoid(n_positions, d_model)))
     note = f"It is made when the model runs: {SAID['interleaved']}, and multiplied by a trained number, {factor:.4g}, as it is shown."
-    return Encoding(part, SCHEME.key, form, Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name)), (note,))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note,))
 
 
 def _of_map(files: Files) -> list[Encoding[Form]]:

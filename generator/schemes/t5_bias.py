@@ -71,16 +71,14 @@ def _summed(config: Json, index: int) -> BiasKind | None:
 
 
 def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Form]:
-    tensor = files.tensors[name]
     sizes = _sizes(files, name, kind)
     offsets, bucket = _rows(files, kind, sizes)
     scale, note = _scale(files.config, files.where)
     table = files.tensor(name)
     values = frozen(scale * (table.T if kind.by_head else table)[bucket].T)  # (n_heads, n_offsets)
     form = OffsetBias(values, frozen(offsets), sizes.causal, beyond="constant")
-    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
     told = kind.notes if kind.each_offset or kind.radius else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
-    return Encoding(part, SCHEME.key, form, provenance, (*told, *note))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*told, *note))
 
 
 def _scale(config: Json, where: str) -> tuple[float, tuple[str, ...]]:

@@ -61,14 +61,14 @@ def _map_of(files: Files, name: str) -> str | None:
 
 
 def _encoding(files: Files, name: str, map_name: str, part: str) -> Encoding[Form]:
-    tensor, term = files.tensors[name], _term(files, name, map_name)
+    term = _term(files, name, map_name)
     _, head_dim, width = term.map.shape
     reach, clamped = _reach(files)
     offsets = np.arange(-reach, reach + 1)
     towards = np.einsum("nd,ndw->nw", term.bias, term.map)  # (n_heads, width)
     values = towards @ sinusoid_of(offsets, width, term.halves).T / np.sqrt(head_dim)
     form = OffsetBias(frozen(values), frozen(offsets), causal=False, beyond="constant")
-    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
+    provenance = Provenance.of(files, name)
     return Encoding(part, SCHEME.key, form, provenance, (*_notes(name, map_name, head_dim), *clamped))
 
 

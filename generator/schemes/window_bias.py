@@ -58,8 +58,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     if not read.values.size:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected one head and one offset at least")
     notes = (read.said, FEWER_QUERIES) if HALVING.search(name) else (read.said,)
-    provenance = Provenance(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
-    return Encoding(part, SCHEME.key, WindowBias(frozen(np.ascontiguousarray(read.values))), provenance, notes)
+    return Encoding(part, SCHEME.key, WindowBias(frozen(np.ascontiguousarray(read.values))), Provenance.of(files, name), notes)
 
 
 def _unfolded(files: Files, name: str) -> Unfolded:

@@ -34,7 +34,7 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
 def makers_of(outcome: Outcome) -> dict[str, Callable[[], bytes]]:
     """Those that hold one checkpoint alone."""
     slug = outcome.checkpoint.slug
-    found: dict[str, Callable[[], bytes]] = {_place(slug, reading): partial(npz, reading) for reading in outcome.readings}
+    found: dict[str, Callable[[], bytes]] = {f"data/{outcome.place(reading)}.npz": partial(npz, reading) for reading in outcome.readings}
     if outcome.layout:
         found[f"data/{slug}/layout.csv"] = partial(_layout, outcome)
     if outcome.readings:
@@ -54,7 +54,7 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
         "status": outcome.status,
         "reason": outcome.reason,
         "encodings": [
-            {**encoding(reading.encoding), "arrays": _place(row.slug, reading), "metrics": _metrics(reading)}
+            {**encoding(reading.encoding), "arrays": f"data/{outcome.place(reading)}.npz", "metrics": _metrics(reading)}
             for reading in outcome.readings
         ],
     }
@@ -95,11 +95,6 @@ def archive(arrays: Numbers) -> bytes:
     return buffer.getvalue()
 
 
-def _place(slug: str, reading: Reading) -> str:
-    """Where its arrays lie below the docs folder."""
-    return f"data/{slug}/{reading.encoding.key}.npz"
-
-
 def _arrays(reading: Reading) -> Iterator[tuple[str, Array]]:
     for analysis, result in reading.results.items():
         yield from ((f"{analysis}.{name}", array) for name, array in result.arrays.items())
@@ -136,7 +131,7 @@ def _rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterator[tupl
             for analysis in reading.results if only is None else [only]:
                 for metric in reading.results[analysis].metrics:
                     row = [*names, *kinds, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason]
-                    yield row, _place(listed.slug, reading)
+                    yield row, f"data/{outcome.place(reading)}.npz"
 
 
 def _rows_as_json(outcomes: Sequence[Outcome], analysis: str) -> bytes:

@@ -30,7 +30,7 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
 
 def makers_of(outcome: Outcome) -> dict[str, Callable[[], bytes]]:
     """Those that hold one checkpoint alone."""
-    return {f"{FOLDER}/{_name(outcome, reading)}.js": partial(_script, outcome, reading) for reading in outcome.readings}
+    return {f"{FOLDER}/{outcome.place(reading)}.js": partial(_script, outcome, reading) for reading in outcome.readings}
 
 
 def _catalogue(atlas: Atlas) -> bytes:
@@ -38,7 +38,7 @@ def _catalogue(atlas: Atlas) -> bytes:
 
 
 def _script(outcome: Outcome, reading: Reading) -> bytes:
-    return _call("add", _name(outcome, reading), record(reading))
+    return _call("add", outcome.place(reading), record(reading))
 
 
 def catalogue(atlas: Atlas) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
     return {
         "encodings": [
             {
-                "name": _name(outcome, reading),
+                "name": outcome.place(reading),
                 "title": reading.label.title,
                 "colour": reading.label.colour,
                 "group": outcome.checkpoint.group,
@@ -150,10 +150,6 @@ def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:
         for analysis, result in reading.results.items()
         for metric in result.metrics
     }
-
-
-def _name(outcome: Outcome, reading: Reading) -> str:
-    return f"{outcome.checkpoint.slug}/{reading.encoding.key}"
 
 
 def _call(function: str, *arguments: object) -> bytes:

@@ -48,6 +48,7 @@ def build(config_file: Path, docs: Path, site: Path, date: int | None, known: Kn
     """
     from mkdocs.exceptions import Abort, ConfigurationError
 
+    dated = os.environ.get("SOURCE_DATE_EPOCH")
     os.environ["SOURCE_DATE_EPOCH"] = str(date if date is not None else 315532800)
     logger, said = logging.getLogger("mkdocs"), _Said()
     logger.setLevel(logging.WARNING)
@@ -61,6 +62,8 @@ def build(config_file: Path, docs: Path, site: Path, date: int | None, known: Kn
             raise RefusedError(f"{config_file}: mkdocs says: {told}; expected pages that it can build") from None
         finally:
             logger.removeHandler(said)
+            del os.environ["SOURCE_DATE_EPOCH"]
+            os.environ |= {} if dated is None else {"SOURCE_DATE_EPOCH": dated}
     if known is not None:
         known.stamps.save(site, made_of)
 

@@ -102,7 +102,7 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
 def _drawings(outcome: Outcome) -> dict[str, Maker]:
     drawings: dict[str, Maker] = {}
     for reading in outcome.readings:
-        folder = f"figures/{outcome.checkpoint.slug}/{reading.encoding.key}"
+        folder = f"figures/{outcome.place(reading)}"
         drawings[f"{folder}/thumbnail.svg"] = partial(getattr, reading, "thumbnail")
         drawings |= {f"{folder}/{name}.svg": partial(reading.drawings.__getitem__, name) for name in reading.drawings}
     return drawings

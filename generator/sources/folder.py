@@ -1,6 +1,7 @@
 """A local folder in the Hub's layout."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from generator.contracts import Checkpoint, Files, Source
@@ -11,10 +12,12 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 
     return open_folder(Path(checkpoint.place), checkpoint.id, checkpoint.pickle)
 
 
-def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str:
+def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:
     folder = Path(checkpoint.place)
-    files = sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
-    return ";".join(f"{path.name} {digest(path)}" for path in files)
+    with suppress(OSError):  # Of what may not be read; whoever opens the folder says so, if it is needed.
+        files = sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+        return ";".join(f"{path.name} {digest(path)}" for path in files)
+    return None
 
 
 SOURCE = Source(
