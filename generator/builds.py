@@ -58,10 +58,10 @@ def build(
             html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time(), former)
         counts = Counter(str(outcome.status) for outcome in outcomes)
         complete = counts["ok"] == len(tasks)  # What was not may be the next time, though nothing here has changed.
-        note = {"key": whole if complete else None, "html": html_key, "counts": {status: counts[status] for status in STATUSES}}
-        (folder / NOTE).write_text(json.dumps(note), encoding="utf-8")
+        by_status = {status: counts[status] for status in STATUSES}
+        noted = {"key": whole if complete else None, "html": html_key, "counts": by_status, "sizes": _sizes(folder)}
+        (folder / NOTE).write_text(json.dumps(noted), encoding="utf-8")
         kept.limit({key for key in keys if key}, remembered.used)
-        noted = note
     return dict(noted["counts"])
 
 
@@ -133,5 +133,8 @@ def _noted(folder: Path, fresh: bool) -> dict[str, Any]:
         known = set(noted["counts"]).issuperset(STATUSES)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
-    stands = (folder / "site").is_dir() and (folder / "docs").is_dir()
-    return noted if known and stands else {}
+    return noted if known and noted.get("sizes") == _sizes(folder) else {}
+
+
+def _sizes(folder: Path) -> list[list[int]]:
+    return [write.measured(folder / name) for name in write.SWAPPED]

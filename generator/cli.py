@@ -12,39 +12,39 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from generator import builds, clusters, config, crews, progress, rows, study, versions, work
 from generator.contracts import Checkpoint, Encoding, Outcome
 from generator.errors import AtlasError, RefusedError
 from generator.site import data, write
+from generator.terminal import Terminal
 
 SCHEMA = builds.ROOT / "checkpoints.schema.json"
 OK, FAILED, REFUSED = 0, 1, 2
 WATCHED = (builds.ROOT / "generator", builds.TEMPLATES, builds.SITE_SRC, builds.MKDOCS)  # What a site depends on beside its checkpoints.
 
 app = typer.Typer(help="Position Atlas: how transformer checkpoints tell position, as a site.", no_args_is_help=True, add_completion=False)
-out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
+out, err = Terminal(), Terminal(stderr=True)
 
 Config = Annotated[Path, typer.Option("--config", help="The list of checkpoints.", show_default=True)]
 Output = Annotated[Path, typer.Option("--output", help="Folder for docs and site; made if need be, and ours alone.")]
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Problems that a user can act on are printed once, without a traceback."""
+def _told(standing: str = "") -> Iterator[None]:
+    """Problems that a user can act on are printed once, without a traceback. standing: what a trouble of the disk leaves as it was"""
     try:
         yield
     except RefusedError as error:
         for problem in error.problems:
-            err.print(problem, markup=False)
+            err.print(problem)
         raise typer.Exit(REFUSED) from None
     except AtlasError as error:
-        err.print(str(error), markup=False)
+        err.print(str(error))
         raise typer.Exit(FAILED) from None
     except OSError as error:
-        err.print(f"{error.filename or 'disk'}: {error.strerror or error}; the former site stands", markup=False)
+        err.print(f"{error.filename or 'disk'}: {error.strerror or error}{standing}")
         raise typer.Exit(REFUSED) from None
 
 
@@ -52,7 +52,7 @@ def _told() -> Iterator[None]:
 def build(  # noqa: PLR0913, PLR0917 (one for each option)
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
-    jobs: Annotated[int, typer.Option(min=1, help="Checkpoints worked on at once.")] = os.cpu_count() or 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Checkpoints worked on at once.")] = crews.CORES,
     offline: Annotated[bool, typer.Option("--offline", help="Ask no server; use what is cached.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for checkpoints that were not reached.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Build all anew, even what has not changed.")] = False,
@@ -63,7 +63,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
 
     Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or broken off, the former site stands.
     """
-    with _told():
+    with _told("; the former site stands"):
         here = partial(crews.processes, jobs=jobs)
         there = here if cluster is None else _elsewhere(clusters.scheduler(cluster))
         checkpoints = config.load(config_file, study.all_sources())
@@ -71,7 +71,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             crew = work.Crews(there, here, partial(crews.processes, jobs=1, alone=True), work.FEW if cluster is None else 0)
             counts = builds.build(study.plan(checkpoints, offline), folder, crew, teller.tell, fresh)
             summary = teller.close(counts, output / "site" / "index.html")
-        out.print(summary, markup=False)
+        out.print(summary)
     raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
 
 
@@ -90,7 +90,7 @@ def inspect(
         outcome = Outcome(checkpoint, "ok", revision=files.revision)
         if as_json:
             shown = {**data.checkpoint(outcome), "encodings": [data.encoding(encoding) for encoding in found]}
-            out.print(json.dumps(shown, indent=1), markup=False)
+            typer.echo(json.dumps(shown, indent=1))
             return
         _print_found(checkpoint, found)
 
@@ -100,7 +100,7 @@ def check(config_file: Config = Path("checkpoints.yml")) -> None:
     """Read the list of checkpoints and tell every problem in it; nothing is opened."""
     with _told():
         checkpoints = config.load(config_file, study.all_sources())
-    out.print(f"{config_file}: {len(checkpoints)} checkpoints, no problem found", markup=False)
+    out.print(f"{config_file}: {len(checkpoints)} checkpoints, no problem found")
 
 
 @app.command()
@@ -119,6 +119,7 @@ def serve(
 
     with _told():
         _free(port)
+        config_file.stat()
     rebuild()
     with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
         for watched in (config_file, *WATCHED):
@@ -152,15 +153,15 @@ def _named(source: str, pickle: bool) -> Checkpoint:
     is_path = Path(source).is_dir() or source.startswith((".", "/", "~"))
     key = next(known.key for known in study.all_sources() if known.is_path == is_path)
     name, _, revision = (source, "", "") if is_path else source.partition("@")
-    place = str(Path(name).expanduser()) if is_path else name
+    place = str(config.expanded(name)) if is_path else name
     return Checkpoint(config.slugify(name), key, name, place, name, revision or None, pickle=pickle)
 
 
 def _print_found(checkpoint: Checkpoint, found: list[Encoding[Any]]) -> None:
     if not found:
-        out.print(f"{checkpoint.title}: no position encoding found; looked for:", markup=False)
+        out.print(f"{checkpoint.title}: no position encoding found; looked for:")
         for scheme in study.all_schemes():
-            out.print(f"  · {scheme.looked_for}", markup=False)
+            out.print(f"  · {scheme.looked_for}")
         return
     table = Table("part", "scheme", "form", "tensor", "shape", "dtype", "analyses", title=checkpoint.title, title_justify="left")
     for encoding in found:
@@ -176,7 +177,9 @@ def _print_found(checkpoint: Checkpoint, found: list[Encoding[Any]]) -> None:
             provenance.dtype or "",
             applied,
         )
+    for column in table.columns:
+        column.overflow = "fold"
     out.print(table)
     for encoding in found:
         for note in encoding.notes:
-            out.print(f"{encoding.part}: {note}", markup=False)
+            out.print(f"{encoding.part}: {note}")

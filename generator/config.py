@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -127,10 +128,17 @@ def _place_of(path: Path, text: str, position: int) -> Place:
     return Place(str(path), text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
 
 
+def expanded(given: str) -> Path:
+    """A path with a home at its beginning spelt out, where there is such a home."""
+    with suppress(RuntimeError):
+        return Path(given).expanduser()
+    return Path(given)
+
+
 def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Checkpoint:
     source = next(source for source in sources if row.get(source.key) is not None)
     given = str(row[source.key])
-    place = str(path.parent / Path(given).expanduser()) if source.is_path else given
+    place = str(path.parent / expanded(given)) if source.is_path else given
     options = {key: row[key] for key in ("revision", "group", "notes", "pickle", "words") if row.get(key) is not None}
     if (sentence := row.get("sentence")) is not None:
         options["sentence"] = str(sentence) if isinstance(sentence, str) else tuple(int(index) for index in sentence)

@@ -2,6 +2,7 @@
 
 import ctypes
 import multiprocessing
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -20,6 +21,7 @@ SHARED = (
     "generator.frozen",
 )  # fmt: skip
 SHARED_BY_MANY = ("torch", "transformers.models.auto.modeling_auto")  # For few rows, one process alone asks what takes these.
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # that this process may use
 M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
 
 
@@ -66,7 +68,7 @@ def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None, alone
     within = limits or Limits()
     _give_back_memory()
     context = multiprocessing.get_context("spawn") if alone else _context(n_rows)
-    with ProcessPool(max_workers=jobs, context=context, initializer=_begin, initargs=(within.memory,)) as pool:
+    with ProcessPool(max_workers=min(jobs, n_rows or CORES), context=context, initializer=_begin, initargs=(within.memory,)) as pool:
         try:
             yield _Processes(pool, within)
         except BaseException:

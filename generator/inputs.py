@@ -140,7 +140,9 @@ def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         encoded = tokenizer.encode(" ".join(words))
-    except Exception as error:  # noqa: BLE001  # The library raises bare Exception for whatever its parser finds.
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:  # noqa: BLE001  # Whatever its parser finds; a panic of Rust is no Exception.
         raise RowError(f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library") from None
     kept = slice(0, MOST_TOKENS)
     reserved = tuple(bool(mask) for mask in encoded.special_tokens_mask[kept])

@@ -10,12 +10,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from generator.errors import RefusedError
 from generator.runs import Event, Stage
+from generator.terminal import Terminal
 from generator.work import received
 
 MOST_NAMED = 3  # checkpoints under way that the bar names
@@ -25,7 +25,7 @@ STAGES = {"comparisons": "comparing checkpoints", "pages": "drawing comparisons,
 class Teller:
     """Hears of every event and passes it on to whoever looks."""
 
-    def __init__(self, out: Console, n_rows: int, bar: Progress | None, log: TextIOBase | None) -> None:
+    def __init__(self, out: Terminal, n_rows: int, bar: Progress | None, log: TextIOBase | None) -> None:
         self.out, self.bar, self.log, self.begun, self.before = out, bar, log, monotonic(), received()
         self.counts: Counter[str] = Counter()
         self.under_way: list[str] = []
@@ -69,18 +69,18 @@ class Teller:
         if self.bar is not None and self.task is not None:
             self.bar.reset(self.task, total=len(STAGES), completed=[*STAGES].index(stage.name), description=STAGES[stage.name])
         else:
-            self.out.print(f"{'':>11}  {STAGES[stage.name]}", markup=False)
+            self.out.print(f"{'':>11}  {STAGES[stage.name]}")
 
     def _finished(self, event: Event) -> None:
         if event.slug in self.under_way:
             self.under_way.remove(event.slug)
         self.counts.update({"finished": 1, "stored": int(event.stored), "received": event.received})
         found = f"{event.encodings} encoding{'' if event.encodings == 1 else 's'}{', from the store' if event.stored else ''}"
-        self.out.print(f"{event.status:>11}  {event.slug}: {found if event.status == 'ok' else event.reason}", markup=False)
+        self.out.print(f"{event.status:>11}  {event.slug}: {found if event.status == 'ok' else event.reason}")
 
 
 @contextmanager
-def telling(out: Console, n_rows: int, log: Path | None) -> Iterator[Teller]:
+def telling(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Teller]:
     """Someone to tell events to, until the block ends.
 
     errors: RefusedError when the log cannot be written

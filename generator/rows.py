@@ -27,7 +27,7 @@ class Options(BaseModel):
     revision: str | None = Field(None, description="Branch, tag or full commit on the Hub; a full commit keeps the site the same for ever.")
     title: str | None = Field(None, description="Name on the site; without one, the id or folder.")
     group: str = Field("Checkpoints", description="Heading under which the compare page offers it.")
-    notes: str = Field("", description="A sentence or two for its page: origin, licence, what to look at.")
+    notes: str = Field("", max_length=2000, description="A sentence or two for its page: origin, licence, what to look at.")
     sentence: str | Annotated[list[int], Field(min_length=1, max_length=24)] = Field(
         SENTENCE,
         description="Sentence whose input is taken apart; token ids where there is no tokenizer.",

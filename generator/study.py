@@ -85,7 +85,9 @@ def study(task: Task) -> Outcome:
         return replace(failed(task, str(error)), status="not reached")
     except MemoryError:
         raise  # Whoever set the limit can name it.
-    except Exception as error:  # noqa: BLE001  # A bug of ours must not take the other checkpoints' pages with it.
+    except Exception as error:  # noqa: BLE001  # A bug of ours, or a disk's, must not take the other checkpoints' pages with it.
+        if isinstance(error, OSError) and error.filename:
+            return failed(task, f"{error.filename}: {error.strerror}; expected a file that can be read")
         return failed(task, f"unexpected {type(error).__name__}: {error}")
 
 

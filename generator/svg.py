@@ -4,6 +4,7 @@ import base64
 import gc
 import io
 import re
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,8 @@ def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     """The figure that ``draw`` makes of ``inputs``, as SVG, the same bytes for the same numbers, light or dark as its page is."""
     import matplotlib as mpl
 
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # The reader's own fonts draw it.
         buffer = io.StringIO()
         _save(draw(*inputs), buffer)
     gc.collect(1)  # The parts of a figure refer to each other, and would stay until many more have come.

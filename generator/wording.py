@@ -1,12 +1,21 @@
-"""Numbers within a sentence: counts with their nouns, and rounding that claims no more than there is."""
+"""Words and numbers as they are shown: counts with their nouns, rounding that claims no more than there is, and marks that cannot be seen."""
 
 import math
+import unicodedata
 
 from generator.numerics import FLAT
 
 MOST_DIGITS = 9
 LEAST, MOST = 1e-4, 1e9  # Sizes between which a number is written out.
+UNSEEN = frozenset(
+    {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+)  # Unicode's categories of controls, marks of format, ends of lines, and what is no character.
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def visible(text: str) -> str:
+    """``text`` with what cannot be seen spelt out as \\uXXXX."""
+    return "".join(f"\\u{ord(mark):04x}" if unicodedata.category(mark) in UNSEEN else mark for mark in text)
 
 
 def counted(count: int, total: int, noun: str, verb: str) -> str:

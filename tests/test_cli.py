@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 import typer
-from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from generator import study
 from generator.cli import app
 from generator.progress import STAGES, telling
 from generator.runs import Event, Stage
+from generator.terminal import Terminal
 from tests.built import contents
 from tests.hub_server import ROOT, Repository, run, serving
 from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, TABLE, Contents, write_folder, write_list
@@ -147,7 +147,7 @@ def test_a_log_that_cannot_be_written_ends_with_2(here: Path) -> None:
 
 
 def test_on_a_terminal_there_is_a_bar_and_the_lines_stay(tmp_path: Path) -> None:
-    console = Console(file=StringIO(), force_terminal=True, width=100, highlight=False)
+    console = Terminal(file=StringIO(), force_terminal=True, width=100)
     with telling(console, 2, None) as teller:
         teller.tell(Event("started", "first"))
         assert teller.under_way == ["first"]
@@ -157,7 +157,7 @@ def test_on_a_terminal_there_is_a_bar_and_the_lines_stay(tmp_path: Path) -> None
 
 
 def test_on_a_terminal_the_bar_tells_the_stages_that_follow() -> None:
-    console = Console(file=StringIO(), force_terminal=True, width=100, highlight=False)
+    console = Terminal(file=StringIO(), force_terminal=True, width=100)
     with telling(console, 0, None) as teller:
         teller.tell(Stage("pages"))
         assert teller.bar is not None

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,14 @@ def test_only_line_ends_divide_a_vocab_txt() -> None:
     vocabulary = ["[CLS]", "[SEP]", "a\u2028b", "x\x85y", "the", "cat"]
     files = bert_files({"vocab.txt": "\r\n".join(vocabulary) + "\r\n"})
     assert inputs.read(files, checkpoint(sentence="the cat")).sentence.ids == (0, 4, 5, 1)
+
+
+def test_a_tokenizer_that_ends_in_a_panic_is_a_row_error() -> None:
+    """The library's panics are no Exception of Python."""
+    wrong = json.loads(word_level())
+    wrong["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": "YWI="}
+    with pytest.raises(RowError, match=r"/tokenizer.json: .*expected a file of the tokenizers library"):
+        inputs.read(bert_files({"tokenizer.json": json.dumps(wrong)}), ROW)
 
 
 def test_the_reversed_sentence_has_the_words_from_the_last_to_the_first(tmp_path: Path) -> None:

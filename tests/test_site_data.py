@@ -193,3 +193,10 @@ def test_the_tensors_of_a_checkpoint_are_given_with_their_layers_folded() -> Non
     rows = (LayoutRow("=h.#.attn.weight", (8, 2), "F16", 12), LayoutRow("\ud800", (), "I64", 1))
     found = files(Outcome(checkpoint(), "ok", layout=rows))["data/row/layout.csv"].decode()
     assert found == "tensor,shape,dtype,times\n'=h.#.attn.weight,8 × 2,F16,12\n\\ud800,,I64,1\n"
+
+
+def test_numbers_that_single_precision_does_not_reach_stay_as_they_are() -> None:
+    large, usual = np.array([1e300, np.nan]), np.array([0.1, np.inf])
+    read = np.load(io.BytesIO(data.archive({"large": large, "usual": usual})))
+    np.testing.assert_array_equal(read["large"], large)
+    np.testing.assert_array_equal(read["usual"], usual.astype(np.float32))

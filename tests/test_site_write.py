@@ -40,7 +40,7 @@ def test_a_tree_is_written_as_it_is(output: Path) -> None:
 def test_a_new_tree_takes_the_place_of_the_former(output: Path) -> None:
     assert write(SECOND, output / "site")
     assert contents(output / "site") == SECOND
-    assert folders(output) == ["site"]
+    assert folders(output) == ["site", "store"]
 
 
 def test_the_same_tree_is_not_written_again(output: Path) -> None:
@@ -64,14 +64,14 @@ def test_the_former_site_stands_when_its_successor_fails_halfway(output: Path) -
     with pytest.raises(RuntimeError, match="halfway"):
         fail_halfway(output / "site")
     assert contents(output / "site") == FIRST
-    assert folders(output) == ["site"]
+    assert folders(output) == ["site", "store"]
 
 
 def test_the_former_site_stands_when_a_file_cannot_be_written(output: Path) -> None:
     with pytest.raises(FileExistsError):
         write({"a": b"", "a/b": b""}, output / "site")
     assert contents(output / "site") == FIRST
-    assert folders(output) == ["site"]
+    assert folders(output) == ["site", "store"]
 
 
 def test_readers_of_a_web_server_may_read_the_folder(output: Path) -> None:
@@ -81,7 +81,7 @@ def test_readers_of_a_web_server_may_read_the_folder(output: Path) -> None:
 def test_a_run_killed_while_it_wrote_leaves_nothing_behind(output: Path) -> None:
     write(SECOND, output / ".new-site-abc")
     with owned(output):
-        assert folders(output) == ["site"]
+        assert folders(output) == ["site", "store"]
     assert contents(output / "site") == FIRST
 
 
@@ -89,14 +89,14 @@ def test_a_run_killed_between_two_renames_gets_its_former_site_back(output: Path
     (output / "site").rename(output / ".former-site")
     write(SECOND, output / ".new-site-abc")
     with owned(output):
-        assert folders(output) == ["site"]
+        assert folders(output) == ["site", "store"]
     assert contents(output / "site") == FIRST
 
 
 def test_a_run_killed_before_it_cleared_up_keeps_its_new_site(output: Path) -> None:
     write(SECOND, output / ".former-site")
     with owned(output):
-        assert folders(output) == ["site"]
+        assert folders(output) == ["site", "store"]
     assert contents(output / "site") == FIRST
 
 

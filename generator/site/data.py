@@ -84,15 +84,21 @@ def npz(reading: Reading) -> bytes:
 
 
 def archive(arrays: Numbers) -> bytes:
-    """Arrays by name, floats in single precision; no pickles, no dates."""
+    """Arrays by name, floats in single precision where that reaches; no pickles, no dates."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, array in arrays.items():
             member = io.BytesIO()
-            small = array.astype(np.float32) if array.dtype == np.float64 else array
+            small = array.astype(np.float32) if array.dtype == np.float64 and not _is_beyond(array) else array
             np.lib.format.write_array(member, np.asarray(small, order="C"), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
+
+
+def _is_beyond(array: Array) -> bool:
+    """Whether it holds a number that single precision does not reach."""
+    sizes = np.abs(array[np.isfinite(array)])
+    return bool(sizes.size) and float(sizes.max()) > float(np.finfo(np.float32).max)
 
 
 def _arrays(reading: Reading) -> Iterator[tuple[str, Array]]:

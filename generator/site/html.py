@@ -74,7 +74,9 @@ def _build(config_file: Path, docs: Path, site: Path, new: Path, known: Known | 
     from mkdocs.config import load_config
     from mkdocs.structure.files import get_files
 
-    config = load_config(str(config_file), docs_dir=str(docs.resolve()), site_dir=str(new.resolve()), strict=True)
+    config = load_config(
+        str(config_file), config_file_path=str(config_file), docs_dir=str(docs.resolve()), site_dir=str(new.resolve()), strict=True
+    )
     files = get_files(config)
     made_of = {file.dest_uri: _source(file) for file in files}
     kept = set()

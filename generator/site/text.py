@@ -2,12 +2,11 @@
 
 import math
 import re
-import unicodedata
 from typing import Any
 
 from markupsafe import Markup
 
-from generator.wording import LEAST, MOST, SUPERSCRIPTS, decimals
+from generator.wording import LEAST, MOST, SUPERSCRIPTS, decimals, visible
 
 UNSAFE = re.compile(r"(?![ ,;?])[\W_]")
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
@@ -24,10 +23,8 @@ def literal(text: str) -> Markup:
 
 
 def _reference(unsafe: re.Match[str]) -> str:
-    character = unsafe[0]
-    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn"):
-        return "".join(f"&#{ord(mark)};" if mark == "\\" else mark for mark in f"\\u{ord(character):04x}")
-    return f"&#{ord(character)};"
+    seen = visible(unsafe[0])
+    return f"&#{ord(seen[0])};{seen[1:]}"
 
 
 def finalize(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """The only writing of a site: whole folders are made beside the old ones and take their place at the end."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,9 +12,10 @@ from filelock import FileLock, Timeout
 from generator.contracts import Tree
 from generator.errors import RefusedError
 
-MARKER = ".position-atlas"
+MARKER, STORE_MARKER = ".position-atlas", "store/position-atlas"  # The second stays where only what shows, or only the store, is kept.
 OLD = ".former-"
 SWAPPED = ("docs", "site")
+OURS = frozenset({*SWAPPED, "store"})
 
 
 @contextmanager
@@ -26,8 +28,7 @@ def owned(output: Path) -> Iterator[Path]:
     if problem:
         raise RefusedError(f"{output}: {problem}; expected a new or empty folder, or one made by an earlier build")
     try:
-        output.mkdir(parents=True, exist_ok=True)
-        (output / MARKER).write_text("Made by Position Atlas. Everything in this folder may be replaced.\n", encoding="utf-8")
+        _mark(output)
     except OSError as error:
         raise RefusedError(f"{output}: {error.strerror}; expected a folder that can be written to") from None
     lock = FileLock(output / ".lock")
@@ -35,8 +36,15 @@ def owned(output: Path) -> Iterator[Path]:
         with lock.acquire(timeout=0):
             _recover(output)
             yield output
+            _mark(output)  # Somebody may have removed it meanwhile.
     except Timeout:
         raise RefusedError(f"{output}: another run is building there; expected to be alone") from None
+
+
+def _mark(output: Path) -> None:
+    (output / STORE_MARKER).parent.mkdir(parents=True, exist_ok=True)
+    for marker in (MARKER, STORE_MARKER):
+        (output / marker).write_text("Made by Position Atlas. Everything in the output folder may be replaced.\n", encoding="utf-8")
 
 
 class _Same(Exception):  # noqa: N818 (nothing is wrong)
@@ -110,7 +118,10 @@ def _home() -> tuple[Path, ...]:
 
 
 def _unsuitable(output: Path) -> str | None:
-    place = output.resolve()
+    try:
+        place = output.resolve()
+    except RuntimeError:
+        return "a link that leads to itself"
     if place in (*_home(), Path.cwd().resolve(), *Path.cwd().resolve().parents):
         return "the working folder, one above it, or home"
     if (place / ".git").exists() or (place / "pyproject.toml").exists():
@@ -119,6 +130,15 @@ def _unsuitable(output: Path) -> str | None:
         return "not a folder"
     if any((place / name).is_symlink() for name in SWAPPED):
         return "holds a link where a build puts a folder of its own"
-    if place.is_dir() and any(place.iterdir()) and not (place / MARKER).exists():
-        return "holds files that no build of ours made"
-    return None
+    return None if _is_ours(place) else "holds files that no build of ours made"
+
+
+def _is_ours(place: Path) -> bool:
+    names = {path.name for path in place.iterdir()} if place.is_dir() else set()
+    return not names or MARKER in names or (names <= OURS and (place / STORE_MARKER).is_file())
+
+
+def measured(folder: Path) -> list[int]:
+    """How many files a folder holds, and how many bytes they are."""
+    sizes = [os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(folder) for name in names]  # noqa: PTH118, PTH202 (a Path for each costs as much again)
+    return [len(sizes), sum(sizes)]

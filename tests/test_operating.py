@@ -1,0 +1,136 @@
+"""What whoever runs it meets: caches that come back in part, damaged sites, odd paths, pipes that close, names made to mislead."""
+
+import json
+import multiprocessing
+import os
+import shutil
+import struct
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.table import Table
+
+from generator import crews
+from generator.site.write import MARKER
+from generator.terminal import Terminal
+from tests.built import contents
+from tests.hub_server import ROOT, run
+from tests.synthetic import ROTATION, TABLE, write_folder, write_list
+
+ODD = "\x1b]0;owned\x07\n         ok  fake: 3 encodings\u202e[/b][red]:100:.wpe.weight"
+SPELT = r"\u001b]0;owned\u0007\u000a         ok  fake: 3 encodings\u202e[/b][red]:100:.wpe.weight"
+
+
+def build(world: Path, output: str = "out") -> subprocess.CompletedProcess[str]:
+    command = ("build", "--offline", "--config", str(world / "checkpoints.yml"), "--output", str(world / output))
+    return run(*command, home=world / "hub")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("world")
+    write_folder(folder / "rotation", ROTATION)
+    write_folder(folder / "table", TABLE)
+    write_list(folder, [{"folder": "rotation", "title": "日本語"}, {"folder": "table"}])
+    done = build(folder)
+    assert (done.returncode, done.stderr) == (0, "")  # Also of letters that figures have no font for.
+    return folder
+
+
+@pytest.mark.parametrize("kept", [("store",), ("store", "docs", "site")])
+def test_of_an_output_that_comes_back_without_what_is_hidden_the_studies_are_found(kept: tuple[str, ...], world: Path) -> None:
+    again = world / "again"
+    shutil.rmtree(again, ignore_errors=True)
+    for name in kept:
+        shutil.copytree(world / "out" / name, again / name)
+    done = build(world, "again")
+    assert (done.returncode, "(2 from the store, " in done.stdout) == (0, True)
+    assert contents(again / "site") == contents(world / "out/site")
+
+
+def test_a_store_beside_files_of_somebody_else_is_left_alone(world: Path) -> None:
+    shutil.copytree(world / "out/store", world / "mixed/store")
+    (world / "mixed/thesis.tex").touch()
+    assert build(world, "mixed").returncode == 2
+    assert not (world / "mixed" / MARKER).exists()
+
+
+@pytest.mark.parametrize("lost", ["site/index.html", "site/data", "docs/index.md"])
+def test_a_site_that_was_damaged_is_made_whole(lost: str, world: Path) -> None:
+    before = contents(world / "out/site")
+    place = world / "out" / lost
+    shutil.rmtree(place) if place.is_dir() else place.unlink()
+    assert "nothing has changed" not in build(world).stdout
+    assert contents(world / "out/site") == before
+    assert "nothing has changed" in build(world).stdout
+
+
+def test_a_name_made_to_mislead_is_shown_as_it_is(tmp_path: Path) -> None:
+    """A tensor whose name commands a terminal, begins a line of its own, and has rich's markup and one of its emoji."""
+    header = json.dumps({ODD: {"dtype": "I8", "shape": [2, 2], "data_offsets": [0, 4]}}).encode()
+    weights = struct.pack("<Q", len(header)) + header + bytes(4)
+    write_folder(tmp_path / "odd:100:", {"config.json": TABLE["config.json"], "model.safetensors": weights})
+    done = run("inspect", str(tmp_path / "odd:100:"), home=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert SPELT in done.stderr
+    write_folder(tmp_path / "odd:100:", {"model.safetensors": weights.replace(b'"I8"', b'"F8"').replace(b"[2, 2]", b"[2, 2]")})
+    assert "\x1b" not in run("inspect", str(tmp_path / "odd:100:"), home=tmp_path).stderr
+
+
+def test_a_table_on_a_terminal_shows_every_cell_as_it_is() -> None:
+    terminal = Terminal(file=StringIO(), width=200)
+    table = Table("name", title=ODD)
+    table.add_row(ODD)
+    terminal.print(table)
+    assert terminal.file.getvalue().count(SPELT) == 2  # type: ignore[attr-defined]  # It is a StringIO.
+
+
+def test_what_inspect_prints_as_json_is_not_touched(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "run:100:a", ROTATION)
+    done = run("inspect", str(folder), "--json", home=tmp_path)
+    assert json.loads(done.stdout)["id"] == str(folder)
+
+
+def test_a_build_of_which_nobody_reads_any_longer_goes_on(world: Path) -> None:
+    (world / "out/.built.json").unlink()
+    command = [sys.executable, "-m", "generator", "build", "--offline", "--config", "checkpoints.yml", "--output", "out"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SOURCE_DATE_EPOCH": "1700000000", "HF_HOME": str(world / "hub")}
+    with subprocess.Popen(command, cwd=world, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as going:
+        assert going.stdout is not None
+        assert going.stderr is not None
+        going.stdout.close()
+        said = going.stderr.read()
+    assert (going.returncode, said) == (0, b"")
+    assert (world / "out/.built.json").exists()
+
+
+def test_a_build_without_input_stands_in_any_folder(world: Path) -> None:
+    (world / "out/.built.json").unlink()
+    shutil.rmtree(world / "out/site")
+    done = run(
+        *("build", "--offline", "--config", str(world / "checkpoints.yml"), "--output", str(world / "out")),
+        home=world / "hub",
+        before=("/bin/sh", "-c", 'cd / && exec "$@" <&-', "sh"),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_paths_that_lead_nowhere_get_one_sentence(tmp_path: Path) -> None:
+    write_list(tmp_path, [{"folder": "~nobody_of_this_name/m"}])
+    done = build(tmp_path)
+    assert (done.returncode, "no such folder" in done.stdout) == (1, True)
+    (tmp_path / "loop").symlink_to("loop")
+    done = build(tmp_path, "loop")
+    assert (done.returncode, done.stderr.count("\n"), "leads to itself" in done.stderr) == (2, 1, True)
+    done = run("serve", "--config", "none.yml", "--port", "1", home=tmp_path)
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_no_more_processes_are_started_than_there_are_rows() -> None:
+    with crews.processes(1, jobs=3) as crew:
+        assert crew.make(bytes).result() == b""
+        assert len(multiprocessing.active_children()) == 1
