@@ -111,7 +111,8 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> bo
         tell(runs.Stage("pages"))
         tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, remembered.drawing)
         made_of = render.made_of(atlas, every_page)
-        stamps = Stamps(folder / DOCS_STAMPS, fingerprint.of_parts((remembered.code, fingerprint.of_contents((TEMPLATES,)), atlas.date)))
+        base = fingerprint.of_parts((remembered.code, fingerprint.of_contents((TEMPLATES,)), atlas.date, atlas.address))
+        stamps = Stamps(folder / DOCS_STAMPS, base)
         docs = folder / "docs"
         changed = write.write(tree, docs, lambda path: stamps.holds(docs / path, path, made_of.get(path)))
         stamps.save(docs, made_of)
@@ -121,7 +122,9 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> bo
 def _atlas(outcomes: tuple[Outcome, ...], remembered: Remembered) -> Atlas:
     seconds = versions.commit_time()
     date = None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, remembered.promised)
+    given = os.environ.get(html.ADDRESS)
+    address = f"{given.rstrip('/')}/" if given else None
+    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, address, remembered.promised)
 
 
 def _noted(folder: Path, fresh: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from generator.numerics import Array, Floats
-from generator.style import PAPER, WIDTH
+from generator.style import INK, PAPER, WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +105,7 @@ def _name_value(axes: "Axes", place: Place, sign: float) -> None:
     where: dict[str, Any] = {"ha": "right" if right else "left", "va": "top" if sign > 0 else "bottom", "textcoords": "offset points"}
     ground = {"facecolor": PAPER, "linewidth": 0, "alpha": 0.8, "pad": 0.6}
     text = f"{'↑' if sign > 0 else '↓'} {place.name}"
-    axes.annotate(text, (place.x, place.y), (-6 if right else 6, -5 * sign), fontsize=8, color=place.colour, bbox=ground, **where)
+    axes.annotate(text, (place.x, place.y), (-6 if right else 6, -5 * sign), fontsize=8, color=INK, bbox=ground, **where)
 
 
 def name_places(axes: "Axes", places: Sequence[Place]) -> None:

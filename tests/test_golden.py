@@ -37,7 +37,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
         for slug, (contents, options) in FOLDERS.items()
     ]
     outcomes = tuple(study.study(study.Task(row, "#3d7fd6", offline=True)) for row in (*rows, UNREACHED))
-    atlas = Atlas(outcomes, study.all_analyses(), study.all_schemes(), VERSIONS, DATE)
+    atlas = Atlas(outcomes, study.all_analyses(), study.all_schemes(), VERSIONS, DATE, "https://where.it/stands/")
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
     return render.render(atlas, every_page, TEMPLATES, SITE_SRC)
 

@@ -36,8 +36,8 @@ def compute(subject: Subject[OffsetBias]) -> Result:
     return Result(
         metrics=(
             Metric("spread", "Largest minus smallest bias", spread, "logit"),
-            Metric("largest", "Largest bias", float(values.max()), "logit"),
-            Metric("smallest", "Smallest bias", float(values.min()), "logit"),
+            Metric("largest", "Largest bias at the offsets drawn", float(values.max()), "logit"),
+            Metric("smallest", "Smallest bias at the offsets drawn", float(values.min()), "logit"),
             Metric("above", "Farthest above the median of its head", float(away.max()), "logit"),
             Metric("below", "Farthest below the median of its head", float(-away.min()), "logit"),
             Metric("near_heads", "Heads whose bias is largest within one position", near / n_heads * 100.0, "%"),

@@ -63,9 +63,13 @@ def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
     if turns == n_pairs:
         return (Finding(f"All {n_pairs} pairs turn fully at least once {within}.", rests_on, 0.4),)
     if turns == 0:
-        return (Finding(f"No pair turns fully {within}: all are slow and tell far from near.", rests_on, 0.6),)
-    others = f"the other {n_pairs - turns} are slower and tell" if n_pairs - turns > 1 else "the other one is slower and tells"
-    return (Finding(f"{turns} of {n_pairs} pairs turn fully at least once {within}; {others} far from near.", rests_on, 0.6),)
+        return (Finding(f"No pair turns fully {within}, so no angle repeats.", rests_on, 0.6),)
+    others = (
+        f"the other {n_pairs - turns} turn less than once, so their angle"
+        if n_pairs - turns > 1
+        else "the other one turns less than once, so its angle"
+    )
+    return (Finding(f"{turns} of {n_pairs} pairs turn fully at least once {within}; {others} never repeats.", rests_on, 0.6),)
 
 
 def draw_wavelengths(results: Results) -> "Figure":

@@ -60,7 +60,7 @@ def _findings(form: Rotation, ratios: Floats, same: np.ndarray, full: np.ndarray
     n_same, n_full = int(np.count_nonzero(same)), int(np.count_nonzero(full))
     longer = f"longer by a factor of {significant(float(ratios.max()), 3)}"
     if n_full == same.size:
-        return (Finding(f"{opening} makes the wavelength of every pair {longer}.", ("full", "largest"), 0.6),)
+        return (Finding(f"{opening} makes the wavelength of every pair {longer}.", ("full", "largest"), 0.4),)
     left = f"leaves {n_same} of {same.size} pairs as they are and " if n_same else ""
     between = same.size - n_same - n_full
     rest = f"; {between} {'lies' if between == 1 else 'lie'} in between" if between else ""

@@ -24,13 +24,7 @@ def _pages(atlas: Atlas, analysis: Analysis) -> Iterator[Page]:
         shown = answers[(number - 1) * ROWS : number * ROWS]
         comparisons = [(spec, _comparison(analysis, spec, shown)) for spec in analysis.figures] if number == 1 else []
         context = {"analysis": analysis, "answers": shown, "metrics": list(titles.values()), "comparisons": comparisons}
-        context |= {
-            "numbers": numbers,
-            "number": number,
-            "total": len(answers),
-            "version": atlas.versions.get("position-atlas", ""),
-            "date": atlas.date,
-        }
+        context |= {"numbers": numbers, "number": number, "total": len(answers)}
         figures = tuple(figure for _, drawn in comparisons for figure in drawn)
         path = f"analyses/{analysis.key}.md" if number == 1 else f"analyses/{analysis.key}/{number}.md"
         yield Page(path, "analysis.md.jinja", context, figures)

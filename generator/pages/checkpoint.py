@@ -100,8 +100,7 @@ def _pages_of(atlas: Atlas, outcome: Outcome, values: Values, before: list[Outco
     parts = [part for part in every if part.reading.encoding.key not in story.apart]
     apart = [part for part in every if part.reading.encoding.key in story.apart]
     context = {"outcome": outcome, "checkpoint": outcome.checkpoint, "before": before, "after": after, "apart": apart, "alone": None}
-    context |= {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date, "many": len(every) > 1}
-    context |= {"modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
+    context |= {"many": len(every) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
     made_of = _made_of(outcome, every, [*before, *after])
     shown = {**context, "parts": parts, **_remarks(every, parts)}
     yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", shown, made_of=made_of)

@@ -5,9 +5,8 @@ from generator.contracts import Analysis, Atlas, Page, PageKind, Result
 
 def pages(atlas: Atlas) -> list[Page]:
     described = [(analysis, _given(atlas, analysis)) for analysis in atlas.analyses]
-    files = {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date}
     return [
-        Page("data/index.md", "data_files.md.jinja", files),
+        Page("data/index.md", "data_files.md.jinja", {}),
         Page("data/arrays.md", "data_arrays.md.jinja", {"described": described}),
     ]
 

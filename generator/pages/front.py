@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Result, Scheme
+from generator.encodings import NoEncoding
 from generator.story import Story
 
 MOST_REMARKS = 4
@@ -33,6 +34,7 @@ class Group:
 def pages(atlas: Atlas) -> list[Page]:
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
     used = [scheme for scheme in atlas.schemes if any(_by(scheme, outcome) for outcome in built)]
+    told = [reading for outcome in built for reading in outcome.readings if not isinstance(reading.encoding.form, NoEncoding)]
     most = max(MOST_CARDS // (len(used) + 1), 4)
     context = {
         "remarks": _remarks(atlas),
@@ -42,14 +44,13 @@ def pages(atlas: Atlas) -> list[Page]:
         "nothing": [outcome for outcome in built if not outcome.readings][:most],
         "counts": {
             "checkpoints": len(built),
-            "encodings": sum(len(outcome.readings) for outcome in built),
-            "schemes": len({reading.encoding.scheme for outcome in built for reading in outcome.readings}),
+            "encodings": len(told),
+            "schemes": len({reading.encoding.scheme for reading in told}),
             "figures": sum(len(reading.drawings) for outcome in built for reading in outcome.readings),
         },
         "failed": _with_status(atlas, "failed"),
         "not_reached": _with_status(atlas, "not reached"),
         "versions": atlas.versions,
-        "date": atlas.date,
     }
     return [Page("index.md", "index.md.jinja", context)]
 

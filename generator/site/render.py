@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from posixpath import relpath
 from typing import Any
+from urllib.parse import quote, urljoin
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -43,7 +44,8 @@ def render(
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
     drawn: dict[str, Maker] = {path: partial(recent, path) for path in figures}
     drawings = Lazily({**own, **drawn})
-    written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings) for page in pages}
+    told = {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date, "address": atlas.address}
+    written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, told) for page in pages}
     strip = {PATH: lambda: strips(values_of(atlas))}
     return Lazily({**hand_written(site_src), **strip, **own, **drawn, **data.makers(atlas), **explorer.makers(atlas), **written})
 
@@ -81,7 +83,8 @@ def environment_of(templates: Path) -> Environment:
     return environment
 
 
-def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes]) -> bytes:
+def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes], told: Mapping[str, str | None]) -> bytes:
+    """One page; ``told`` is what all know: the version, the date of the sources, and the address of the site, if it has one."""
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:
@@ -96,7 +99,8 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
         return tuple(round(float(side)) for side in box.groups()) if box else (0, 0)
 
     template = environment.get_template(f"pages/{page.template}")
-    return template.render({**page.context, "link": link, "prose": prose, "size": size}).encode()
+    here = urljoin(address, quote(page.path.removesuffix(".md") + ".html")) if (address := told["address"]) else None
+    return template.render({**told, "here": here, **page.context, "link": link, "prose": prose, "size": size}).encode()
 
 
 def _drawings(outcome: Outcome) -> dict[str, Maker]:

@@ -11,6 +11,7 @@ from generator.wording import LEAST, MOST, SUPERSCRIPTS, decimals, visible
 UNSAFE = re.compile(r"(?![ ,;?])[\W_]")
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 SIGNIFICANT = 4
+WHOLE = 1e-12  # How far rounding may leave a whole number from one, as a share of it.
 
 
 def literal(text: str) -> Markup:
@@ -33,16 +34,19 @@ def finalize(value: Any) -> Any:
 
 
 def number(value: float | None) -> str:
-    """Four significant digits, thousands separated, a true minus sign; "–" for what is none."""
+    """Four significant digits or all before the point, thousands separated, a true minus sign; "–" for what is none.
+
+    What is whole but for rounding has no point.
+    """
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0:
         return "0"
     rounded = float(f"{value:.{SIGNIFICANT - 1}e}")
-    if float(value).is_integer() and abs(value) < 1e15:
-        text = f"{int(value):,}"
+    if abs(value) < 1e15 and math.isclose(value, round(value), rel_tol=WHOLE):
+        text = f"{round(value):,}"
     elif LEAST <= abs(rounded) < MOST:
-        text = f"{rounded:,.{decimals(rounded, SIGNIFICANT)}f}"
+        text = f"{value:,.{decimals(rounded, SIGNIFICANT)}f}"
     else:
         mantissa, exponent = f"{value:.{SIGNIFICANT - 1}e}".split("e")
         text = f"{mantissa} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}"

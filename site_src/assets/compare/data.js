@@ -84,7 +84,7 @@
     return { values, low: packed.low, high: packed.high, step: (packed.high - packed.low) / STEPS };
   }
 
-  /* A number for readers: as exact as its step bears, or four significant digits as everywhere on the site. */
+  /* A number for readers: as exact as its step bears, or four significant digits or all before the point, as everywhere on the site. */
   atlas.say = (value, step) => {
     if (value === null || value === undefined || Number.isNaN(value)) return "not defined";
     const power = step > 0 ? Math.ceil(Math.log10(step)) : null;
@@ -95,7 +95,8 @@
 
   function fourDigits(value) {
     const size = Math.abs(value);
-    if (Number.isInteger(value) && size < 1e15) return value.toLocaleString("en");
+    if (size < 1e15 && Math.abs(value - Math.round(value)) <= 1e-12 * size) return Math.round(value).toLocaleString("en");
+    if (size >= 1000 && size < 1e9) return Math.round(value).toLocaleString("en");
     if (size >= 1e-4 && size < 1e9) return value.toLocaleString("en", { minimumSignificantDigits: 4, maximumSignificantDigits: 4 });
     const [mantissa, exponent] = value.toExponential(3).split("e");
     return `${mantissa} × 10${[...exponent].map((mark) => (mark === "-" ? "⁻" : (SUPERSCRIPTS[mark] ?? ""))).join("")}`;
