@@ -72,6 +72,12 @@ def cosine_matrix(rows: Floats) -> Floats:
     return cosines
 
 
+def mean_of_defined(values: Floats) -> float | None:
+    """Mean of those ``values`` (n,) that are not NaN, or None where all are."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else None
+
+
 def off_diagonal(matrix: Floats) -> Floats:
     """The defined entries of a square ``matrix`` that do not lie on its main diagonal, as one vector."""
     values = matrix[~np.eye(matrix.shape[0], dtype=bool)]

@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import cosine_matrix, finite, off_diagonal
+from generator.numerics import cosine_matrix, finite, mean_of_defined, off_diagonal
 from generator.plotting import Panel, image_panels
 from generator.published import COSINES, OTHER_CODE, metrics, paper_sinusoid
 from generator.style import DIVERGING
@@ -29,8 +29,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     away = off_diagonal(cosines)
     if not away.size:
         raise NotApplicableError("fewer than two positions have a vector that is not all zeros")
-    beside = np.diagonal(cosines, 1)
-    adjacent = float(beside[~np.isnan(beside)].mean()) if not np.isnan(beside).all() else None
+    adjacent = mean_of_defined(np.diagonal(cosines, 1))
     reason = None if adjacent is not None else "no two neighbours both have a vector that is not all zeros"
     return Result(
         metrics=(

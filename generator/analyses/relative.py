@@ -9,7 +9,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
 from generator.lines import dots, legend_below, told_apart
-from generator.numerics import Floats, finite, mean_by_distance, off_diagonal, row_norms
+from generator.numerics import Floats, finite, mean_by_distance, mean_of_defined, off_diagonal, row_norms
 from generator.plotting import Panel, image_panels, panels
 from generator.style import DIVERGING, MUTED
 from generator.wording import rounded, significant
@@ -27,8 +27,8 @@ def compute(subject: Subject[RelativeTable]) -> Result:
     if not away.size:
         raise NotApplicableError("fewer than two offsets have a vector that is not all zeros")
     middle = int(np.argmin(np.abs(form.offsets)))
-    adjacent = _defined(mean_by_distance([form.similarity])[1:2])
-    sides = _defined(opposite(form.similarity, form.offsets))
+    adjacent = mean_of_defined(mean_by_distance([form.similarity])[1:2])
+    sides = mean_of_defined(opposite(form.similarity, form.offsets))
     norms = row_norms(vectors)
     return Result(
         metrics=(
@@ -61,11 +61,6 @@ def opposite(similarity: Floats, offsets: Floats) -> Floats:
     reach = int(min(offsets[-1], -offsets[0]))
     zero = int(-offsets[0])
     return np.array([similarity[zero + distance, zero - distance] for distance in range(1, reach + 1)])
-
-
-def _defined(values: Floats) -> float | None:
-    kept = values[~np.isnan(values)]
-    return float(kept.mean()) if kept.size else None
 
 
 def _without(value: float | None, reason: str) -> str | None:

@@ -37,13 +37,12 @@ def power(vectors: Floats) -> Floats:
     return np.asarray(squares)
 
 
-def amplitudes(vectors: Floats) -> Floats:
-    """Of the sine of each frequency in each column, by the root mean square of the table less its mean row: (n_frequencies, d_model)."""
-    squares = power(vectors)
+def amplitudes(squares: Floats, n_positions: int) -> Floats:
+    """Of the sine of each frequency in each column, by the root mean square of the table less its mean row: as ``power`` returns ``squares``."""
     both = np.full(len(squares), 2.0)
-    both[1 : (len(vectors) + 1) // 2] = 1.0  # A sine's power n²a²/4 is there twice; that of n/2 once, as n²a².
-    whole = squares.sum() / len(vectors) / vectors.size
-    return np.asarray(np.sqrt(2.0 * squares / both[:, None] / whole) / len(vectors))
+    both[1 : (n_positions + 1) // 2] = 1.0  # A sine's power n²a²/4 is there twice; that of n/2 once, as n²a².
+    whole = squares.sum() / n_positions / (n_positions * squares.shape[1])
+    return np.asarray(np.sqrt(2.0 * squares / both[:, None] / whole) / n_positions)
 
 
 def peaks(mean: Floats, highest: float) -> Array:
@@ -69,17 +68,16 @@ def compute(subject: Subject[PositionTable]) -> Result:
     scaled = vectors / (float(np.abs(vectors).max()) or 1.0)
     if np.ptp(scaled, axis=0).max() <= FLAT:
         raise NotApplicableError("all positions have the same vector, so nothing swings")
-    found = amplitudes(scaled)[1:]  # (n_frequencies, d_model), frequency 1 first
-    control = amplitudes(np.random.default_rng(SEED).permutation(scaled))[1:].mean(axis=1)
-    energy = power(scaled)[1:].sum(axis=1)
-    slow, strongest = max(n_positions // (2 * SLOW), 1), int(energy.argmax()) + 1
-    share = 100.0 * float(energy[:slow].sum() / energy.sum())
+    squares, shuffled = power(scaled), power(np.random.default_rng(SEED).permutation(scaled))
+    found = amplitudes(squares, n_positions)[1:]  # (n_frequencies, d_model), frequency 1 first
+    control = amplitudes(shuffled, n_positions)[1:].mean(axis=1)
+    slow, strongest = max(n_positions // (2 * SLOW), 1), int(squares[1:].sum(axis=1).argmax()) + 1
     periods = n_positions / np.arange(1, n_positions // 2 + 1)
     stand_out = peaks(np.append(0.0, found.mean(axis=1)), float(control.max()))
     measured = (
         Metric("strongest", "Period with the most energy", n_positions / strongest, "positions"),
-        Metric("slow", "Energy in the slowest tenth of the frequencies", share, "%"),
-        Metric("slow_control", "The same with positions shuffled", _shuffled_share(scaled, slow), "%"),
+        Metric("slow", "Energy in the slowest tenth of the frequencies", _share(squares, slow), "%"),
+        Metric("slow_control", "The same with positions shuffled", _share(shuffled, slow), "%"),
         Metric("peaks", "Periods that stand out", float(stand_out.size)),
     )
     arrays = {
@@ -92,8 +90,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(measured, arrays, _findings(arrays["peaks"], measured[1], measured[2], n_positions / slow))
 
 
-def _shuffled_share(scaled: Floats, slow: int) -> float:
-    energy = power(np.random.default_rng(SEED).permutation(scaled))[1:].sum(axis=1)
+def _share(squares: Floats, slow: int) -> float:
+    """How much of the energy, in %, lies in the ``slow`` lowest frequencies, of which 0 is none."""
+    energy = squares[1:].sum(axis=1)
     return 100.0 * float(energy[:slow].sum() / energy.sum())
 
 

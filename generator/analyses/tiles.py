@@ -8,7 +8,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import Array, Floats, cosine_matrix, directions, finite, mean_by_distance, shrink
+from generator.numerics import Array, Floats, cosine_matrix, directions, finite, mean_by_distance, mean_of_defined, shrink
 from generator.plotting import colour_bar, image, panels, wrapped
 from generator.style import DIVERGING, PAPER, PIXELS, WIDTH
 
@@ -35,19 +35,19 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if mean is None:
         raise NotApplicableError("fewer than two patches have a vector that is not all zeros")
     both = min(rows, columns)
-    along_rows, along_columns = _mean(across[1:both]), _mean(down[1:both])
+    along_rows, along_columns = mean_of_defined(across[1:both]), mean_of_defined(down[1:both])
     uneven = None if along_rows is None or along_columns is None else along_columns - along_rows
     return Result(
         metrics=(
-            _metric("across", "Mean cosine of neighbours side by side", _mean(across[1:2])),
-            _metric("down", "Mean cosine of neighbours above each other", _mean(down[1:2])),
+            _metric("across", "Mean cosine of neighbours side by side", mean_of_defined(across[1:2])),
+            _metric("down", "Mean cosine of neighbours above each other", mean_of_defined(down[1:2])),
             _metric("mean", "Mean cosine of two different patches", mean),
             _metric("along_rows", "Mean cosine at equal distances along rows", along_rows),
             _metric("along_columns", "Mean cosine at equal distances along columns", along_columns),
             _metric("anisotropy", "Anisotropy: along columns less along rows", uneven),
         ),
         arrays={**_tiles(units), "across": across, "down": down, "grid": np.array(form.grid)},
-        findings=_findings(_mean(across[1:2]), _mean(down[1:2]), mean, uneven),
+        findings=_findings(mean_of_defined(across[1:2]), mean_of_defined(down[1:2]), mean, uneven),
     )
 
 
@@ -75,11 +75,6 @@ def _chosen(count: int) -> Array:
     step = ceil(count / MOST_TILES)
     chosen = np.arange(0, count, step)
     return np.asarray(chosen + (count - 1 - chosen[-1]) // 2)
-
-
-def _mean(values: Floats) -> float | None:
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if defined.size else None
 
 
 def _metric(key: str, title: str, value: float | None) -> Metric:

@@ -6,7 +6,7 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import WindowBias
-from generator.numerics import Array, Floats, finite
+from generator.numerics import FLAT, Array, Floats, finite
 from generator.plotting import Panel, image_panels
 from generator.style import DIVERGING
 from generator.wording import counted, significant
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 LIMIT = 5.0  # logit; e^5 is a factor of 148 in the attention weight. The same on every page.
 MOST_HEADS = 16
-FLAT = 1e-9  # Differences below this share of the largest value are rounding.
 
 
 def compute(subject: Subject[WindowBias]) -> Result:
@@ -24,8 +23,8 @@ def compute(subject: Subject[WindowBias]) -> Result:
     n_heads = len(values)
     centred = values - values.mean(axis=(1, 2), keepdims=True)  # (n_heads, rows, columns)
     spreads = np.ptp(values, axis=(1, 2))
-    distances = [max(abs(down), abs(across)) for down, across in peaks(values)]
-    near = sum(distance <= 1 for distance in distances)
+    highest = peaks(values)
+    near = sum(max(abs(down), abs(across)) <= 1 for down, across in highest)
     shaped = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
     return Result(
         metrics=(
@@ -36,7 +35,7 @@ def compute(subject: Subject[WindowBias]) -> Result:
             _mirrored("up_down", "Symmetry of above and below", shaped, 1),
             Metric("beyond", "Values beyond the colour limits", float(np.mean(np.abs(centred) > LIMIT)) * 100.0, "%"),
         ),
-        arrays={"values": values, "centred": centred, "peaks": np.array(peaks(values))},
+        arrays={"values": values, "centred": centred, "peaks": np.array(highest)},
         findings=_findings(near, n_heads, len(shaped)),
     )
 
