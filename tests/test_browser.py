@@ -159,7 +159,10 @@ def root(request: pytest.FixtureRequest, address: str, built: Path) -> str:
         ("MiniLM", "checkpoints/all-minilm-l6-v2.html"),  # A checkpoint,
         ("position_embeddings.weight", "checkpoints/all-minilm-l6-v2.html"),  # a tensor,
         ("position_embeddings", "checkpoints/all-minilm-l6-v2.html"),  # a part of its name,
-        ("helix", "analyses/pca.html"),  # and a term.
+        ("helix", "analyses/pca.html"),  # a term,
+        ("RoPE", "schemes/rotary.html"),  # and other names of a scheme.
+        ("positional encoding", "learn/how-to-read.html"),
+        ("NTK", "schemes/rotary.html"),  # In brackets there.
     ],
 )
 def test_search_finds(sought: str, found: str, root: str, browser: Browser) -> None:
