@@ -122,15 +122,19 @@ SAID: list[tuple[ModuleType, Form, list[str]]] = [
     (
         rotation,
         TURNING,
-        ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18 turn less than once, so their angle never repeats."],
+        ["46 of 64 pairs turn fully at least once within 4,096 positions; the angle of the other 18 never repeats."],
     ),
     (rotation, replace(TURNING, window=63), ["17 of 64 pairs turn fully at least once within the 63 positions that the window"]),
-    (rotation, replace(TURNING, window=5000), ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18"]),
+    (
+        rotation,
+        replace(TURNING, window=5000),
+        ["46 of 64 pairs turn fully at least once within 4,096 positions; the angle of the other 18"],
+    ),
     (rotation, replace(TURNING, window=6), ["No pair turns fully within the 6 positions"]),
     (
         rotation,
         replace(TURNING, n_positions=47_118),
-        ["63 of 64 pairs turn fully at least once within 47,118 positions; the other one turns less than once, so its angle never"],
+        ["63 of 64 pairs turn fully at least once within 47,118 positions; the angle of the other one never repeats"],
     ),
     (rotation, replace(TURNING, n_positions=60_000), ["All 64 pairs turn fully"]),
     (
