@@ -56,10 +56,8 @@ def _limits(form: Rotation) -> dict[str, Array]:
 def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
     within, rests_on = f"within {form.n_positions:,} positions", ("full_turns", "pairs", "context")
     if form.reach < form.n_positions:
-        within, rests_on = (
-            f"within the {form.reach:,} positions that the window of these layers reaches",
-            ("full_turns", "pairs", "sliding"),
-        )
+        within = f"within the {form.reach:,} positions that the window of these layers reaches"
+        rests_on = ("full_turns", "pairs", "sliding")
     if turns == n_pairs:
         return (Finding(f"All {n_pairs} pairs turn fully at least once {within}.", rests_on, 0.4),)
     if turns == 0:
