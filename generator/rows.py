@@ -16,6 +16,7 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e
 PATH_LIKE = re.compile(r"^[/~]|^[A-Za-z]:[\\/]|(^|[\\/])\.\.([\\/]|$)|%2e", re.IGNORECASE)
 RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)$", re.IGNORECASE)  # File names that Windows keeps for itself.
 BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # What older YAML takes for true and false.
+SHOULD = re.compile(r"^\w+ should (be|have) ")  # What pydantic begins with.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 
 
@@ -110,7 +111,7 @@ def _say(problem: Mapping[str, Any], row: CommentedMap, model: type[BaseModel], 
         close = get_close_matches(key, known, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""
         return f"{at}: {where}: found the unknown key {key!r}{hint}; expected one of {', '.join(known)}"
-    return f"{at}: {where}.{key}: found {problem['input']!r:.60}; expected {problem['msg'].removeprefix('Input should be ')}"
+    return f"{at}: {where}.{key}: found {problem['input']!r:.60}; expected {SHOULD.sub('', problem['msg'])}"
 
 
 def _unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:

@@ -49,7 +49,8 @@ class Stage:
 def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> list[str | None]:
     """For each task the digest of all that its outcome depends on; None where only opening the files would tell.
 
-    Colours, notes and groups are no part of it: they are put in afterwards; nor where files lie, which changes no byte of them. ``digest`` is asked for that of a file.
+    Colours, notes and groups are no part of it: they are put in afterwards; nor where files lie, which changes no byte of them.
+    ``digest`` is asked for that of a file.
     """
     source_of = {source.key: source for source in all_sources()}
     states = [source_of[task.checkpoint.source].state(task.checkpoint, digest) for task in tasks]

@@ -90,6 +90,10 @@ BAD_ROWS = {
     "a NUL in a folder": ('  - folder: "x\\0"\n', f"2:5: checkpoints[0].folder: found 'x\\x00'; {NOT_PLAIN}"),
     "a lone surrogate": ('  - hub: a/b\n    group: "\\ud800"\n', f"3:5: checkpoints[0].group: found '\\ud800'; {NOT_PLAIN}"),
     "an empty title": ("  - hub: a/b\n    title: ''\n", f"3:5: checkpoints[0].title: found ''; {NOT_PLAIN}"),
+    "a note as long as a page": (
+        f"  - hub: a/b\n    notes: {'x' * 2001}\n",
+        f"3:5: checkpoints[0].notes: found '{'x' * 59}; expected at most 2000 characters",
+    ),
     "a yes in words": ("  - hub: a/b\n    pickle: yes\n", "3:5: checkpoints[0].pickle: found 'yes'; expected a valid boolean"),
 }
 
