@@ -6,8 +6,8 @@ INK, MUTED, GRID, PAPER = "#1c2230", "#5a6375", "#d8dde6", "#fffffe"
 DARK = {INK: "#e8ebf2", MUTED: "#a3adbf", GRID: "#3b4354", PAPER: "#1a1e28"}
 # Distinct also without red or green cones, from each other and from REFERENCE, and dark and light enough for either background.
 SERIES = (
-    "#3d7fd6", "#d9772b", "#30a868", "#e06098", "#706098",
-    "#b04818", "#30a0c8", "#607848", "#a05068", "#108078",
+    "#3d7fd6", "#d9772b", "#20a870", "#e86098", "#9060a0",
+    "#c05028", "#30a0c8", "#608050", "#a06070", "#189088",
 )  # fmt: skip
 REFERENCE = "#8a93a3"
 ACCENT = "#d9772b"

@@ -26,7 +26,7 @@ MOST_NAMED = 2  # tables beside each other whose seams have their numbers in the
 STEP = 1.5  # A ratio of norms from here on is worth a sentence.
 VIEW = (-0.5, 1.02)
 LENGTH_128 = (
-    "BERT was trained on sequences of 128 tokens for 90 % of the steps (Devlin et al. 2019, appendix A.2). "
+    "BERT was trained on sequences of 128 tokens, the last at position 127, for 90 % of the steps (Devlin et al. 2019, appendix A.2). "
     "A model trained like it, or made from it, saw positions from 128 on far less often."
 )
 
