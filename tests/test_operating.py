@@ -68,6 +68,13 @@ def test_a_site_that_was_damaged_is_made_whole(lost: str, world: Path) -> None:
     assert "nothing has changed" in build(world).stdout
 
 
+def test_a_link_in_a_site_that_leads_nowhere_is_cleared_away(world: Path) -> None:
+    link = world / "out/site/nowhere"
+    link.symlink_to("none")
+    assert build(world).returncode == 0
+    assert not link.is_symlink()
+
+
 def test_a_name_made_to_mislead_is_shown_as_it_is(tmp_path: Path) -> None:
     """A tensor whose name commands a terminal, begins a line of its own, and has rich's markup and one of its emoji."""
     header = json.dumps({ODD: {"dtype": "I8", "shape": [2, 2], "data_offsets": [0, 4]}}).encode()
