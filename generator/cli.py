@@ -118,8 +118,8 @@ def serve(
         subprocess.run(command, check=False)
 
     with _told():
-        _free(port)
         config_file.stat()
+        _free(port)
     rebuild()
     with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
         for watched in (config_file, *WATCHED):

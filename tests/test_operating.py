@@ -83,8 +83,6 @@ def test_a_name_made_to_mislead_is_shown_as_it_is(tmp_path: Path) -> None:
     done = run("inspect", str(tmp_path / "odd:100:"), home=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert SPELT in done.stderr
-    write_folder(tmp_path / "odd:100:", {"model.safetensors": weights.replace(b'"I8"', b'"F8"').replace(b"[2, 2]", b"[2, 2]")})
-    assert "\x1b" not in run("inspect", str(tmp_path / "odd:100:"), home=tmp_path).stderr
 
 
 def test_a_table_on_a_terminal_shows_every_cell_as_it_is() -> None:
@@ -132,9 +130,8 @@ def test_paths_that_lead_nowhere_get_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     done = build(tmp_path, "loop")
     assert (done.returncode, done.stderr.count("\n"), "leads to itself" in done.stderr) == (2, 1, True)
-    done = run("serve", "--config", "none.yml", "--port", "1", home=tmp_path)
-    assert done.stderr.count("\n") == 1
-    assert "Traceback" not in done.stderr
+    done = run("serve", "--config", "none.yml", home=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "none.yml: No such file or directory\n")
 
 
 def test_no_more_processes_are_started_than_there_are_rows() -> None:

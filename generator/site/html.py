@@ -62,8 +62,10 @@ def build(config_file: Path, docs: Path, site: Path, date: int | None, known: Kn
             raise RefusedError(f"{config_file}: mkdocs says: {told}; expected pages that it can build") from None
         finally:
             logger.removeHandler(said)
-            del os.environ["SOURCE_DATE_EPOCH"]
-            os.environ |= {} if dated is None else {"SOURCE_DATE_EPOCH": dated}
+            if dated is None:
+                del os.environ["SOURCE_DATE_EPOCH"]
+            else:
+                os.environ["SOURCE_DATE_EPOCH"] = dated
     if known is not None:
         known.stamps.save(site, made_of)
 
