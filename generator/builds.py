@@ -4,7 +4,9 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +51,9 @@ def build(
         known = dict(zip(tasks, keys, strict=True))
         new = runs.new_among(known, kept, fresh)
         told = _told_ahead(known, new, remembered, crews) if len(new) <= crews.few else known
-        outcomes = runs.run(told, kept, crews.studying, tell, fresh)
-        with remembered.made_by(crews.drawing):
+        with remembered.made_by(partial(crews.here, len(new))) as hired:
+            studying = crews.elsewhere or (lambda _: nullcontext(hired()))
+            outcomes = runs.run(told, kept, studying, tell, fresh, meanwhile=partial(_begin, remembered))
             changed = _write(_atlas(outcomes, remembered), folder, remembered, tell)
         if changed or noted.get("html") != html_key:
             tell(runs.Stage("mkdocs"))
@@ -85,6 +88,21 @@ def _told_ahead(
         return runs.asked(tasks, new, alone)
 
 
+def _begin(remembered: Remembered) -> None:
+    """Have made what is the same for all lists; cores that are left by the last rows get to it."""
+    _pages(_atlas((), remembered), remembered)
+
+
+def _pages(atlas: Atlas, remembered: Remembered) -> list[Page]:
+    """Every page, their figures being drawn meanwhile."""
+    every_page: list[Page] = []
+    for kind in discovery.load(pages, PageKind):
+        found = kind.pages(atlas)
+        remembered.start(figure for page in found for figure in page.figures)
+        every_page += found
+    return every_page
+
+
 def _html_key(code: str) -> str:
     """Digest of all that HTML depends on beside its docs."""
     said = (versions.commit_time(), os.environ.get(html.ADDRESS))
@@ -103,11 +121,7 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> bo
     tell(runs.Stage("comparisons"))
     (folder / NOTE).unlink(missing_ok=True)
     with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
-        every_page: list[Page] = []
-        for kind in discovery.load(pages, PageKind):
-            found = kind.pages(atlas)
-            remembered.start(figure for page in found for figure in page.figures)
-            every_page += found
+        every_page = _pages(atlas, remembered)
         tell(runs.Stage("pages"))
         tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, remembered.drawing)
         made_of = render.made_of(atlas, every_page)

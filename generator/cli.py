@@ -64,11 +64,11 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or broken off, the former site stands.
     """
     with _told("; the former site stands"):
-        here = partial(crews.processes, jobs=jobs)
-        there = here if cluster is None else _elsewhere(clusters.scheduler(cluster))
+        elsewhere = None if cluster is None else _elsewhere(clusters.scheduler(cluster))
         checkpoints = config.load(config_file, study.all_sources())
         with write.owned(output) as folder, progress.telling(out, len(checkpoints), log) as teller:
-            crew = work.Crews(there, here, partial(crews.processes, jobs=1, alone=True), work.FEW if cluster is None else 0)
+            alone, few = partial(crews.processes, jobs=1, alone=True), work.FEW if cluster is None else 0
+            crew = work.Crews(partial(crews.processes, jobs=jobs), alone, elsewhere, few)
             counts = builds.build(study.plan(checkpoints, offline), folder, crew, teller.tell, fresh)
             summary = teller.close(counts, output / "site" / "index.html")
         out.print(summary)

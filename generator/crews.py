@@ -1,6 +1,7 @@
 """Who does the work of a run on this machine: processes, each within limits."""
 
 import ctypes
+import gc
 import multiprocessing
 import os
 import sys
@@ -16,10 +17,6 @@ from generator.store import Store
 from generator.study import Task
 from generator.work import FEW, Done, attempt, made
 
-SHARED = (
-    "matplotlib.figure", "matplotlib.backends.backend_svg", "sklearn.model_selection", "huggingface_hub.file_download", "tokenizers",
-    "generator.frozen",
-)  # fmt: skip
 SHARED_BY_MANY = ("torch", "transformers.models.auto.modeling_auto")  # For few rows, one process alone asks what takes these.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # that this process may use
 M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
@@ -68,7 +65,7 @@ def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None, alone
     within = limits or Limits()
     _give_back_memory()
     context = multiprocessing.get_context("spawn") if alone else _context(n_rows)
-    with ProcessPool(max_workers=min(jobs, n_rows or CORES), context=context, initializer=_begin, initargs=(within.memory,)) as pool:
+    with ProcessPool(max_workers=min(jobs, max(n_rows, CORES)), context=context, initializer=_begin, initargs=(within.memory, alone)) as pool:
         try:
             yield _Processes(pool, within)
         except BaseException:
@@ -80,7 +77,7 @@ def _context(n_rows: int) -> Any:
     """How processes are started: on Linux from one that has imported the large libraries once, whose memory they share."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
-    multiprocessing.set_forkserver_preload([*(SHARED_BY_MANY if n_rows > FEW else ()), *SHARED])
+    multiprocessing.set_forkserver_preload([*(SHARED_BY_MANY if n_rows > FEW else ()), "generator.frozen"])
     return multiprocessing.get_context("forkserver")
 
 
@@ -90,7 +87,9 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
-def _begin(most: int) -> None:
+def _begin(most: int, alone: bool) -> None:
+    if alone:
+        gc.disable()  # It imports much and makes little: the collector would take a quarter of its time.
     _give_back_memory()
     _limit_memory(most)
 

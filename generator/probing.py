@@ -129,6 +129,7 @@ class PairClassifier:
         pairs: (n_pairs, 2); signs: (n_pairs,), 1 where the second comes after the first, else −1
         """
         from scipy.optimize import minimize
+        from scipy.special import expit
 
         n, width = self.features.shape
         penalty = np.tile(self.penalty, 2) / len(pairs)
@@ -136,11 +137,12 @@ class PairClassifier:
         def loss(weights: Floats) -> tuple[float, Floats]:
             each = self.features @ weights[:-1].reshape(2, width).T  # (n_positions, 2)
             margins = signs * (each[pairs[:, 0], 0] + each[pairs[:, 1], 1] + weights[-1])
-            pulls = -signs * np.exp(-np.logaddexp(0.0, margins)) / len(pairs)
+            pulls = -signs * expit(-margins) / len(pairs)
             by_position = np.stack([np.bincount(pairs[:, side], pulls, n) for side in (0, 1)])  # (2, n_positions)
             shrunk = penalty * weights[:-1]
             gradient = np.append((by_position @ self.features).ravel() + shrunk, pulls.sum())
-            return float(np.logaddexp(0.0, -margins).mean() + shrunk @ weights[:-1] / 2.0), gradient
+            losses = np.log1p(np.exp(-np.abs(margins))) + np.maximum(-margins, 0.0)  # log(1 + exp(−margin)), which must not overflow
+            return float(losses.mean() + shrunk @ weights[:-1] / 2.0), gradient
 
         found = minimize(loss, np.zeros(2 * width + 1), jac=True, method="L-BFGS-B", options={"maxiter": 1000, "gtol": 1e-5})
         return self.features @ found.x[:-1].reshape(2, width).T, float(found.x[-1])

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cache, partial
+from typing import TypeVar
 
 from generator import fingerprint
 from generator.contracts import Figure, Maker
@@ -12,7 +13,7 @@ from generator.kept import Kept
 from generator.site import render
 from generator.work import Makers
 
-Hired = Callable[[], Makers]
+MakersT = TypeVar("MakersT", bound=Makers)
 
 
 class Remembered:
@@ -24,11 +25,12 @@ class Remembered:
         self.under_way: dict[str, Future[bytes]] = {}
 
     @contextmanager
-    def made_by(self, makers: Callable[[], AbstractContextManager[Makers]]) -> Iterator[Hired]:
+    def made_by(self, makers: Callable[[], AbstractContextManager[MakersT]]) -> Iterator[Callable[[], MakersT]]:
         """Until the block ends, ``makers`` make what is asked for; they start when they are first called for."""
         with ExitStack() as stack:
-            self.hired: Hired = cache(lambda: stack.enter_context(makers()))
-            yield self.hired
+            hired: Callable[[], MakersT] = cache(lambda: stack.enter_context(makers()))
+            self.hired: Callable[[], Makers] = hired
+            yield hired
 
     def drawing(self, figure: Figure) -> bytes:
         """The figure as SVG."""

@@ -85,8 +85,12 @@ def run(
     workers: Callable[[int], AbstractContextManager[Workers]],
     tell: Callable[[Event], None],
     fresh: bool = False,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> tuple[Outcome, ...]:
-    """The outcome of every task, in their order: what is ``kept`` under its key is not done again, unless ``fresh``. ``tell`` hears of each."""
+    """The outcome of every task, in their order: what is ``kept`` under its key is not done again, unless ``fresh``. ``tell`` hears of each.
+
+    meanwhile: called when all that is new is under way
+    """
     known = {task: key for task, key in tasks.items() if key and not fresh}
     found = {task: _placed(outcome, task, key) for task, key in known.items() if (outcome := kept.get(key)) is not None}
     for outcome in found.values():
@@ -94,14 +98,20 @@ def run(
     new = [task for task in tasks if task not in found]
     if new:
         with workers(len(new)) as crew:
-            found |= _done(new, tasks, crew, kept, tell)
+            found |= _done(new, tasks, crew, kept, tell, meanwhile)
     return tuple(found[task] for task in tasks)
 
 
-def _done(
-    new: Sequence[Task], tasks: Mapping[Task, str | None], crew: Workers, kept: Store, tell: Callable[[Event], None]
+def _done(  # noqa: PLR0913, PLR0917
+    new: Sequence[Task],
+    tasks: Mapping[Task, str | None],
+    crew: Workers,
+    kept: Store,
+    tell: Callable[[Event], None],
+    meanwhile: Callable[[], object],
 ) -> dict[Task, Outcome]:
     futures = {crew.submit(replace(task, colour=PLACEHOLDER), kept, _name(task, tasks[task])): task for task in new}
+    meanwhile()
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
     while futures:

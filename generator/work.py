@@ -46,18 +46,22 @@ class Makers(Protocol):
         """As that of workers."""
 
 
+class Crew(Workers, Makers, Protocol):
+    """Who does both."""
+
+
 @dataclass(frozen=True)
 class Crews:
     """Who does what, each started when called for.
 
-    studying: given how many rows are new, those who study them; drawing: those who draw what compares them; alone: one process that
-    shares nothing with others
+    here: given how many rows are new, those who study them and draw what compares them; alone: one process that shares nothing with others
+    elsewhere: given the same number, those who study in their place
     few: with more new rows than these nobody works alone, since it is faster if each asks for itself
     """
 
-    studying: Callable[[int], AbstractContextManager[Workers]]
-    drawing: Callable[[], AbstractContextManager[Makers]]
+    here: Callable[[int], AbstractContextManager[Crew]]
     alone: Callable[[], AbstractContextManager[Makers]]
+    elsewhere: Callable[[int], AbstractContextManager[Workers]] | None = None
     few: int = FEW
 
 

@@ -99,7 +99,7 @@ def test_nobody_works_alone_where_more_rows_are_new(bert: study.Task, few: int, 
         started.append("alone")
         return here()
 
-    assert builds.build([bert], tmp_path, work.Crews(here, here, alone, few), lambda _: None) == {"ok": 1, "failed": 0, "not reached": 0}
+    assert builds.build([bert], tmp_path, work.Crews(here, alone, few=few), lambda _: None) == {"ok": 1, "failed": 0, "not reached": 0}
     assert len(started) == starts
 
 
