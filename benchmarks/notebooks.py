@@ -22,8 +22,10 @@ def main(folder: Path, names: list[str]) -> None:
         words = (
             model.get_input_embeddings().weight.detach().numpy()[tokenizer("The cat sat on the mat because it was tired .")["input_ids"]]
         )
-        table = _table(model)
-        _figures(folder, name.replace("/", "--"), _sinusoid(512, 512) if table is None else table, words)
+        table, path = _table(model), folder / name.replace("/", "--")
+        _figures(path, _sinusoid(512, 512) if table is None else table, words)
+        if name.endswith("gpt2"):  # One of its two notebooks is a course, which draws the sinusoid as well.
+            _of_table(path.with_name(f"{path.name}-sinusoid"), _sinusoid(*table.shape), [])
 
 
 def _table(model: Any) -> Any:
@@ -37,34 +39,40 @@ def _sinusoid(n_positions: int, d_model: int) -> Any:
     return np.where(np.arange(d_model) % 2, np.cos(angles), np.sin(angles))
 
 
-def _figures(folder: Path, name: str, table: Any, words: Any) -> None:
+def _figures(path: Path, table: Any, words: Any) -> None:
     from sklearn.metrics.pairwise import cosine_similarity
 
-    _heat_map(folder / f"{name}-table.png", table)
-    _heat_map(folder / f"{name}-positions.png", cosine_similarity(table))
-    _heat_map(folder / f"{name}-dimensions.png", cosine_similarity(table.T))
-    _lines(folder / f"{name}-vectors.png", [*table[[row for row in SHOWN if row < len(table)]], words[0]])
-    _lines(folder / f"{name}-curves.png", list(table[:, np.random.default_rng(0).choice(table.shape[1], N_CURVES)].T))
-    _lines(folder / f"{name}-sum.png", list(words + table[: len(words)]) if words.shape[1] == table.shape[1] else list(words))
+    _of_table(path, table, [words[0]])
+    _heat_map(path, "dimensions", cosine_similarity(table.T))
+    _lines(path, "sum", list(words + table[: len(words)]) if words.shape[1] == table.shape[1] else list(words))
 
 
-def _heat_map(path: Path, matrix: Any) -> None:
+def _of_table(path: Path, table: Any, beside: list[Any]) -> None:
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    _heat_map(path, "table", table)
+    _heat_map(path, "positions", cosine_similarity(table))
+    _lines(path, "vectors", [*table[[row for row in SHOWN if row < len(table)]], *beside])
+    _lines(path, "curves", list(table[:, np.random.default_rng(0).choice(table.shape[1], N_CURVES)].T))
+
+
+def _heat_map(path: Path, name: str, matrix: Any) -> None:
     from matplotlib import pyplot as plt
 
     plt.figure(figsize=(15, 9))
     plt.pcolormesh(matrix, cmap="viridis")
     plt.colorbar()
-    plt.savefig(path)
+    plt.savefig(f"{path}-{name}.png")
     plt.close()
 
 
-def _lines(path: Path, lines: list[Any]) -> None:
+def _lines(path: Path, name: str, lines: list[Any]) -> None:
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(len(lines), figsize=(12, 1.5 * len(lines)))
     for panel, line in zip(axes, lines, strict=True):
         panel.plot(line)
-    figure.savefig(path)
+    figure.savefig(f"{path}-{name}.png")
     plt.close(figure)
 
 

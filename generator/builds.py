@@ -49,23 +49,32 @@ def build(
         kept = Store(folder / "store")
         remembered = Remembered(kept.drawings, code, fresh)
         known = dict(zip(tasks, keys, strict=True))
-        new = runs.new_among(known, kept, fresh)
-        told = _told_ahead(known, new, remembered, crews) if len(new) <= crews.few else known
+        found = {} if fresh else runs.found(known, kept, tell)
+        new = {task: key for task, key in known.items() if task not in found}
+        if len(new) <= crews.few:
+            new = _told_ahead(new, remembered, crews)
         with remembered.made_by(partial(crews.here, len(new))) as hired:
             studying = crews.elsewhere or (lambda _: nullcontext(hired()))
-            outcomes = runs.run(told, kept, studying, tell, fresh, meanwhile=partial(_begin, remembered))
+            found |= runs.run(new, kept, studying, tell, partial(_begin, remembered))
+            outcomes = tuple(found[task] for task in tasks)
             changed = _write(_atlas(outcomes, remembered), folder, remembered, tell)
         if changed or noted.get("html") != html_key:
             tell(runs.Stage("mkdocs"))
             former = html.Known(Stamps(folder / SITE_STAMPS, html_key), render.hand_written(SITE_SRC))
             html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time(), former)
-        counts = Counter(str(outcome.status) for outcome in outcomes)
-        complete = counts["ok"] == len(tasks)  # What was not may be the next time, though nothing here has changed.
-        by_status = {status: counts[status] for status in STATUSES}
-        noted = {"key": whole if complete else None, "html": html_key, "counts": by_status, "sizes": _sizes(folder)}
-        (folder / NOTE).write_text(json.dumps(noted), encoding="utf-8")
+        noted = _note(folder, outcomes, whole, html_key)
         kept.limit({key for key in keys if key}, remembered.used)
     return dict(noted["counts"])
+
+
+def _note(folder: Path, outcomes: Sequence[Outcome], whole: str | None, html_key: str) -> dict[str, Any]:
+    """Note of what this build was, for the next one."""
+    statuses = Counter(str(outcome.status) for outcome in outcomes)
+    counts = {status: statuses[status] for status in STATUSES}
+    complete = counts["ok"] == len(outcomes)  # What was not may be the next time, though nothing here has changed.
+    noted = {"key": whole if complete else None, "html": html_key, "counts": counts, "sizes": _sizes(folder)}
+    (folder / NOTE).write_text(json.dumps(noted), encoding="utf-8")
+    return noted
 
 
 def _whole(tasks: Sequence[study.Task], keys: Sequence[str | None], html_key: str) -> str | None:
@@ -74,9 +83,7 @@ def _whole(tasks: Sequence[study.Task], keys: Sequence[str | None], html_key: st
     return None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents((TEMPLATES,)), html_key))
 
 
-def _told_ahead(
-    tasks: Mapping[study.Task, str | None], new: Sequence[study.Task], remembered: Remembered, crews: Crews
-) -> Mapping[study.Task, str | None]:
+def _told_ahead(tasks: Mapping[study.Task, str | None], remembered: Remembered, crews: Crews) -> dict[study.Task, str | None]:
     """The tasks with what transformers' own layers say, and what pages need of torch made; by one process, which ends before others begin.
 
     For these alone most builds take torch and the code of a model, which fill as much memory as all the rest.
@@ -85,7 +92,7 @@ def _told_ahead(
         for kind in discovery.load(pages, PageKind):
             for name, make in kind.ahead(study.all_analyses(), study.all_schemes()).items():
                 remembered.of(name, make)
-        return runs.asked(tasks, new, alone)
+        return runs.asked(tasks, alone)
 
 
 def _begin(remembered: Remembered) -> None:

@@ -65,7 +65,9 @@ def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None, alone
     within = limits or Limits()
     _give_back_memory()
     context = multiprocessing.get_context("spawn") if alone else _context(n_rows)
-    with ProcessPool(max_workers=min(jobs, max(n_rows, CORES)), context=context, initializer=_begin, initargs=(within.memory, alone)) as pool:
+    with ProcessPool(
+        max_workers=min(jobs, max(n_rows, CORES)), context=context, initializer=_begin, initargs=(within.memory, alone)
+    ) as pool:
         try:
             yield _Processes(pool, within)
         except BaseException:

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
-from typing import TypeVar
+from functools import cache, partial
 
 import numpy as np
 
-from generator.contracts import Encoding, Provenance, Published, Result, Subject
-from generator.encodings import Form, PositionTable, Rotation, sinusoid
+from generator.by_itself import FormT, said
+from generator.contracts import Published, Result, Subject
+from generator.encodings import Form, PositionTable, Rotation, reference
 from generator.numerics import Floats
 
-FormT = TypeVar("FormT", bound=Form)
 # Stored tables whose numbers others have given, by the SHA-256 of their bytes.
 GPT2 = "29c69587e2af826b7c159c38620a32e549a925e6d9a0dc37cb563f377f5be772"
 DISTILBERT = "8db43e4accf0e974ceff418728f5bb465a116512b4054d547c5aa0c1fdadbf95"
@@ -22,10 +21,9 @@ COMPONENTS, TURNING = "; again by scikit-learn's PCA", "; again by transformers'
 PROTOCOL = " after Wang and Chen 2020 (arXiv 2010.04903) with scikit-learn's "
 
 
-@cache
 def paper_sinusoid() -> PositionTable:
-    """The sinusoid of 512 positions by 768 dimensions, to which most reference values belong."""
-    return PositionTable(sinusoid(512, 768))
+    """The sinusoid of 512 positions by 768 dimensions, to which most reference values belong; BERT's table is shown beside it too."""
+    return reference(512, 768, None)
 
 
 @cache
@@ -57,12 +55,6 @@ def linear_by_4() -> Rotation:
 def yarn_by_16() -> Rotation:
     """That of Llama 2 stretched sixteenfold by YaRN."""
     return Rotation(1e4, 128, 128, 65_536, {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096})
-
-
-@lru_cache(maxsize=8)
-def said(compute: Callable[[Subject[FormT]], Result], form: FormT) -> Result:
-    """What an analysis says of ``form`` alone, computed once for the cases that follow each other."""
-    return compute(Subject(Encoding("", "", form, Provenance("")), no_input="no words"))
 
 
 def metrics(compute: Callable[[Subject[FormT]], Result], *keys: str) -> Callable[[FormT], list[float]]:

@@ -58,15 +58,18 @@ def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> lis
     return [None if known is None else of_parts((row, known, code)) for row, known in zip(rows, states, strict=True)]
 
 
-def new_among(tasks: Mapping[Task, str | None], kept: Store, fresh: bool) -> list[Task]:
-    """Those of which nothing is kept, or all if they are to be ``fresh``."""
-    return [task for task, key in tasks.items() if fresh or not key or not kept.holds(key)]
+def found(tasks: Mapping[Task, str | None], kept: Store, tell: Callable[[Event], None]) -> dict[Task, Outcome]:
+    """The outcome of every task of which one is ``kept`` under its key. ``tell`` hears of each."""
+    outcomes = {task: _placed(outcome, task, key) for task, key in tasks.items() if key and (outcome := kept.get(key)) is not None}
+    for outcome in outcomes.values():
+        tell(_finished(outcome, Done(None, 0.0, 0), stored=True))
+    return outcomes
 
 
-def asked(tasks: Mapping[Task, str | None], new: Sequence[Task], alone: Callable[[], Makers]) -> dict[Task, str | None]:
-    """The same tasks, the ``new`` ones with what ``ask`` says of them, as far as that comes in time."""
+def asked(tasks: Mapping[Task, str | None], alone: Callable[[], Makers]) -> dict[Task, str | None]:
+    """The same tasks with what ``ask`` says of them, as far as that comes in time."""
     end = monotonic() + ASKING_SECONDS
-    futures = {task: alone().make(partial(answer, task)) for task in new if not task.checkpoint.pickle}  # torch loads those anyway.
+    futures = {task: alone().make(partial(answer, task)) for task in tasks if not task.checkpoint.pickle}  # torch loads those anyway.
     return {_told(task, futures[task], end) if task in futures else task: key for task, key in tasks.items()}
 
 
@@ -84,34 +87,23 @@ def run(
     kept: Store,
     workers: Callable[[int], AbstractContextManager[Workers]],
     tell: Callable[[Event], None],
-    fresh: bool = False,
     meanwhile: Callable[[], object] = lambda: None,
-) -> tuple[Outcome, ...]:
-    """The outcome of every task, in their order: what is ``kept`` under its key is not done again, unless ``fresh``. ``tell`` hears of each.
-
-    meanwhile: called when all that is new is under way
-    """
-    known = {task: key for task, key in tasks.items() if key and not fresh}
-    found = {task: _placed(outcome, task, key) for task, key in known.items() if (outcome := kept.get(key)) is not None}
-    for outcome in found.values():
-        tell(_finished(outcome, Done(None, 0.0, 0), stored=True))
-    new = [task for task in tasks if task not in found]
-    if new:
-        with workers(len(new)) as crew:
-            found |= _done(new, tasks, crew, kept, tell, meanwhile)
-    return tuple(found[task] for task in tasks)
-
-
-def _done(  # noqa: PLR0913, PLR0917
-    new: Sequence[Task],
-    tasks: Mapping[Task, str | None],
-    crew: Workers,
-    kept: Store,
-    tell: Callable[[Event], None],
-    meanwhile: Callable[[], object],
 ) -> dict[Task, Outcome]:
-    futures = {crew.submit(replace(task, colour=PLACEHOLDER), kept, _name(task, tasks[task])): task for task in new}
-    meanwhile()
+    """The outcome of every task, from a study of its own, ``kept`` for later. ``tell`` hears of each.
+
+    meanwhile: called once all are under way
+    """
+    if not tasks:
+        return {}
+    with workers(len(tasks)) as crew:
+        futures = {crew.submit(replace(task, colour=PLACEHOLDER), kept, _name(task, key)): task for task, key in tasks.items()}
+        meanwhile()
+        return _done(futures, tasks, crew, kept, tell)
+
+
+def _done(
+    futures: "dict[Future[Done], Task]", tasks: Mapping[Task, str | None], crew: Workers, kept: Store, tell: Callable[[Event], None]
+) -> dict[Task, Outcome]:
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
     while futures:

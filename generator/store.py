@@ -53,10 +53,6 @@ class Store:
             return None
         return found if isinstance(found, Outcome) else None
 
-    def holds(self, key: str) -> bool:
-        """Whether there is a file under ``key``, whatever is in it."""
-        return self._path(key).exists()
-
     def put(self, key: str, parts: Iterable[Part]) -> None:
         """Keep a packed outcome under ``key``; the name appears only when all of it is written.
 

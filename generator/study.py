@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from threadpoolctl import threadpool_limits
 
 from generator import analyses, discovery, inputs, schemes, sources
+from generator.by_itself import said
 from generator.contracts import (
     Analysis,
     Checkpoint,
@@ -16,7 +16,6 @@ from generator.contracts import (
     Label,
     Outcome,
     OwnLayer,
-    Provenance,
     Reading,
     Result,
     Results,
@@ -175,11 +174,7 @@ def _beside_reference(analysis: Analysis, subject: Subject[Form], label: Label, 
     reference = subject.encoding.form.reference
     if reference is None:
         return {label: result}
-    beside = _of_reference(analysis, reference)
-    return {label: result} if beside.reason is not None else {label: result, REFERENCE: beside}
-
-
-@lru_cache(maxsize=32)
-def _of_reference(analysis: Analysis, reference: Form) -> Result:
-    encoding = Encoding("reference", REFERENCE.title, reference, Provenance(""))
-    return _compute(analysis, Subject(encoding, no_input="the reference has no words"))
+    try:
+        return {label: result, REFERENCE: said(analysis.compute, reference)}
+    except NotApplicableError:
+        return {label: result}

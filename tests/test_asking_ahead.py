@@ -45,7 +45,7 @@ def large_libraries() -> bytes:
 
 
 def asked(tasks: list[study.Task], alone: work.Makers) -> list[study.Task]:
-    return [*runs.asked(dict.fromkeys(tasks, "key"), tasks, lambda: alone)]
+    return [*runs.asked(dict.fromkeys(tasks, "key"), lambda: alone)]
 
 
 def test_a_study_with_the_answer_is_the_same_as_one_that_asks_itself(bert: study.Task, alone: work.Makers) -> None:
@@ -81,14 +81,6 @@ def test_for_the_page_of_published_values_large_libraries_are_needed_ahead_alone
         for name in ahead:
             crew.make(begun[name]).result()
         assert crew.make(large_libraries).result() == b"torch transformers"
-
-
-def test_what_is_in_the_store_is_not_new_unless_all_is_to_be_fresh(bert: study.Task, tmp_path: Path) -> None:
-    kept, keys = Store(tmp_path), {bert: "key"}
-    assert runs.new_among(keys, kept, fresh=False) == [bert]
-    kept.put("key", [b"whatever it is"])
-    assert runs.new_among(keys, kept, fresh=False) == []
-    assert runs.new_among(keys, kept, fresh=True) == runs.new_among({bert: None}, kept, fresh=False) == [bert]
 
 
 @pytest.mark.parametrize(("few", "starts"), [(1, 1), (0, 0)])

@@ -87,7 +87,8 @@ def packed(folder: Path, crew: Callable[[int], AbstractContextManager[work.Worke
     """What comes of the folders, none of it known before."""
     rows = [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in FOLDERS.items()]
     tasks = dict.fromkeys(study.plan(rows, offline=True))
-    return [pack(outcome) for outcome in runs.run(tasks, Store(folder / "store"), crew, tell)]
+    outcomes = runs.run(tasks, Store(folder / "store"), crew, tell)
+    return [pack(outcomes[task]) for task in tasks]
 
 
 def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(scheduler: Cluster, tmp_path: Path) -> None:
@@ -116,13 +117,14 @@ def test_a_worker_with_other_code_does_no_work(scheduler: Cluster, tmp_path: Pat
     write_folder(tmp_path / "nothing", NOTHING)
     [task] = study.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     told: list[runs.Event] = []
-    [outcome] = runs.run({task: None}, Store(tmp_path / "store"), scheduler.crew("other"), told.append)
+    [outcome] = runs.run({task: None}, Store(tmp_path / "store"), scheduler.crew("other"), told.append).values()
     assert outcome.reason == "its worker has other code or other libraries; expected the same checkout and the same versions everywhere"
 
 
 def studied(folder: Path, crew: Callable[[int], AbstractContextManager[work.Workers]], *tasks: study.Task) -> list[str | None]:
     """The reasons of what failed."""
-    return [outcome.reason for outcome in runs.run(dict.fromkeys(tasks), Store(folder / "store"), crew, lambda _: None)]
+    outcomes = runs.run(dict.fromkeys(tasks), Store(folder / "store"), crew, lambda _: None)
+    return [outcomes[task].reason for task in tasks]
 
 
 def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,7 +134,9 @@ def test_paths_that_lead_nowhere_get_one_sentence(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (2, "none.yml: No such file or directory\n")
 
 
-def test_no_more_processes_are_started_than_there_are_rows() -> None:
-    with crews.processes(1, jobs=3) as crew:
+@pytest.mark.parametrize(("n_rows", "n_processes"), [(1, 2), (3, 3), (9, 4)])
+def test_no_more_processes_are_started_than_there_are_rows_or_cores(n_rows: int, n_processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crews, "CORES", 2)
+    with crews.processes(n_rows, jobs=4) as crew:
         assert crew.make(bytes).result() == b""
-        assert len(multiprocessing.active_children()) == 1
+        assert len(multiprocessing.active_children()) == n_processes

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -57,10 +57,18 @@ def run(
     checkpoints: Sequence[Checkpoint], folder: Path, jobs: int = 2, limits: crews.Limits | None = None, fresh: bool = False
 ) -> tuple[tuple[Outcome, ...], list[runs.Event]]:
     """The outcomes and the events; what is done is kept in ``folder``."""
+    return run_by(partial(crews.processes, jobs=jobs, limits=limits), checkpoints, folder, fresh)
+
+
+def run_by(
+    workers: Callable[[int], AbstractContextManager[work.Workers]], checkpoints: Sequence[Checkpoint], folder: Path, fresh: bool = False
+) -> tuple[tuple[Outcome, ...], list[runs.Event]]:
     told: list[runs.Event] = []
     tasks = study.plan(checkpoints, offline=False)
-    keys = dict(zip(tasks, keys_of(tasks), strict=True))
-    return runs.run(keys, Store(folder / "store"), partial(crews.processes, jobs=jobs, limits=limits), told.append, fresh), told
+    kept, keys = Store(folder / "store"), dict(zip(tasks, keys_of(tasks), strict=True))
+    found = {} if fresh else runs.found(keys, kept, told.append)
+    found |= runs.run({task: key for task, key in keys.items() if task not in found}, kept, workers, told.append)
+    return tuple(found[task] for task in tasks), told
 
 
 THREE = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION}
@@ -180,8 +188,7 @@ def test_workers_are_told_how_many_rows_are_new(tmp_path: Path) -> None:
         asked.append(n_rows)
         return crews.processes(n_rows, jobs=1)
 
-    tasks = study.plan(checkpoints, offline=False)
-    runs.run(dict(zip(tasks, keys_of(tasks), strict=True)), Store(tmp_path / "store"), workers, lambda _: None)
+    run_by(workers, checkpoints, tmp_path)
     assert asked == [2]
 
 

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.breaks import WINDOW, adjacent, breaks, norm_steps, seams, stand_out, variation, windows
+from generator.by_itself import said
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.lines import Place, legend_below, name_places, told_apart
 from generator.numerics import FLAT, Floats, finite, row_norms
 from generator.plotting import panels
-from generator.published import DISTILBERT, said
+from generator.published import DISTILBERT
 from generator.style import PAPER
 from generator.wording import rounded, significant
 

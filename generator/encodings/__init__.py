@@ -6,7 +6,7 @@ A form is a type: analyses state which ones they understand. How a checkpoint ca
 from generator.encodings.nothing import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
 from generator.encodings.rotations import Rotation
-from generator.encodings.tables import BASE, LEADING, PositionTable, SinusoidLayout, grid_sinusoid, sinusoid, whole_turn_sinusoid
+from generator.encodings.tables import BASE, LEADING, PositionTable, SinusoidLayout, grid_sinusoid, reference, sinusoid, whole_turn_sinusoid
 from generator.encodings.windows import WindowBias
 
 Form = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution | NoEncoding
@@ -24,6 +24,7 @@ __all__ = [
     "SinusoidLayout",
     "WindowBias",
     "grid_sinusoid",
+    "reference",
     "sinusoid",
     "whole_turn_sinusoid",
 ]

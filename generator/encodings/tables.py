@@ -93,7 +93,7 @@ class PositionTable:
     @cached_property
     def reference(self) -> "PositionTable | None":
         """The sinusoid of the same shape, over the same grid, which every other table is shown beside."""
-        table = _reference(*self.vectors.shape, self.grid)
+        table = reference(*self.vectors.shape, self.grid)
         return None if np.array_equal(table.vectors, self.vectors) else table
 
     @cached_property
@@ -132,6 +132,6 @@ class PositionTable:
 
 
 @lru_cache(maxsize=2)
-def _reference(n_positions: int, d_model: int, grid: tuple[int, int] | None) -> PositionTable:
+def reference(n_positions: int, d_model: int, grid: tuple[int, int] | None) -> PositionTable:
     """One and the same for all tables of a shape, so that what is measured of it need not be measured again."""
     return PositionTable(sinusoid(n_positions, d_model) if grid is None else grid_sinusoid(grid, d_model), grid=grid)

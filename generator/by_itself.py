@@ -1,0 +1,19 @@
+"""What an analysis says of a form by itself, without a checkpoint or words."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
+
+from generator.contracts import Encoding, Provenance, Result, Subject
+from generator.encodings import Form
+
+FormT = TypeVar("FormT", bound=Form)
+
+
+@lru_cache(maxsize=32)
+def said(compute: Callable[[Subject[FormT]], Result], form: FormT) -> Result:
+    """What ``compute`` says of ``form``, once for all who ask about this very form.
+
+    errors: NotApplicableError
+    """
+    return compute(Subject(Encoding("", "", form, Provenance("")), no_input="it is shown by itself, without words"))
