@@ -25,6 +25,7 @@ STYLE: Any = {
     "axes.titlesize": 10.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
+    "axes.titley": 1.0,  # Where it stands anyway; matplotlib would ask all ticks whether it may, several times a figure.
     "axes.labelsize": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,

@@ -37,6 +37,8 @@ def _save(figure: "Figure", file: io.StringIO) -> None:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     FigureCanvasSVG(figure)  # Text is measured as it will be drawn.
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) if not axis.get_label_text()):
+        axis.set_label_coords(0, 0)  # Else a place clear of all ticks would be sought for a label that is not there.
     engine, dpi = figure.get_layout_engine(), figure.dpi
     if engine is not None:
         engine.execute(figure)  # It leaves the resolution of SVG behind; images are drawn at the figure's own.
