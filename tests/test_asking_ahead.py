@@ -4,20 +4,22 @@ import gc
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from generator import builds, crews, hub_answers, runs, study, work
-from generator.contracts import Atlas, Maker, OwnLayer
+from generator import builds, crews, discovery, hub_answers, pages, runs, study, work
+from generator.contracts import Atlas, Maker, OwnLayer, PageKind
 from generator.errors import RowError
 from generator.files import FolderFiles
 from generator.pages import checked
 from generator.store import Store, pack, unpack
 from tests import tiny
+from tests.comparing import small_atlas
 from tests.support import Deadly, checkpoint, save_model
 from tests.synthetic import ROTATION, write_folder
 
@@ -81,6 +83,48 @@ def test_for_the_page_of_published_values_large_libraries_are_needed_ahead_alone
         for name in ahead:
             crew.make(begun[name]).result()
         assert crew.make(large_libraries).result() == b"torch transformers"
+
+
+def begun(atlas: Atlas) -> set[str]:
+    """Names of all that is made by others for the pages of ``atlas``."""
+    names: set[str] = set()
+
+    def remember(name: str, make: Maker) -> Maker:
+        names.add(name)
+        return make
+
+    every = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(replace(atlas, remember=remember))]
+    return names | {f"{figure.path} {figure.made_of}" for page in every for figure in page.figures}
+
+
+def test_what_is_begun_while_rows_are_studied_is_wanted_whatever_comes_of_them(tmp_path: Path) -> None:
+    atlas = small_atlas(tmp_path)
+    before = begun(replace(atlas, outcomes=()))
+    assert {f"figures/schemes/{scheme.key}.svg {(scheme.key,)}" for scheme in atlas.schemes} | {checked.GIVEN} <= before
+    assert before < begun(atlas)
+
+
+def test_it_is_begun_once_all_rows_are_under_way(bert: study.Task, alone: work.Makers, tmp_path: Path) -> None:
+    order: list[str] = []
+
+    class Crew:
+        def submit(self, task: study.Task, kept: Store, key: str) -> "Future[work.Done]":
+            order.append("row")
+            return crew.submit(task, kept, key)
+
+        def reason(self, error: BaseException) -> str:
+            return crew.reason(error)
+
+    tasks = [*asked([bert], alone), *study.plan([checkpoint(slug="other", place=str(tmp_path))], offline=True)]
+    with crews.processes(jobs=1) as crew:
+        runs.run(
+            dict.fromkeys(tasks, "key"),
+            Store(tmp_path),
+            lambda _: nullcontext(Crew()),
+            lambda event: order.append(event.name),
+            lambda: order.append("meanwhile"),
+        )
+    assert order[:3] == ["row", "row", "meanwhile"]
 
 
 @pytest.mark.parametrize(("few", "starts"), [(1, 1), (0, 0)])

@@ -11,7 +11,7 @@ from generator.contracts import Analysis, Atlas, Encoding, Maker, Page, PageKind
 from generator.encodings import Form, PositionTable, Rotation
 from generator.published import Check, check
 
-RESCALED = f"{__name__} rescaled"
+STORED, GIVEN, RESCALED = (f"{__name__} {kind}" for kind in ("stored", "given", "rescaled"))  # what a case is asked of
 
 
 @dataclass(frozen=True)
@@ -29,30 +29,32 @@ def pages(atlas: Atlas) -> list[Page]:
     def table(sha256: str) -> Form | None:
         return next((one.form for one in encodings if one.provenance.sha256 == sha256 and _whole(one)), None)
 
-    rescaled, others = (_cases(atlas.analyses, atlas.schemes, which) for which in (True, False))
-    wanted = sorted({case.sha256 for case in others if case.sha256})
-    tables = {sha256: form for sha256 in wanted if (form := table(sha256))}
+    stored, given, rescaled = (_cases(atlas.analyses, atlas.schemes, kind) for kind in (STORED, GIVEN, RESCALED))
+    tables = {sha256: form for sha256 in sorted({case.sha256 or "" for case in stored}) if (form := table(sha256))}
+    ask = partial(_asked, stored, tables)
     made = (
+        (stored, atlas.remember(f"{STORED} {[*tables]}", ask) if tables else ask),
+        (given, atlas.remember(GIVEN, partial(_asked, given, {}))),
         (rescaled, atlas.remember(RESCALED, partial(_asked, rescaled, {}))),
-        (others, atlas.remember(f"{__name__} {[*tables]}", partial(_asked, others, tables))),
     )
     return [Page("learn/checked-against.md", "checked.md.jinja", {"found": partial(_found, atlas, made)})]
 
 
 def ahead(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> dict[str, Maker]:
     """The cases that take torch."""
-    return {RESCALED: partial(_asked, _cases(analyses, schemes, True), {})}
+    return {RESCALED: partial(_asked, _cases(analyses, schemes, RESCALED), {})}
 
 
-def _cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme], rescaled: bool) -> list[Published]:
-    """Those of a rotation with scaling, or all others."""
-    cases = [case for kind in (analyses, schemes) for record in kind for case in record.published]
-    return [case for case in cases if _is_rescaled(case) is rescaled]
+def _cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme], kind: str) -> list[Published]:
+    return [case for records in (analyses, schemes) for record in records for case in record.published if _kind(case) == kind]
 
 
-def _is_rescaled(case: Published) -> bool:
-    form = None if case.given is None else case.given()
-    return isinstance(form, Rotation) and form.is_rescaled
+def _kind(case: Published) -> str:
+    """Whether it takes a stored table, or else torch, as rotations with scaling do."""
+    if case.given is None:
+        return STORED
+    form = case.given()
+    return RESCALED if isinstance(form, Rotation) and form.is_rescaled else GIVEN
 
 
 def _found(atlas: Atlas, made: Iterable[tuple[Sequence[Published], Maker]]) -> tuple[list[Group], dict[str, int]]:

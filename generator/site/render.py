@@ -47,13 +47,8 @@ def render(
     told = {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date, "address": atlas.address}
     written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, told) for page in pages}
     strip = {PATH: lambda: strips(values_of(atlas))}
-    ready = {
-        **strip,
-        **own,
-        **data.makers(atlas),
-        **explorer.makers(atlas),
-    }  # What waits for nobody comes first, and then, page by page, what others draw.
-    return Lazily({**hand_written(site_src), **ready, **written, **drawn})
+    ready = {**hand_written(site_src), **strip, **own, **data.makers(atlas), **explorer.makers(atlas)}
+    return Lazily({**ready, **written, **drawn})  # Pages in their order, in which others draw what they show.
 
 
 def made_of(atlas: Atlas, pages: Sequence[Page]) -> dict[str, str]:
