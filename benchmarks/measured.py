@@ -1,6 +1,7 @@
 """A command, and what it took: seconds, seconds of a processor, and memory of its processes."""
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -33,7 +34,7 @@ def taken(command: Sequence[str], environment: Mapping[str, str], folder: Path) 
 
     errors: CalledProcessError
     """
-    begun, ended, peaks, own = time.monotonic(), Event(), [0], [0]
+    begun, ended, peaks, own, before = time.monotonic(), Event(), [0], [0], _waited_for()
     busy: dict[int, float] = {}
     with subprocess.Popen(
         command, env={**os.environ, **environment}, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -54,7 +55,14 @@ def taken(command: Sequence[str], environment: Mapping[str, str], folder: Path) 
         watcher.join()
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command, said)
-    return Taken(time.monotonic() - begun, sum(busy.values()), max(peaks), max(own))
+    seconds, exactly = time.monotonic() - begun, _waited_for() - before
+    return Taken(seconds, max(sum(busy.values()), exactly), max(peaks), max(own))
+
+
+def _waited_for() -> float:
+    """Seconds of a processor of all processes that have ended; those who were not waited for, such as a server of forks, are not among them."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def _busy(pid: int) -> float:
