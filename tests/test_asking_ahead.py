@@ -5,18 +5,21 @@ import json
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from generator import builds, crews, discovery, hub_answers, pages, runs, study, work
 from generator.contracts import Atlas, Maker, OwnLayer, PageKind
+from generator.encodings import PositionTable
 from generator.errors import RowError
 from generator.files import FolderFiles
 from generator.pages import checked
+from generator.published import paper_sinusoid
 from generator.store import Store, pack, unpack
 from tests import tiny
 from tests.comparing import small_atlas
@@ -104,27 +107,38 @@ def test_what_is_begun_while_rows_are_studied_is_wanted_whatever_comes_of_them(t
     assert before < begun(atlas)
 
 
-def test_it_is_begun_once_all_rows_are_under_way(bert: study.Task, alone: work.Makers, tmp_path: Path) -> None:
+def test_it_is_begun_behind_the_rows_and_before_any_has_finished(bert: study.Task, alone: work.Makers, tmp_path: Path) -> None:
     order: list[str] = []
 
+    @dataclass
     class Crew:
+        crew: work.Crew
+
         def submit(self, task: study.Task, kept: Store, key: str) -> "Future[work.Done]":
             order.append("row")
-            return crew.submit(task, kept, key)
+            return self.crew.submit(task, kept, key)
+
+        def make(self, maker: Maker) -> "Future[bytes]":
+            order.append("other")
+            return self.crew.make(maker)
 
         def reason(self, error: BaseException) -> str:
-            return crew.reason(error)
+            return self.crew.reason(error)
 
-    tasks = [*asked([bert], alone), *study.plan([checkpoint(slug="other", place=str(tmp_path))], offline=True)]
-    with crews.processes(jobs=1) as crew:
-        runs.run(
-            dict.fromkeys(tasks, "key"),
-            Store(tmp_path),
-            lambda _: nullcontext(Crew()),
-            lambda event: order.append(event.name),
-            lambda: order.append("meanwhile"),
-        )
-    assert order[:3] == ["row", "row", "meanwhile"]
+    @contextmanager
+    def here(n_rows: int) -> Iterator[Crew]:
+        with crews.processes(n_rows, jobs=1) as crew:
+            yield Crew(crew)
+
+    def tell(event: runs.Event | runs.Stage) -> None:
+        order.append(event.name)
+
+    builds.build([bert], tmp_path, work.Crews(here, lambda: nullcontext(alone)), tell)
+    assert order.index("row") < order.index("other") < order.index("finished")
+
+
+def test_a_table_of_the_papers_size_is_shown_beside_the_very_sinusoid_that_published_values_are_asked_of() -> None:
+    assert PositionTable(np.zeros((512, 768))).reference is paper_sinusoid()
 
 
 @pytest.mark.parametrize(("few", "starts"), [(1, 1), (0, 0)])
