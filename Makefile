@@ -18,7 +18,7 @@ serve: $(SETUP) $(SAMPLES) ## show the site on this machine and rebuild it on ev
 	@$(BIN)/python -m generator serve
 
 test: $(SETUP) $(SAMPLES) ## all tests; those in a browser need Chromium
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(SETUP) $(SAMPLES) ## lint, types, architecture, tests and a strict build
 	$(BIN)/ruff format --check

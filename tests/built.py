@@ -1,11 +1,30 @@
-"""The site of the default list, built once for all tests that look at it."""
+"""Builds that tests look at. What several of them need is made once for a whole run, by whichever of its processes asks first."""
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+from filelock import FileLock
+
+from tests.synthetic import NOTHING, write_folder, write_list
+
 ROOT = Path(__file__).parent.parent
+RUN = "ATLAS_TEST_RUN"  # The variable that names the folder which all processes of a run of the tests share.
+
+
+def once(name: str, make: Callable[[Path], object]) -> Path:
+    """The folder ``name``, shared by all processes of this run of the tests, which ``make`` has filled."""
+    folder = Path(os.environ[RUN]) / name
+    done = folder.with_suffix(".done")
+    with FileLock(folder.with_suffix(".lock")):
+        if not done.exists():
+            folder.mkdir(exist_ok=True)
+            make(folder)
+            done.touch()
+    return folder
 
 
 def build(output: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -13,6 +32,27 @@ def build(output: Path, *options: str, **environment: str) -> subprocess.Complet
     hub = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(output.parent / "hub"), "SOURCE_DATE_EPOCH": "1700000000"}
     command = [sys.executable, "-m", "generator", "build", "--output", str(output), *options]
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **hub, **environment}, capture_output=True, text=True, check=False)
+
+
+def default_atlas(folder: Path) -> None:
+    """Build the default list in ``folder``/build."""
+    done = build(folder / "build")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def begin(output: Path) -> None:
+    """Give a new output folder what is drawn for every list alike, as an earlier build would have left it there."""
+    if not output.exists():
+        drawn = once("drawn", _nothing_listed) / "build/store"
+        shutil.copytree(drawn / "drawings", output / "store/drawings")
+        shutil.copy(drawn / "position-atlas", output / "store")
+
+
+def _nothing_listed(folder: Path) -> None:
+    """Build a list in which no encoding is found."""
+    write_folder(folder / "nothing", NOTHING)
+    done = build(folder / "build", "--config", str(write_list(folder, [{"folder": "nothing"}])))
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -16,7 +16,8 @@ from threading import Lock, Thread
 from time import sleep
 from urllib.parse import unquote, urlsplit
 
-ROOT = Path(__file__).parent.parent
+from tests.built import ROOT, begin
+
 NOBODY = "http://127.0.0.1:9"  # The discard port: nothing listens there.
 ALWAYS = 1_000_000
 TEXTS = (".json", ".txt")  # files that the Hub compresses
@@ -118,8 +119,12 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """``python -m generator`` with a Hub and a cache of its own; no setting of whoever runs the tests gets in.
 
+    A build begins with what is drawn for every list alike.
+
     before: a command that runs the rest of its line
     """
+    if "--output" in arguments:
+        begin(Path(arguments[arguments.index("--output") + 1]))
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING", "TRANSFORMERS_"))}
     hub = {"HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_XET": "1"}
     fixed = {"SOURCE_DATE_EPOCH": "1700000000", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "PYTHONPATH": str(ROOT)}

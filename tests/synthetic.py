@@ -38,6 +38,8 @@ TABLE: Contents = {
     "model.safetensors": _weights(wpe__weight=binary(16, 4), wte__weight=binary(5, 4) * 4.0),
     "vocab.txt": "\n".join(WORDS).encode(),
 }
+# The same without words, so that no sentence is taken apart and no model's own layer is asked.
+WORDLESS: Contents = {name: content for name, content in TABLE.items() if name != "vocab.txt"}
 # A bias of 8 buckets by 2 heads in the encoder, and another in the decoder.
 BUCKETS: Contents = {
     "config.json": _config(

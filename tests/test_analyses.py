@@ -1,6 +1,7 @@
 """What holds for every analysis, whichever there are; none is named here."""
 
 import re
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -166,49 +167,35 @@ def test_every_form_in_which_there_is_something_to_measure_has_an_analysis() -> 
     assert understood | {NoEncoding} == set(get_args(Form))
 
 
-@asked
-def test_it_answers_or_says_why_not_and_never_warns(analysis: Analysis, name: str) -> None:
-    result = result_of(analysis, name)
-    assert isinstance(result, Result)
+def says_why_not_and_nothing_else(result: Result) -> None:
     assert result.reason is None or result.reason.strip()
-
-
-@asked
-def test_where_it_does_not_apply_there_is_nothing_else(analysis: Analysis, name: str) -> None:
-    result = result_of(analysis, name)
     assert result.reason is None or not (result.metrics or result.arrays or result.findings)
 
 
-@asked
-def test_each_metric_has_a_finite_value_or_a_reason_and_never_both(analysis: Analysis, name: str) -> None:
-    for metric in result_of(analysis, name).metrics:
+def has_a_finite_value_or_a_reason_for_each_metric_and_never_both(result: Result) -> None:
+    for metric in result.metrics:
         assert (metric.value is None) != (metric.reason is None), metric.key
         assert metric.value is None or np.isfinite(metric.value), metric.key
 
 
-@asked
-def test_each_metric_has_a_key_and_a_title_of_its_own(analysis: Analysis, name: str) -> None:
-    metrics = result_of(analysis, name).metrics
+def has_a_key_and_a_title_of_its_own_for_each_metric(result: Result) -> None:
+    metrics = result.metrics
     assert len({metric.key for metric in metrics}) == len({metric.title for metric in metrics}) == len(metrics)
 
 
-@asked
-def test_each_array_can_be_stored_without_a_pickle(analysis: Analysis, name: str) -> None:
-    for array in result_of(analysis, name).arrays.values():
+def has_arrays_that_can_be_stored_without_a_pickle(result: Result) -> None:
+    for array in result.arrays.values():
         assert isinstance(array, np.ndarray)
         assert array.dtype.kind in "biufU"
 
 
-@asked
-def test_each_finding_is_a_sentence_of_defined_numbers(analysis: Analysis, name: str) -> None:
-    for finding in result_of(analysis, name).findings:
+def has_findings_that_are_sentences_of_defined_numbers(result: Result) -> None:
+    for finding in result.findings:
         assert re.fullmatch(r"[A-Z\d].*[.]", finding.text), finding.text
         assert not re.search(r"\b(nan|inf|None)\b", finding.text), finding.text
 
 
-@asked
-def test_each_finding_rests_on_metrics_of_its_own_result(analysis: Analysis, name: str) -> None:
-    result = result_of(analysis, name)
+def has_findings_that_rest_on_its_own_metrics(result: Result) -> None:
     keys = {metric.key for metric in result.metrics}
     for finding in result.findings:
         assert set(finding.rests_on) <= keys, finding.text
@@ -216,12 +203,33 @@ def test_each_finding_rests_on_metrics_of_its_own_result(analysis: Analysis, nam
         assert finding.rests_on or finding.weight == 0.0, finding.text
 
 
+CHECKS: tuple[Callable[[Result], None], ...] = (
+    says_why_not_and_nothing_else,
+    has_a_finite_value_or_a_reason_for_each_metric_and_never_both,
+    has_a_key_and_a_title_of_its_own_for_each_metric,
+    has_arrays_that_can_be_stored_without_a_pickle,
+    has_findings_that_are_sentences_of_defined_numbers,
+    has_findings_that_rest_on_its_own_metrics,
+)
+
+
 @asked
-def test_asking_twice_gives_the_same(analysis: Analysis, name: str) -> None:
+def test_a_result_is_whole_and_the_same_when_computed_twice_and_nothing_warns(analysis: Analysis, name: str) -> None:
     first, second = result_of(analysis, name), ask(analysis, FORMS[name])
+    for check in CHECKS:
+        check(first)
     assert (first.metrics, first.findings, first.reason) == (second.metrics, second.findings, second.reason)
     for key in first.arrays:
         np.testing.assert_array_equal(first.arrays[key], second.arrays[key])
+    for spec in figures(analysis, name):
+        has_an_alternative_text_of_defined_numbers(spec, first)
+
+
+def has_an_alternative_text_of_defined_numbers(spec: FigureSpec, result: Result) -> None:
+    text = spec.alt(dict.fromkeys(LABELS, result))
+    assert re.search(r"\d", text)
+    assert not re.search(r"\b(nan|inf|None)\b", text), text
+    assert all(label.title in text for label in LABELS)
 
 
 @shown
@@ -230,15 +238,6 @@ def test_its_figures_are_small_svgs(analysis: Analysis, name: str) -> None:
         picture = svg(spec.draw, {LABELS[0]: result_of(analysis, name)})
         assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
         assert len(picture) <= MOST_BYTES
-
-
-@asked
-def test_its_alternative_texts_are_made_of_defined_numbers(analysis: Analysis, name: str) -> None:
-    for spec in figures(analysis, name):
-        said = spec.alt(dict.fromkeys(LABELS, result_of(analysis, name)))
-        assert re.search(r"\d", said)
-        assert not re.search(r"\b(nan|inf|None)\b", said), said
-        assert all(label.title in said for label in LABELS)
 
 
 @each_analysis

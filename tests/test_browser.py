@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -41,52 +42,51 @@ def load_all(page: Page) -> None:
     page.wait_for_function("[...document.images].every(image => image.complete)")
 
 
+def serious(page: Page) -> list[tuple[str, str]]:
+    """What axe holds for a serious barrier, and where."""
+    found = Axe().run(page, options=WCAG).response["violations"]
+    return [(each["id"], node["html"]) for each in found if each["impact"] in ("serious", "critical") for node in each["nodes"]]
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_opens_without_error_or_foreign_request(kind: str, page: Page, address: str) -> None:
+def test_a_page_is_whole_and_open_to_all_in_both_schemes_and_on_a_narrow_screen(kind: str, page: Page, address: str) -> None:
     errors, foreign = [], []
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: None if request.url.startswith((address, "data:", "blob:")) else foreign.append(request.url))
     page.goto(f"{address}/{kind}")
     load_all(page)
+    assert page.evaluate("[...document.images].filter(image => !image.naturalWidth).map(image => image.src)") == []
+    assert page.locator("figure img:not([alt]), figure img[alt='']").count() == 0
+    page.locator("html.js").wait_for()  # The theme's script has run.
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    assert serious(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.locator("body[data-md-color-scheme=slate]").wait_for()
+    assert serious(page) == []
+    page.set_viewport_size({"width": 375, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
     assert (errors, foreign) == ([], [])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_axe_finds_nothing_serious(kind: str, page: Page, address: str) -> None:
-    page.goto(f"{address}/{kind}")
-    page.locator("html.js").wait_for()  # The theme's script has run.
-    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
-    found = Axe().run(page, options=WCAG).response["violations"]
-    serious = [each for each in found if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], node["html"]) for each in serious for node in each["nodes"]] == []
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_picture_loads_and_has_its_text(kind: str, page: Page, address: str) -> None:
-    page.goto(f"{address}/{kind}")
-    load_all(page)
-    assert page.evaluate("[...document.images].filter(image => !image.naturalWidth).map(image => image.src)") == []
-    assert page.locator("figure img:not([alt]), figure img[alt='']").count() == 0
-
-
-@pytest.mark.parametrize("scripts", [True, False], ids=["with-scripts", "without-scripts"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_narrow_screen_does_not_scroll_sideways(kind: str, scripts: bool, browser: Browser, address: str) -> None:
-    context = browser.new_context(viewport={"width": 375, "height": 800}, java_script_enabled=scripts)
+def test_a_narrow_screen_does_not_scroll_sideways_without_scripts(kind: str, browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport={"width": 375, "height": 800}, java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{address}/{kind}")
-    if scripts:
-        page.locator("html.js").wait_for()  # The theme's script has run.
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     context.close()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", ["index.html", "checkpoints/all-minilm-l6-v2.html", "analyses/rank.html"])
-def test_paper_is_light_and_its_ink_dark_whichever_scheme_the_screen_has(kind: str, page: Page, address: str) -> None:
+def test_paper_is_light_and_its_ink_dark_whichever_scheme_the_screen_has(
+    kind: str, scheme: Literal["light", "dark"], page: Page, address: str
+) -> None:
+    page.emulate_media(color_scheme=scheme)
     page.goto(f"{address}/{kind}")
     page.locator("html.js").wait_for()  # The theme has chosen the scheme.
-    page.emulate_media(media="print")
+    page.emulate_media(media="print", color_scheme=scheme)
     inks = page.evaluate("['body', 'h1', 'article p', 'article a'].map(one => getComputedStyle(document.querySelector(one)).color)")
     assert all(max(map(float, re.findall(r"[\d.]+", ink)[:3])) < 190 for ink in inks), inks
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

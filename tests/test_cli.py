@@ -25,8 +25,8 @@ from generator.cli import app
 from generator.progress import STAGES, telling
 from generator.runs import Event, Stage
 from generator.terminal import Terminal
-from tests.built import contents
-from tests.hub_server import ROOT, Repository, run, serving
+from tests.built import ROOT, contents
+from tests.hub_server import Repository, run, serving
 from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, TABLE, Contents, write_folder, write_list
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # It is a group of them.

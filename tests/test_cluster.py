@@ -16,7 +16,8 @@ import pytest
 from generator import clusters, crews, runs, study, versions, work
 from generator.errors import RefusedError
 from generator.store import Store, pack
-from tests.hub_server import ROOT, run
+from tests.built import ROOT
+from tests.hub_server import run
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, write_folder, write_list
 

@@ -25,14 +25,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """In one scheme: only what axe looks at differs between the two."""
-    opened = browser.new_page(viewport={"width": 1280, "height": 900})
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def heard(page: Page) -> Iterator[list[str]]:
     """Errors in the console and requests for anything but files; none by the end of the test."""
     wrong: list[str] = []

@@ -11,11 +11,11 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from tests.built import contents
-from tests.hub_server import NOBODY, ROOT, Repository, run, serving
-from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, write_folder, write_list
+from tests.built import ROOT, begin, contents
+from tests.hub_server import NOBODY, Repository, run, serving
+from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_folder, write_list
 
-FOLDERS = {"buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": TABLE}
+FOLDERS = {"nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS}
 COMMIT = "a" * 40
 HEAVY = {"torch", "transformers", "sklearn", "scipy", "matplotlib", "pandas", "tokenizers", "PIL"}
 
@@ -54,6 +54,7 @@ def _break_the_note(folder: Path) -> None:
 
 
 def test_other_processes_import_what_a_first_build_needs(world: Path) -> None:
+    begin(world / "first")
     command = ["build", "--config", str(world / "checkpoints.yml"), "--output", str(world / "first")]
     code = (
         f"import sys; from generator.cli import app; app({command}, standalone_mode=False); print({HEAVY - {'scipy'}} & set(sys.modules))"
@@ -79,7 +80,7 @@ def test_pages_made_of_finished_work_need_no_heavy_library(change: Callable[[Pat
     before = contents(world / "out/site")
     change(world)
     done = build(world)
-    assert "4 from the store" in done.stdout
+    assert "3 from the store" in done.stdout
     assert "mkdocs" in imported(done)
     assert not imported(done) & {*HEAVY - {"scipy"}, "pebble"}  # The map puts what is alike side by side with it.
     assert contents(world / "out/site") == before
@@ -88,13 +89,14 @@ def test_pages_made_of_finished_work_need_no_heavy_library(change: Callable[[Pat
 def test_docs_that_are_the_same_are_not_given_to_mkdocs_again(world: Path) -> None:
     _forget_the_whole(world)
     done = build(world)
-    assert "4 from the store" in done.stdout
+    assert "3 from the store" in done.stdout
     assert "mkdocs" not in imported(done)
 
 
 def test_a_drawing_of_several_that_was_changed_on_disk_is_drawn_again(world: Path) -> None:
     before = contents(world / "out/docs")
-    for drawing in (world / "out/store/drawings").iterdir():
+    drawings = [path for path in sorted((world / "out/store/drawings").iterdir()) if b"<svg" in path.read_bytes()]
+    for drawing in drawings[:3]:
         drawing.write_bytes(drawing.read_bytes()[:-1])
     _forget_the_whole(world)
     assert "matplotlib" in imported(build(world))
@@ -104,7 +106,7 @@ def test_a_drawing_of_several_that_was_changed_on_disk_is_drawn_again(world: Pat
 def test_a_note_that_was_edited_is_published_and_nothing_is_studied_again(world: Path) -> None:
     write_list(world, [{"folder": name, "notes": "Edited since."} for name in FOLDERS])
     done = build(world)
-    assert "4 from the store" in done.stdout
+    assert "3 from the store" in done.stdout
     assert "Edited since." in (world / "out/site/checkpoints/table.html").read_text(encoding="utf-8")
 
 
@@ -121,7 +123,7 @@ def test_a_file_that_changed_within_the_same_size_and_time_is_studied_again(worl
     time = config.stat().st_mtime_ns
     config.write_bytes(config.read_bytes().replace(b"4096.0", b"8192.0"))
     os.utime(config, ns=(time, time))
-    assert "3 from the store" in build(world).stdout
+    assert "2 from the store" in build(world).stdout
 
 
 def test_a_checkpoint_that_was_not_reached_is_asked_for_again(tmp_path: Path) -> None:
@@ -142,5 +144,5 @@ def test_fresh_does_all_again_and_gives_the_same(world: Path) -> None:
 def test_a_row_that_is_taken_from_the_list_is_gone_from_the_site(world: Path) -> None:
     write_list(world, [{"folder": name} for name in FOLDERS if name != "table"])
     done = build(world)
-    assert "3 from the store" in done.stdout
+    assert "2 from the store" in done.stdout
     assert not [path for path in (world / "out/site").rglob("*") if path.stem == "table" and path.parent.name == "checkpoints"]

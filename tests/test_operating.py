@@ -16,9 +16,9 @@ from rich.table import Table
 from generator import crews
 from generator.site.write import MARKER
 from generator.terminal import Terminal
-from tests.built import contents
-from tests.hub_server import ROOT, run
-from tests.synthetic import ROTATION, TABLE, write_folder, write_list
+from tests.built import ROOT, contents
+from tests.hub_server import run
+from tests.synthetic import ROTATION, TABLE, WORDLESS, write_folder, write_list
 
 ODD = "\x1b]0;owned\x07\n         ok  fake: 3 encodings\u202e[/b][red]:100:.wpe.weight"
 SPELT = r"\u001b]0;owned\u0007\u000a         ok  fake: 3 encodings\u202e[/b][red]:100:.wpe.weight"
@@ -33,7 +33,7 @@ def build(world: Path, output: str = "out") -> subprocess.CompletedProcess[str]:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("world")
     write_folder(folder / "rotation", ROTATION)
-    write_folder(folder / "table", TABLE)
+    write_folder(folder / "table", WORDLESS)
     write_list(folder, [{"folder": "rotation", "title": "日本語"}, {"folder": "table"}])
     done = build(folder)
     assert (done.returncode, done.stderr) == (0, "")  # Also of letters that figures have no font for.

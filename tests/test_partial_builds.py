@@ -12,9 +12,9 @@ from generator.site.stamps import Stamps
 from generator.site.write import MARKER
 from tests.built import contents
 from tests.hub_server import run
-from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, write_folder, write_list
+from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, WORDLESS, write_folder, write_list
 
-FOLDERS = {"broken": BROKEN, "buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": TABLE, "twin": TABLE}
+FOLDERS = {"broken": BROKEN, "buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS, "twin": WORDLESS}
 LISTED: list[dict[str, object]] = [{"folder": name} for name in FOLDERS if name != "broken"]
 
 
