@@ -17,6 +17,7 @@ from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_folder, write_lis
 
 FOLDERS = {"nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS}
 COMMIT = "a" * 40
+JAVASCRIPT = {"STPyV8", "dukpy", "execjs", "js2py", "mini_racer", "py_mini_racer", "pythonmonkey", "quickjs", "v8"}
 HEAVY = {"torch", "transformers", "sklearn", "scipy", "matplotlib", "pandas", "tokenizers", "PIL"}
 
 
@@ -36,8 +37,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, files in FOLDERS.items():
         write_folder(folder / name, files)
     write_list(folder, [{"folder": name} for name in FOLDERS])
-    assert build(folder).returncode == 0
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def first(world: Path) -> CompletedProcess[str]:
+    """The build in which all is new."""
+    done = build(world)
+    assert done.returncode == 0
+    return done
 
 
 def _lose_the_note(folder: Path) -> None:
@@ -51,6 +59,11 @@ def _forget_the_whole(folder: Path) -> None:
 
 def _break_the_note(folder: Path) -> None:
     (folder / "out/.built.json").write_text("{")
+
+
+def test_no_process_of_a_build_imports_a_javascript_engine(first: CompletedProcess[str]) -> None:
+    assert {"generator", "math_core", "matplotlib", "mkdocs", "torch"} <= imported(first)
+    assert not imported(first) & JAVASCRIPT
 
 
 def test_other_processes_import_what_a_first_build_needs(world: Path) -> None:

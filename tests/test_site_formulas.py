@@ -1,53 +1,164 @@
-"""Formulas are shown by KaTeX's own HTML, made before any reader comes."""
+"""Formulas are MathML that every browser lays out by itself, in a font that has all of it. The rules are those of MathML Core."""
 
 import asyncio
+import html
+import json
 import re
+import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
+from math_core import LatexError
+from playwright.sync_api import Page
 
-from generator.builds import TEMPLATES
-from generator.site import formulas
+from generator.builds import ROOT, TEMPLATES
+from generator.site.compact import compact
 from generator.site.formulas import formula
 
+FORMULA = re.compile(r"\{% filter formula %\}(.*?)\{% endfilter %\}", re.DOTALL)
+FORMULAS = {
+    f"{path.name.split('.')[0]}-{number}": tex
+    for path in sorted(TEMPLATES.glob("*/*.jinja"))
+    for number, tex in enumerate(FORMULA.findall(path.read_text(encoding="utf-8")), 1)
+}
+FONT = ROOT / "site_src/assets/vendor/latin-modern-math/atlas-math.woff2"
 
-def test_a_formula_is_there_for_the_eye_and_for_a_screen_reader() -> None:
-    shown = formula(r"\frac{a}{b}")
-    assert "<mfrac><mi>a</mi><mi>b</mi></mfrac>" in shown
-    assert 'class="katex-html" aria-hidden="true"' in shown
+# https://www.w3.org/TR/mathml-core/, section 3: how many children an element has; those with any number of them.
+ARITIES = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3, "mspace": 0}
+TOKENS = {"mi", "mn", "mo", "ms", "mtext"}
+GROUPS = {"math", "mpadded", "mphantom", "mrow", "msqrt", "mstyle", "mtable", "mtd", "mtr", "merror", "mmultiscripts", "mprescripts"}
+# MathML that the specification itself, or the rules of TeX, give.
+EXPECTED = {
+    r"\frac{a}{b}": "<mfrac><mi>a</mi><mi>b</mi></mfrac>",
+    r"x^2": "<msup><mi>x</mi><mn>2</mn></msup>",
+    r"x_i": "<msub><mi>x</mi><mi>i</mi></msub>",
+    r"x_i^2": "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>",
+    r"\sqrt[3]{x}": "<mroot><mi>x</mi><mn>3</mn></mroot>",
+    r"a < b": "<mi>a</mi><mo>&lt;</mo><mi>b</mi>",
+    "\n  a\n  = b\n": "<mi>a</mi><mo>=</mo><mi>b</mi>",
+}
 
 
-def test_a_formula_is_one_line_so_that_markdown_leaves_it_alone() -> None:
-    assert "\n" not in formula("\n  a_b\n  + c_d\n")
+def tree(tex: str) -> ElementTree.Element:
+    """The <math> of a formula, read as XML, which knows five of the named characters alone."""
+    named = re.sub(r"&(?!(?:lt|gt|amp|quot|apos);)\w+;", lambda name: html.unescape(name[0]), formula(tex))
+    return ElementTree.fromstring(named[named.index("<math") : named.index("</div>")])  # noqa: S314 (our own)
 
 
-def test_an_event_loop_that_has_closed_is_not_asked() -> None:
-    formulas._katex.cache_clear()
+def characters(math: ElementTree.Element) -> Iterator[str]:
+    """What a browser shows of a formula: a single letter stands for the italic one (MathML Core, section 4.2)."""
+    for token in math.iter():
+        if token.tag in TOKENS:
+            text = token.text or ""
+            yield from ITALIC.get(text, text) if token.tag == "mi" and token.get("mathvariant") != "normal" else text
 
+
+ITALIC = {
+    unicodedata.normalize("NFKC", letter): letter
+    for letter in map(chr, range(0x1D434, 0x1D7CC))
+    if unicodedata.name(letter, "").startswith("MATHEMATICAL ITALIC ")
+} | {"h": "\N{PLANCK CONSTANT}"}
+
+
+@pytest.fixture(scope="module")
+def font() -> Iterator[TTFont]:
+    with TTFont(FONT) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("tex", "mathml"), EXPECTED.items())
+def test_tex_becomes_the_mathml_that_it_means(tex: str, mathml: str) -> None:
+    assert f'<math display="block">{mathml}</math>' in formula(tex)
+
+
+def test_the_templates_have_formulas() -> None:
+    assert len(FORMULAS) > 50
+
+
+@pytest.mark.parametrize("tex", FORMULAS.values(), ids=FORMULAS)
+def test_a_formula_keeps_the_rules_of_mathml_core(tex: str) -> None:
+    elements = list(tree(tex).iter())
+    assert {element.tag for element in elements} <= {*ARITIES, *TOKENS, *GROUPS}
+    assert [element.tag for element in elements if len(element) != ARITIES.get(element.tag, len(element))] == []
+    assert [element.tag for element in elements if element.tag in TOKENS and len(element)] == []
+    assert [element.tag for element in elements if element.tag not in TOKENS and (element.text or element.tail)] == []
+
+
+@pytest.mark.parametrize("tex", FORMULAS.values(), ids=FORMULAS)
+def test_the_font_has_every_character_of_a_formula(tex: str, font: TTFont) -> None:
+    assert {character for character in characters(tree(tex)) if ord(character) not in font.getBestCmap()} == set()
+
+
+@pytest.mark.parametrize("tex", FORMULAS.values(), ids=FORMULAS)
+def test_a_formula_is_one_line_that_is_compact_already(tex: str) -> None:
+    shown = formula(f"\n  {tex}\n")
+    assert "\n" not in shown
+    assert compact(shown) == shown
+
+
+def test_the_font_says_how_mathematics_is_laid_out(font: TTFont) -> None:
+    variants = font["MATH"].table.MathVariants
+    assert {"parenleft", "summation", "radical"} <= {*variants.VertGlyphCoverage.glyphs}
+    assert len(FONT.read_bytes()) < 40_000
+
+
+@pytest.mark.parametrize("tex", [r"\nosuchthing", r"\frac{a", "a}", r"\left(a", "a^b^c", "a & b", r"\begin{nosuchthing}"])
+def test_tex_that_is_not_understood_is_an_error(tex: str) -> None:
+    with pytest.raises(LatexError):
+        formula(tex)
+
+
+def test_an_error_names_the_command_on_one_line() -> None:
+    with pytest.raises(LatexError, match=r"^.*Unknown command \"\\nosuchthing\".*$"):
+        formula(r"a + \nosuchthing")
+
+
+def test_formulas_are_made_inside_an_event_loop_and_after_it() -> None:
     async def first() -> str:
         return formula("a")
 
-    assert asyncio.run(first()) != formula("b")
-
-
-def test_tex_that_katex_does_not_know_is_told() -> None:
-    with pytest.raises(Exception, match="Undefined control sequence"):
-        formula(r"\nosuchthing")
-
-
-def test_no_script_of_katex_is_sent_to_a_reader(built: Path) -> None:
-    pages = [path.read_text(encoding="utf-8") for path in (built / "site").rglob("*.html")]
-    assert not any(re.search(r"<script[^>]*katex", page) for page in pages)
-    assert any("katex-mathml" in page for page in pages)
-
-
-def test_every_font_that_the_stylesheet_names_first_is_there() -> None:
-    folder = Path("site_src/assets/vendor/katex")
-    named = re.findall(r"url\((fonts/[^)]+\.woff2)\)", (folder / "katex.min.css").read_text(encoding="utf-8"))
-    assert named
-    assert all((folder / name).is_file() for name in named)
+    assert asyncio.run(first()) == formula("a")
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*/*.jinja")), ids=lambda path: path.stem)
 def test_no_formula_is_left_as_plain_html(path: Path) -> None:
-    assert '<p class="pa-formula">' not in path.read_text(encoding="utf-8")
+    assert "pa-formula" not in path.read_text(encoding="utf-8")
+
+
+def test_every_formula_stands_in_the_site_as_it_was_made(built: Path) -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in (built / "site").rglob("*.html"))
+    assert [name for name, tex in FORMULAS.items() if formula(tex) not in pages] == []
+
+
+def test_search_finds_no_pieces_of_formulas(built: Path) -> None:
+    entries = json.loads((built / "site/search/search_index.json").read_text(encoding="utf-8"))["docs"]
+    text = re.sub(r"\s", "", "".join(entry["text"] for entry in entries))
+    shown = {name: re.sub(r"\s", "", "".join(tree(tex).itertext())) for name, tex in FORMULAS.items()}
+    assert [name for name, letters in shown.items() if len(letters) > 15 and html.escape(letters, quote=False) in text] == []
+
+
+def test_pages_with_formulas_send_no_script_that_others_do_not(built: Path) -> None:
+    sent: dict[bool, set[str]] = {True: set(), False: set()}
+    for path in (built / "site").rglob("*.html"):
+        page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        sent[page.math is not None] |= {str(script["src"]).removeprefix("../") for script in page.find_all("script", src=True)}
+    assert sent[True]
+    assert sent[True] <= sent[False]
+
+
+@pytest.mark.browser
+def test_a_browser_shows_a_formula_in_the_font_and_scrolls_it_alone(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 375, "height": 800})
+    page.goto(f"{address}/analyses/rotation.html")
+    wide = page.locator(".pa-formula").first
+    wide.scroll_into_view_if_needed()
+    page.wait_for_function("[...document.fonts].some(font => font.family.includes('Atlas Math') && font.status === 'loaded')")
+    assert wide.evaluate("block => block.scrollWidth > block.clientWidth && block.scrollHeight <= block.clientHeight")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    wide.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 0")
