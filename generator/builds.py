@@ -42,8 +42,7 @@ def build(
     """
     code = versions.code()
     keys = _keys(tasks, folder)
-    html_key = _html_key(code)
-    whole = _whole(tasks, keys, html_key)
+    whole = _whole(tasks, keys, _html_key(code, _date(())))
     noted = _noted(folder, fresh)
     if whole is None or noted.get("key") != whole:
         kept = Store(folder / "store")
@@ -57,14 +56,21 @@ def build(
             studying = crews.elsewhere or (lambda _: nullcontext(hired()))
             found |= runs.run(new, kept, studying, tell, partial(_begin, remembered))
             outcomes = tuple(found[task] for task in tasks)
-            changed = _write(_atlas(outcomes, remembered), folder, remembered, tell)
+            date = _date(outcomes)
+            changed = _write(_atlas(outcomes, date, remembered), folder, remembered, tell)
+        html_key = _html_key(code, date)
         if changed or noted.get("html") != html_key:
             tell(runs.Stage("mkdocs"))
-            former = html.Known(Stamps(folder / SITE_STAMPS, html_key), render.hand_written(SITE_SRC))
-            html.build(MKDOCS, folder / "docs", folder / "site", versions.commit_time(), former)
+            _html(folder, date, html_key)
         noted = _note(folder, outcomes, whole, html_key)
         kept.limit({key for key in keys if key}, remembered.used)
     return dict(noted["counts"])
+
+
+def _html(folder: Path, date: int | None, html_key: str) -> None:
+    """Make the site of the docs, as far as it is not there already."""
+    former = html.Known(Stamps(folder / SITE_STAMPS, html_key), render.hand_written(SITE_SRC))
+    html.build(MKDOCS, folder / "docs", folder / "site", date, former)
 
 
 def _note(folder: Path, outcomes: Sequence[Outcome], whole: str | None, html_key: str) -> dict[str, Any]:
@@ -97,7 +103,7 @@ def _told_ahead(tasks: Mapping[study.Task, str | None], remembered: Remembered, 
 
 def _begin(remembered: Remembered) -> None:
     """Have made what is the same for all lists; cores that are left by the last rows get to it."""
-    _pages(_atlas((), remembered), remembered)
+    _pages(_atlas((), None, remembered), remembered)
 
 
 def _pages(atlas: Atlas, remembered: Remembered) -> list[Page]:
@@ -110,10 +116,20 @@ def _pages(atlas: Atlas, remembered: Remembered) -> list[Page]:
     return every_page
 
 
-def _html_key(code: str) -> str:
+def _date(outcomes: Sequence[Outcome]) -> int | None:
+    """The date of a build, in seconds since 1970: SOURCE_DATE_EPOCH; else that of the newest revision that was read; else the program's.
+
+    Folders have none: the times of their files differ from copy to copy. None where nothing is known.
+    """
+    if (given := versions.given_time()) is not None:
+        return given
+    read = [date for outcome in outcomes if outcome.status == "ok" and (date := outcome.checkpoint.committed) is not None]
+    return max(read) if read else versions.commit_time()
+
+
+def _html_key(code: str, date: int | None) -> str:
     """Digest of all that HTML depends on beside its docs."""
-    said = (versions.commit_time(), os.environ.get(html.ADDRESS))
-    return fingerprint.of_parts((fingerprint.of_contents(HTML_SOURCES), code, versions.rendering(), *said))
+    return fingerprint.of_parts((fingerprint.of_contents(HTML_SOURCES), code, versions.rendering(), date, os.environ.get(html.ADDRESS)))
 
 
 def _keys(tasks: Sequence[study.Task], folder: Path) -> list[str | None]:
@@ -140,12 +156,11 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> bo
     return changed
 
 
-def _atlas(outcomes: tuple[Outcome, ...], remembered: Remembered) -> Atlas:
-    seconds = versions.commit_time()
-    date = None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
+def _atlas(outcomes: tuple[Outcome, ...], date: int | None, remembered: Remembered) -> Atlas:
+    day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
     given = os.environ.get(html.ADDRESS)
     address = f"{given.rstrip('/')}/" if given else None
-    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), date, address, remembered.promised)
+    return Atlas(outcomes, study.all_analyses(), study.all_schemes(), versions.all_versions(), day, address, remembered.promised)
 
 
 def _noted(folder: Path, fresh: bool) -> dict[str, Any]:

@@ -8,14 +8,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from generator import hub_requests
-from generator.errors import NotReachedError, RowError
+from generator.errors import AtlasError, NotReachedError, RowError
 from generator.hub_answers import PassingError
 from generator.kept import Kept
-from generator.patience import Patience
+from generator.patience import Patience, haste
+from generator.versions import TIMES
 
 COMMIT = re.compile("[0-9a-f]{40}")
 MOST_LISTING_BYTES = 2**24
-LISTING = "listing.json"
+LISTING, COMMITS = "listing.json", "commits.json"
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,25 @@ def listing(place: str, revision: str, row: str, offline: bool, patience: Patien
         if known is None:
             raise
         return known
+
+
+def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
+    """When a commit was made, in seconds since 1970; asked once for each commit, and None where neither the Hub nor its cache tells.
+
+    ``lastModified`` in a listing is not used: its client documents it as the date of the last commit to the repository.
+    """
+    from huggingface_hub import constants
+
+    cache = kept(place, commit)
+    found = _date_of(commit, cache.get(COMMITS))
+    if found is None and not offline:
+        with suppress(AtlasError), haste():  # No row waits for its date; the next build asks again.
+            url = f"{constants.ENDPOINT}/api/models/{place}/commits/{commit}?limit=1"
+            answer = hub_requests.whole(url, row, Patience(), MOST_LISTING_BYTES)
+            found = _date_of(commit, answer)
+            if found is not None:
+                cache.put(COMMITS, answer)
+    return found
 
 
 def only_cached(place: str, commit: str) -> tuple[str, ...]:
@@ -89,6 +109,18 @@ def _parsed(answer: bytes | None) -> Listing | None:
     return (
         Listing(commit, names) if isinstance(commit, str) and COMMIT.fullmatch(commit) and all(isinstance(n, str) for n in names) else None
     )
+
+
+def _date_of(commit: str, answer: bytes | None) -> int | None:
+    """The date that a list of commits gives for one of them; None for what is no date, or one that no build can have."""
+    from huggingface_hub.utils import parse_datetime  # type: ignore[attr-defined]  # The client reads all dates of the Hub with it.
+
+    try:
+        dates = {entry["id"]: entry["date"] for entry in json.loads(answer or b"")}
+        seconds = int(parse_datetime(dates[commit]).timestamp())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return seconds if seconds in TIMES else None
 
 
 def _cached(place: str, revision: str) -> Listing | None:

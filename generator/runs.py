@@ -49,12 +49,12 @@ class Stage:
 def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> list[str | None]:
     """For each task the digest of all that its outcome depends on; None where only opening the files would tell.
 
-    Colours, notes and groups are no part of it: they are put in afterwards; nor where files lie, which changes no byte of them.
+    Colours, notes, groups and dates are no part of it: they are put in afterwards; nor where files lie, which changes no byte of them.
     ``digest`` is asked for that of a file.
     """
     source_of = {source.key: source for source in all_sources()}
     states = [source_of[task.checkpoint.source].state(task.checkpoint, digest) for task in tasks]
-    rows = [replace(task.checkpoint, place="", notes="", group="") for task in tasks]
+    rows = [replace(task.checkpoint, place="", notes="", group="", committed=None) for task in tasks]
     return [None if known is None else of_parts((row, known, code)) for row, known in zip(rows, states, strict=True)]
 
 
@@ -141,7 +141,7 @@ def _name(task: Task, key: str | None) -> str:
 
 
 def _placed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
-    """The outcome in its place in the list: with what the row says now, and in its colour."""
+    """The outcome in its place in the list: with what the row says now, and in its colour. A date that was known stays known."""
     readings = tuple(
         changed(
             Reading,
@@ -151,7 +151,9 @@ def _placed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
         )
         for reading in outcome.readings
     )
-    return replace(outcome, checkpoint=task.checkpoint, readings=readings, key=key or "")
+    row, known = task.checkpoint, outcome.checkpoint.committed
+    row = row if row.committed is not None else replace(row, committed=known)
+    return replace(outcome, checkpoint=row, readings=readings, key=key or "")
 
 
 def _coloured(drawings: Mapping[str, bytes], name: str, colour: str) -> bytes:

@@ -15,9 +15,10 @@ from generator.errors import RefusedError
 from generator.fingerprint import of_contents, of_parts
 
 ROOT = Path(__file__).parent.parent
+PROGRAM = "position-atlas"
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 HTML = ("mkdocs", "mkdocs-material")
-MOST_SECONDS = 2**32  # The year 2106, beyond which gzip writes no date of the sitemap.
+TIMES = range(2**32)  # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
 # What a study does not import: a change there makes pages anew, and no numbers.
 BEYOND_STUDY = (
     "__main__.py", "builds.py", "cli.py", "clusters.py", "config.py", "crews.py", "frozen.py", "likeness.py", "pages", "progress.py",
@@ -27,7 +28,7 @@ BEYOND_STUDY = (
 
 def all_versions() -> dict[str, str]:
     """Versions by name."""
-    return {"position-atlas": __version__, **{library: version(library) for library in LIBRARIES}}
+    return {PROGRAM: __version__, **{library: version(library) for library in LIBRARIES}}
 
 
 def code() -> str:
@@ -59,15 +60,21 @@ def _installed(requirements: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield name, version(name)
 
 
-def commit_time() -> int | None:
-    """When the sources last changed: the same on every day that they are built. SOURCE_DATE_EPOCH goes first.
+def given_time() -> int | None:
+    """SOURCE_DATE_EPOCH, by which whoever builds sets the date of what is built; None without it.
 
     errors: RefusedError
     """
-    if given := os.environ.get("SOURCE_DATE_EPOCH"):
-        if not (given.isascii() and given.isdecimal() and int(given) < MOST_SECONDS):
-            raise RefusedError(f"SOURCE_DATE_EPOCH: found {given!r}; expected seconds since 1970")
-        return int(given)
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdecimal() and int(given) in TIMES):
+        raise RefusedError(f"SOURCE_DATE_EPOCH: found {given!r}; expected seconds since 1970")
+    return int(given)
+
+
+def commit_time() -> int | None:
+    """When the program last changed, in seconds since 1970; None outside its repository."""
     command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
     try:
         return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)

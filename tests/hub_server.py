@@ -20,18 +20,21 @@ from tests.built import ROOT, begin
 
 NOBODY = "http://127.0.0.1:9"  # The discard port: nothing listens there.
 ALWAYS = 1_000_000
+USUAL_DATE, LAST_MODIFIED = "2021-03-04T05:06:07.000Z", "2025-06-07T08:09:10.000Z"  # of a commit, and of a repository
 TEXTS = (".json", ".txt")  # files that the Hub compresses
 INFO = re.compile(r"/api/models/(?P<id>.+?)(/revision/(?P<revision>.+))?")
+COMMITS = re.compile(r"/api/models/(?P<id>.+?)/commits/(?P<revision>.+)")
 TREE = re.compile(r"/api/models/(?P<id>.+?)/tree/(?P<revision>[^/]+)(?P<under>/.+)?")
 FILE = re.compile(r"/(?P<id>.+?)/resolve/(?P<revision>[^/]+)/(?P<name>.+)")
 
 
 @dataclass(frozen=True)
 class Repository:
-    """Files by commit, and the commit that each branch points at."""
+    """Files by commit, the commit that each branch points at, and the date of each commit that has another than usual."""
 
     commits: Mapping[str, Mapping[str, bytes]]
     branches: Mapping[str, str]
+    dates: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ def run(
 
 
 def _true_answer(repositories: Mapping[str, Repository], asked: Asked) -> Answer:
-    match = TREE.fullmatch(asked.path) or FILE.fullmatch(asked.path) or INFO.fullmatch(asked.path)
+    match = COMMITS.fullmatch(asked.path) or TREE.fullmatch(asked.path) or FILE.fullmatch(asked.path) or INFO.fullmatch(asked.path)
     repository = repositories.get(match["id"]) if match else None
     if match is None or repository is None:
         return (
@@ -143,14 +146,22 @@ def _true_answer(repositories: Mapping[str, Repository], asked: Asked) -> Answer
     commit = repository.branches.get(revision, revision)
     if commit not in repository.commits:
         return refusal(404, "RevisionNotFound", f"Invalid rev id: {revision}")
-    files = repository.commits[commit]
     if match.re is FILE:
-        return _file(files.get(match["name"]), commit)
+        return _file(repository.commits[commit].get(match["name"]), commit)
     if match.re is TREE and match["under"]:
         return refusal(404, "EntryNotFound", "No such folder", X_Repo_Commit=commit)
+    return _json(_described(match, repository, commit))
+
+
+def _described(match: re.Match[str], repository: Repository, commit: str) -> object:
+    """What the Hub says of a commit: when it was made, its files, or what its repository is."""
+    files = repository.commits[commit]
+    if match.re is COMMITS:
+        date = repository.dates.get(commit, USUAL_DATE)
+        return [{"id": commit, "title": "Upload", "message": "", "authors": [{"user": "atlas"}], "date": date}]
     if match.re is TREE:
-        return _json([{"type": "file", "oid": _oid(body), "size": len(body), "path": name} for name, body in files.items()])
-    return _json({"id": match["id"], "sha": commit, "siblings": [{"rfilename": name} for name in files]})
+        return [{"type": "file", "oid": _oid(body), "size": len(body), "path": name} for name, body in files.items()]
+    return {"id": match["id"], "sha": commit, "lastModified": LAST_MODIFIED, "siblings": [{"rfilename": name} for name in files]}
 
 
 def _file(body: bytes | None, commit: str) -> Answer:

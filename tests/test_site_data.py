@@ -66,7 +66,9 @@ def arrays(found: Reading) -> Any:
 
 
 def test_atlas_json_has_the_documented_shape() -> None:
-    found = atlas_json(outcome(reading({"table": Result(METRICS)}), source="hub", id="a/b", revision="main"))
+    told = outcome(reading({"table": Result(METRICS)}), source="hub", id="a/b", revision="main")
+    atlas = Atlas((told,), (), (), {"position-atlas": "1.0", "numpy": "2.0"}, "2020-02-20", "https://where.it/stands/")
+    found = json.loads(data.makers(atlas)["data/atlas.json"]())
     metrics = {
         "table.size": {"value": 1.5, "unit": "logit", "reason": None},
         "table.undefined": {"value": None, "unit": "", "reason": None},
@@ -76,7 +78,9 @@ def test_atlas_json_has_the_documented_shape() -> None:
     encoding = {"part": "decoder", "scheme": "learned", "form": "PositionTable", "shape": [2, 2], "tensor": "wpe.weight", "dtype": "F32"}
     encoding |= {"sha256": "ab" * 32, "arrays": "data/row/decoder-learned.npz"}
     row = {"slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main", "status": "ok", "reason": None}
-    assert found == {"schema": 1, "checkpoints": [{**row, "encodings": [{**encoding, "metrics": metrics}]}]}
+    head = {"schema": 1, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data.LICENCE}
+    head["address"] = "https://where.it/stands/"
+    assert found == {**head, "checkpoints": [{**row, "encodings": [{**encoding, "metrics": metrics}]}]}
 
 
 def test_a_revision_is_the_commit_where_there_is_one() -> None:

@@ -73,6 +73,7 @@ def _anew(_: str, make: Maker) -> Maker:
 class Atlas:
     """A whole run: the outcomes in order of their slugs, and the extensions that made them.
 
+    versions: of the program and of its libraries, by name; date: of the data, as YYYY-MM-DD
     address: where the site will stand, ending with "/", if that is known
     remember: given a name and a function, begins to make what the function returns, perhaps in another process, unless an earlier run
     of the same code made it under that name; it returns a function that waits for it

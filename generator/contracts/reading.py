@@ -23,7 +23,11 @@ Numbers = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A configured row. ``id`` is the Hub id or folder as written there; ``place`` is what its source opens."""
+    """A configured row. ``id`` is the Hub id or folder as written there; ``place`` is what its source opens.
+
+    committed: when its revision was committed, in seconds since 1970, where its source knows; a folder has no date that is the same on
+    every machine
+    """
 
     slug: str
     source: str
@@ -36,6 +40,7 @@ class Checkpoint:
     sentence: str | tuple[int, ...] = SENTENCE
     pickle: bool = False
     words: bool = False
+    committed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ class Source:
     state: text that changes whenever the files of a row do, or None where only opening them would tell; the second argument gives the
     digest of any file
     reach: asks once a run whether anything answers there. errors: NotReachedError
-    pin: the row with a revision that cannot move, so that all of a run sees the same; the second argument is that of ``open``
+    pin: the row with a revision that cannot move, so that all of a run sees the same, and its date; the second argument is that of ``open``
     received: bytes that this process has had over the network
     """
 

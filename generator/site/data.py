@@ -14,8 +14,10 @@ import numpy as np
 from generator.contracts import Atlas, Encoding, Metric, Numbers, Outcome, Reading, Scheme
 from generator.encodings import Form
 from generator.numerics import Array
+from generator.versions import PROGRAM
 
 SCHEMA = 1
+LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
 LONE = "backslashreplace"  # A tensor's name may hold half a surrogate pair; JSON writes it as an escape of the same form.
 COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason")
 Row = list[Any]
@@ -119,7 +121,18 @@ def _finite(metric: Metric) -> float | None:
 
 
 def _document(atlas: Atlas) -> bytes:
-    return _json({"schema": SCHEMA, "checkpoints": [checkpoint(outcome) for outcome in atlas.outcomes]})
+    libraries = {name: version for name, version in atlas.versions.items() if name != PROGRAM}
+    return _json(
+        {
+            "schema": SCHEMA,
+            "date": atlas.date,
+            "version": atlas.versions.get(PROGRAM),
+            "libraries": libraries,
+            "licence": LICENCE,
+            "address": atlas.address,
+            "checkpoints": [checkpoint(outcome) for outcome in atlas.outcomes],
+        }
+    )
 
 
 def _json(document: object) -> bytes:

@@ -19,6 +19,7 @@ from generator.site.formulas import formula
 from generator.site.text import finalize, number
 from generator.standings import PATH, strips, values_of
 from generator.svg import svg
+from generator.versions import PROGRAM
 
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 RECENT = 64  # drawings that are held, since a page asks for their size before they are written
@@ -44,7 +45,7 @@ def render(
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
     drawn: dict[str, Maker] = {path: partial(recent, path) for path in figures}
     drawings = Lazily({**own, **drawn})
-    told = {"version": atlas.versions.get("position-atlas", ""), "date": atlas.date, "address": atlas.address}
+    told = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
     written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, told) for page in pages}
     strip = {PATH: lambda: strips(values_of(atlas))}
     ready = {**hand_written(site_src), **strip, **own, **data.makers(atlas), **explorer.makers(atlas)}
@@ -85,7 +86,7 @@ def environment_of(templates: Path) -> Environment:
 
 
 def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes], told: Mapping[str, str | None]) -> bytes:
-    """One page; ``told`` is what all know: the version, the date of the sources, and the address of the site, if it has one."""
+    """One page; ``told`` is what all know: the version, the date of the data, and the address of the site, if it has one."""
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:

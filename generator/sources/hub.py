@@ -9,7 +9,7 @@ from generator import hub_answers, hub_requests
 from generator.contracts import Checkpoint, Files, Source
 from generator.errors import AtlasError, NotReachedError, RowError
 from generator.files import ONLY_PICKLED
-from generator.listings import COMMIT, listing, only_cached
+from generator.listings import COMMIT, committed, listing, only_cached
 from generator.patience import BEFORE_A_RUN, Patience
 from generator.pickled import open_folder
 from generator.repositories import Repository
@@ -47,13 +47,17 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
 
 
 def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
-    """The row at the commit that its branch or tag stands for now, or did when it last could be asked; as it is where neither is known."""
+    """The row at the commit that its branch or tag stands for now, or did when it last could be asked; as it is where neither is known.
+
+    With it comes the date of that commit, where the Hub gives it.
+    """
     hub_requests.check_settings()
     revision, patience = checkpoint.revision or "main", Patience(BEFORE_A_RUN, BEFORE_A_RUN)
     try:
-        return replace(checkpoint, revision=listing(checkpoint.place, revision, checkpoint.place, offline, patience).commit)
+        commit = listing(checkpoint.place, revision, checkpoint.place, offline, patience).commit
     except AtlasError:
         return checkpoint  # Whoever opens it asks again, and says what came of it.
+    return replace(checkpoint, revision=commit, committed=committed(checkpoint.place, commit, checkpoint.place, offline))
 
 
 def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:  # noqa: ARG001 (a commit tells all of them)

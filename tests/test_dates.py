@@ -1,0 +1,153 @@
+"""The date that a site bears: that of what was read, whoever builds it and on whatever day."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator import __version__
+from generator.listings import committed
+from generator.sources.hub import SOURCE
+from generator.versions import LIBRARIES
+from tests.built import contents
+from tests.hub_server import LAST_MODIFIED, NOBODY, ROOT, Answer, Repository, Trouble, refusal, run, serving
+from tests.support import checkpoint
+from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
+
+OLD, NEW, COMMIT = "a" * 40, "b" * 40, "c" * 40
+DATES = {OLD: "2019-02-18T10:36:15.000Z", NEW: "2022-05-06T07:08:09.000Z"}
+HUB = {
+    "atlas/moving": Repository({OLD: NOTHING, NEW: NOTHING}, {"main": NEW, "former": OLD}, DATES),
+    "atlas/broken": Repository({COMMIT: BROKEN}, {"main": COMMIT}, {COMMIT: "2024-01-01T00:00:00.000Z"}),
+}
+ROWS = [{"hub": "atlas/moving", "revision": "former"}, {"hub": "atlas/moving", "title": "Newest"}, {"hub": "atlas/broken"}]
+PINNED = [{"hub": "atlas/moving", "revision": OLD}, {"hub": "atlas/moving", "revision": NEW, "title": "Newest"}]
+
+
+def build(folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str = NOBODY, **settings: str) -> str:
+    """What is printed by a build whose ``settings`` beside the address are those of the environment, or the name of its output folder."""
+    output, home = settings.pop("output", "out"), folder / settings.pop("home", "hub")
+    command = ["build", "--config", str(write_list(folder, rows)), "--output", str(folder / output), *options]
+    environment = ["env", "-u", "SOURCE_DATE_EPOCH", "SITE_URL=https://where.it/stands", *map("=".join, settings.items())]
+    return run(*command, home=home, endpoint=endpoint, before=environment).stdout
+
+
+def atlas(folder: Path) -> Any:
+    return json.loads((folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
+
+
+def holding(folder: Path, text: str) -> set[str]:
+    """The suffixes of the files of the site in which ``text`` stands."""
+    return {Path(path).suffix for path, content in contents(folder / "out/site").items() if text.encode() in content}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site with two revisions of one repository and a row that fails; none of the later tests has a Hub to ask."""
+    folder = tmp_path_factory.mktemp("world")
+    with serving(HUB) as hub:
+        build(folder, ROWS, endpoint=hub.endpoint)
+    return folder
+
+
+def test_a_site_has_the_date_of_the_newest_revision_that_could_be_read(world: Path) -> None:
+    assert atlas(world)["date"] == "2022-05-06"
+    assert {".html", ".json", ".xml"} <= holding(world, "2022-05-06")
+    assert not {*holding(world, LAST_MODIFIED[:10]), *holding(world, "2024-01-01"), *holding(world, "2019-02-18")}
+
+
+def test_atlas_json_says_what_made_it_and_under_which_licence(world: Path) -> None:
+    found = atlas(world)
+    assert {found["version"]} | set(found["libraries"]) == {__version__, *LIBRARIES}
+    assert (found["schema"], found["licence"][:4], found["address"]) == (1, "MIT;", "https://where.it/stands/")
+
+
+@pytest.fixture(scope="module")
+def pinned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of two commits that the list names."""
+    folder = tmp_path_factory.mktemp("pinned")
+    with serving(HUB) as hub:
+        build(folder, PINNED, endpoint=hub.endpoint)
+    return folder
+
+
+@pytest.mark.parametrize("lost", [{"home": "empty"}, {"output": "anew"}], ids=["without the Hub's cache", "without a store"])
+def test_offline_a_site_is_the_same_to_the_byte(lost: dict[str, str], pinned: Path) -> None:
+    before = contents(pinned / "out/site")
+    assert "2 built, 0 failed, 0 not reached" in build(pinned, PINNED, "--offline", **lost)
+    assert contents(pinned / lost.get("output", "out") / "site") == before
+
+
+# What changes, and the date that the site then has.
+CHANGES: dict[str, tuple[list[dict[str, str]], dict[str, str], str]] = {
+    "given": (PINNED, {"SOURCE_DATE_EPOCH": "1700000000"}, "2023-11-14"),
+    "other revisions": (PINNED[:1], {}, "2019-02-18"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_another_date_is_on_all_pages_and_goes_as_it_came(change: str, pinned: Path) -> None:
+    rows, settings, date = CHANGES[change]
+    before = contents(pinned / "out/site")
+    build(pinned, rows, **settings)
+    assert (atlas(pinned)["date"], holding(pinned, "2022-05-06")) == (date, set())
+    build(pinned, PINNED)
+    assert contents(pinned / "out/site") == before
+
+
+def test_a_build_with_nothing_new_does_nothing_when_a_date_is_read_from_the_cache(pinned: Path) -> None:
+    build(pinned, PINNED)
+    assert "nothing has changed since the last build" in build(pinned, PINNED)
+
+
+def test_a_site_of_folders_has_the_date_of_the_program(tmp_path: Path) -> None:
+    os.utime(write_folder(tmp_path / "nothing", NOTHING) / "config.json", (0, 0))
+    build(tmp_path, [{"folder": "nothing"}])
+    command = ["git", "-C", str(ROOT), "log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%d"]
+    told = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, text=True, check=True).stdout.strip()
+    assert atlas(tmp_path)["date"] == told
+
+
+@pytest.fixture
+def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """A cache of the test's own, and a client that lets itself be sent to another Hub."""
+    from huggingface_hub.utils import close_session  # type: ignore[attr-defined]  # Public by its documentation.
+
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_ASSETS_CACHE", str(tmp_path))
+    close_session()
+    yield monkeypatch
+    close_session()
+
+
+def test_a_commit_is_asked_about_once(asking: pytest.MonkeyPatch) -> None:
+    with serving(HUB) as hub:
+        asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
+        found = [committed("atlas/moving", NEW, "row", offline=False) for _ in range(2)]
+    assert found == [int(datetime(2022, 5, 6, 7, 8, 9, tzinfo=UTC).timestamp())] * 2
+    assert [asked.path for asked in hub.log if "atlas" in asked.path] == [f"/api/models/atlas/moving/commits/{NEW}"]
+
+
+@pytest.mark.parametrize(
+    "date", [None, 1700000000, "", "yesterday", "2022-05-06", "9999-12-31T23:59:59.000Z", "1969-12-31T23:59:59.000Z", []]
+)
+def test_what_is_no_date_is_none(date: object, asking: pytest.MonkeyPatch) -> None:
+    with serving({"atlas/x": Repository({COMMIT: NOTHING}, {}, {COMMIT: date})}) as hub:
+        asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
+        assert committed("atlas/x", COMMIT, "row", offline=False) is None
+
+
+@pytest.mark.parametrize(
+    "answer", [Answer(None), refusal(503, Retry_After="60"), refusal(404), Answer(body=b"<html>"), Answer(body=b"{}")], ids=str
+)
+def test_a_hub_that_gives_no_date_is_not_waited_for_and_is_asked_another_time(answer: Answer, asking: pytest.MonkeyPatch) -> None:
+    row = checkpoint(source="hub", place="atlas/moving", revision=NEW)
+    with serving(HUB, Trouble(answer, "/commits/", times=1)) as hub:
+        asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
+        found = [SOURCE.pin(row, False).committed for _ in range(2)]
+    assert [date is None for date in found] == [True, False]
