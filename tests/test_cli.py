@@ -27,11 +27,11 @@ from generator.runs import Event, Stage
 from generator.terminal import Terminal
 from tests.built import ROOT, contents
 from tests.hub_server import Repository, run, serving
-from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, TABLE, Contents, write_folder, write_list
+from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, WORDLESS, Contents, write_folder, write_list
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # It is a group of them.
 PUBLIC = sorted(name for name, command in COMMANDS.items() if not command.hidden)
-FOLDERS: Mapping[str, Contents] = {"table": TABLE, "rotation": ROTATION, "nothing": NOTHING, "broken": BROKEN}
+FOLDERS: Mapping[str, Contents] = {"table": WORDLESS, "rotation": ROTATION, "nothing": NOTHING, "broken": BROKEN}
 # No file grows beyond this many blocks, as on a disk that is full.
 FULL_DISK = ("/bin/sh", "-c", 'ulimit -f 100; exec "$@"', "sh")
 

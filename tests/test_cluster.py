@@ -19,10 +19,10 @@ from generator.store import Store, pack
 from tests.built import ROOT
 from tests.hub_server import run
 from tests.support import checkpoint
-from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, write_folder, write_list
+from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, WORDLESS, write_folder, write_list
 
 pytest.importorskip("distributed", reason="the extra is not installed: pip install .[cluster]")
-FOLDERS = {"broken": BROKEN, "buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": TABLE}
+FOLDERS = {"broken": BROKEN, "buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS}
 QUIET = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
 WORKER = ("worker", "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
 TOLD = ["started", "finished"]

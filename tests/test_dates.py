@@ -14,8 +14,8 @@ from generator import __version__
 from generator.listings import committed
 from generator.sources.hub import SOURCE
 from generator.versions import LIBRARIES
-from tests.built import contents
-from tests.hub_server import LAST_MODIFIED, NOBODY, ROOT, Answer, Repository, Trouble, refusal, run, serving
+from tests.built import ROOT, contents
+from tests.hub_server import LAST_MODIFIED, NOBODY, Answer, Repository, Trouble, refusal, run, serving
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
 

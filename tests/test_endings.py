@@ -10,8 +10,9 @@ import pytest
 
 from generator import crews
 from generator.work import FEW
-from tests.hub_server import ROOT, run
-from tests.synthetic import TABLE, write_folder, write_list
+from tests.built import ROOT
+from tests.hub_server import run
+from tests.synthetic import NOTHING, TABLE, write_folder, write_list
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ def ended(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     if sys.platform != "linux":
         pytest.skip("Other systems tell nobody how a process ends that outlives its parent, so that was not tested here")
     folder = tmp_path_factory.mktemp("ended")
-    rows = [{"folder": write_folder(folder / f"table-{number}", TABLE).name} for number in range(request.param)]
+    contents = [TABLE, *[NOTHING] * (request.param - 1)]
+    rows = [{"folder": write_folder(folder / f"row-{number}", files).name} for number, files in enumerate(contents)]
     arguments = ("--config", str(write_list(folder, rows)), "--output", str(folder / "out"), "--jobs", "2")
     watched = (sys.executable, str(ROOT / "tests/ending.py"), str(folder / "codes.json"))
     done = run("build", *arguments, home=folder / "hub", before=watched, PYTHONFAULTHANDLER="1")

@@ -62,7 +62,7 @@ def _break_the_note(folder: Path) -> None:
 
 
 def test_no_process_of_a_build_imports_a_javascript_engine(first: CompletedProcess[str]) -> None:
-    assert {"generator", "math_core", "matplotlib", "mkdocs", "torch"} <= imported(first)
+    assert {"generator", "math_core", "matplotlib", "mkdocs"} <= imported(first)
     assert not imported(first) & JAVASCRIPT
 
 
