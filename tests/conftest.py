@@ -1,4 +1,4 @@
-"""Property tests draw the same examples every time, take what time they need and leave nothing on disk."""
+"""Fixtures and settings of all tests. Property tests draw the same examples every time, take what time they need and leave nothing on disk."""
 
 import os
 import shutil
@@ -6,17 +6,81 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, Page
 from threadpoolctl import threadpool_limits
 
+from tests import browsers
 from tests.built import RUN, default_atlas, once
-from tests.serving import chromium, served
+from tests.serving import served
 
 settings.register_profile("atlas", deadline=None, derandomize=True, database=None)
 settings.load_profile("atlas")
+
+BROWSER = pytest.StashKey[str | None]()
+LEFT_OUT = pytest.StashKey[int]()  # how many tests, for want of a browser
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Decide once which browser it is, and in which folder all processes of this run share what they make."""
+    config.stash[LEFT_OUT] = 0
+    if hasattr(config, "workerinput"):
+        config.stash[BROWSER] = config.workerinput["browser"]
+        return
+    config.stash[BROWSER] = browsers.find()
+    if config.stash[BROWSER] is None and browsers.is_required():
+        raise pytest.UsageError(f"CI is set, and {browsers.MISSING}")
+    os.environ[RUN] = mkdtemp(prefix="atlas-tests-")
+    config.add_cleanup(partial(shutil.rmtree, os.environ[RUN]))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist."""
+    node.workerinput["browser"] = node.config.stash[BROWSER]
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"browser: {config.stash[BROWSER] or browsers.MISSING}"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Mark what needs a browser, so that -m knows it; of what was selected, leave that out where there is none.
+
+    With ``--dist loadgroup``, tests that share a fixture of their module run in one process, which makes it once.
+    """
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+        definitions = item._fixtureinfo.name2fixturedefs.values()  # type: ignore[attr-defined]  # There is no public way to ask.
+        if any(definition[-1].scope == "module" for definition in definitions):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    yield
+    if config.stash[BROWSER] is None:
+        needing = [item for item in items if item.get_closest_marker("browser")]
+        items[:] = [item for item in items if not item.get_closest_marker("browser")]
+        config.stash[LEFT_OUT] = len(needing)
+        config.hook.pytest_deselected(items=needing)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash[LEFT_OUT]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker collects all tests, so that one of them counts for all."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", node.config.stash[LEFT_OUT])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if left_out := config.stash[LEFT_OUT]:
+        terminalreporter.write_line(f"{left_out} browser tests were left out: {browsers.MISSING}", yellow=True)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -24,23 +88,6 @@ def one_thread() -> Iterator[None]:
     """As in a build, so that digits are the same; and small matrices are faster so, above all on a busy machine."""
     with threadpool_limits(1):
         yield
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Make the folder that all processes of this run share; those that it starts inherit its name."""
-    if not hasattr(config, "workerinput"):
-        folder = mkdtemp(prefix="atlas-tests-")
-        os.environ[RUN] = folder
-        config.add_cleanup(partial(shutil.rmtree, folder))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests that share something for their module in one process, which makes it once (with ``--dist loadgroup``)."""
-    for item in items:
-        definitions = item._fixtureinfo.name2fixturedefs.values()  # type: ignore[attr-defined]  # There is no public way to ask.
-        if any(definition[-1].scope == "module" for definition in definitions):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(scope="session")
@@ -57,8 +104,10 @@ def address(built: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
+def browser(pytestconfig: pytest.Config) -> Iterator[Browser]:
+    path = pytestconfig.stash[BROWSER]
+    assert path is not None, browsers.MISSING
+    with browsers.started(path) as started:
         yield started
 
 

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.samples, pytest.mark.browser]
+pytestmark = pytest.mark.samples
 
 KINDS = (
     "index.html",

@@ -12,8 +12,6 @@ from generator.encodings import sinusoid
 from generator.numerics import cosine_matrix
 from tests.comparing import BLOOM, LLAMA, SINUSOID, TINY, build, small_atlas
 
-pytestmark = pytest.mark.browser
-
 FOUR = f"#a={SINUSOID}&b={BLOOM}&c={LLAMA}&d={TINY}"
 VALUES = "#pac-kernels .pac-value"
 

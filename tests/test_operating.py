@@ -123,6 +123,12 @@ def test_a_build_without_input_stands_in_any_folder(world: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_user_without_a_home_sees_no_warning(world: Path) -> None:
+    command = ("build", "--offline", "--fresh", "--config", str(world / "checkpoints.yml"), "--output", str(world / "homeless"))
+    done = run(*command, home=world / "hub", HOME="/dev/null/none")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_paths_that_lead_nowhere_get_one_sentence(tmp_path: Path) -> None:
     write_list(tmp_path, [{"folder": "~nobody_of_this_name/m"}])
     done = build(tmp_path)

@@ -11,8 +11,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.built import ROOT
 
-pytestmark = pytest.mark.browser
-
 NAMES = ("ten", "two", "none", "minus", "tiny", "=formula", 'a "quote", b')
 VALUES = ("10", "2", "–", "−1,024.5", "1.2 × 10⁻⁷", "3", '<span title="exact">rounded</span>')
 SORTED = ["minus", "tiny", "two", "=formula", "ten", 'a "quote", b', "none"]  # 1e3 by its data-value is the largest number.
