@@ -8,11 +8,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from generator import hub_requests
+from generator.contracts import TIMES
 from generator.errors import AtlasError, NotReachedError, RowError
 from generator.hub_answers import PassingError
 from generator.kept import Kept
 from generator.patience import Patience, haste
-from generator.versions import TIMES
 
 COMMIT = re.compile("[0-9a-f]{40}")
 MOST_LISTING_BYTES = 2**24

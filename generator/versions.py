@@ -10,15 +10,14 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-from generator import __version__
+from generator import PROGRAM, __version__
+from generator.contracts import TIMES
 from generator.errors import RefusedError
 from generator.fingerprint import of_contents, of_parts
 
 ROOT = Path(__file__).parent.parent
-PROGRAM = "position-atlas"
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 HTML = ("mkdocs", "mkdocs-material")
-TIMES = range(2**32)  # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
 # What a study does not import: a change there makes pages anew, and no numbers.
 BEYOND_STUDY = (
     "__main__.py", "builds.py", "cli.py", "clusters.py", "config.py", "crews.py", "frozen.py", "likeness.py", "pages", "progress.py",

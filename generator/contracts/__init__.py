@@ -4,6 +4,7 @@ from generator.contracts.outcomes import Atlas, Fact, Figure, Maker, Outcome, Pa
 from generator.contracts.published import Published
 from generator.contracts.reading import (
     SENTENCE,
+    TIMES,
     Checkpoint,
     Encoding,
     Files,
@@ -21,6 +22,7 @@ from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Senten
 
 __all__ = [
     "SENTENCE",
+    "TIMES",
     "Analysis",
     "Atlas",
     "Checkpoint",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FormT_co = TypeVar("FormT_co", bound=Form, covariant=True)
 LONGEST_PART = 60
+TIMES = range(2**32)  # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
 SENTENCE = "The cat sat on the mat because it was tired."
 Json = Mapping[str, Any]
 Numbers = Mapping[str, Array]

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from generator import PROGRAM
 from generator.contracts import Atlas, Encoding, Metric, Numbers, Outcome, Reading, Scheme
 from generator.encodings import Form
 from generator.numerics import Array
-from generator.versions import PROGRAM
 
 SCHEMA = 1
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"

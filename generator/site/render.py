@@ -11,6 +11,7 @@ from urllib.parse import quote, urljoin
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from generator import PROGRAM
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.fingerprint import of_parts
 from generator.lazily import Lazily
@@ -19,7 +20,6 @@ from generator.site.formulas import formula
 from generator.site.text import finalize, number
 from generator.standings import PATH, strips, values_of
 from generator.svg import svg
-from generator.versions import PROGRAM
 
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 RECENT = 64  # drawings that are held, since a page asks for their size before they are written
