@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.contracts import Encoding
 from generator.encodings import Convolution, Form, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
 from generator.numerics import Array, Floats, offsets_between
 
@@ -47,13 +46,13 @@ def numbers_of(form: Form) -> Floats:
             return np.zeros(0)
 
 
-def kernel_of(encoding: Encoding[Form], most: int, side: int) -> Kernel:
+def kernel_of(form: Form, most: int, side: int, of_patches: bool) -> Kernel:
     """The kernel of the first ``most`` positions, or of the patches in the middle of a grid, ``side`` by ``side`` at most.
 
-    Along one side of an image there are as many as the encoding has room for, and ``side`` at most.
+    of_patches: whether positions are those of patches along one side of an image: there are as many as the form has room for, and ``side``
+    at most
     """
-    form = encoding.form
-    most = min(side, _extent(form, most)) if encoding.part.startswith("vision") else most
+    most = min(side, _extent(form, most)) if of_patches else most
     match form:
         case WindowBias():
             rows, columns = (min(count, side) for count in form.window)

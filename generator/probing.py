@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics import FLAT, Array, Floats, finite
 
@@ -18,17 +17,18 @@ CURVATURE = 0.02  # Mean second derivative of the logistic loss in a good fit; i
 LARGEST = 1e300  # Larger values would overflow when multiplied by √(n · d).
 
 
-def probed(form: PositionTable) -> Floats:
-    """The rows of ``form`` that are probed: (n_positions, d_model), at most the first 512.
+def probed(vectors: Floats, grid: tuple[int, int] | None) -> Floats:
+    """The rows of ``vectors`` (n_positions, d_model) that are probed: at most the first 512.
 
+    grid: rows and columns of patches, where positions are theirs
     errors: NotApplicableError where positions do not lie on a line, where there are too few, or where values are not finite
     """
-    if form.grid is not None and min(form.grid) > 1:
+    if grid is not None and min(grid) > 1:
         raise NotApplicableError("its positions lie on a grid, and the number of a patch in reading order measures no distance")
-    vectors = finite(form.vectors, "the table")[:MOST_POSITIONS]
-    if len(vectors) < FEWEST_POSITIONS:
-        raise NotApplicableError(f"{len(vectors)} positions are too few to fit and to test; expected {FEWEST_POSITIONS} at least")
-    return np.asarray(vectors)
+    rows = finite(vectors, "the table")[:MOST_POSITIONS]
+    if len(rows) < FEWEST_POSITIONS:
+        raise NotApplicableError(f"{len(rows)} positions are too few to fit and to test; expected {FEWEST_POSITIONS} at least")
+    return np.asarray(rows)
 
 
 def _rounding(rows: Floats) -> float:

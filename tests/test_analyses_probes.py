@@ -139,11 +139,11 @@ def test_few_positions_make_too_few_pairs_for_the_larger_sample() -> None:
 @pytest.mark.parametrize("form", [table(np.ones((9, 4))), table(np.ones((12, 4)), grid=(3, 4)), table(np.full((20, 4), np.nan))])
 def test_what_cannot_be_probed(form: PositionTable) -> None:
     with pytest.raises(NotApplicableError):
-        probed(form)
+        probed(form.vectors, form.grid)
 
 
 def test_a_grid_of_one_row_is_a_line() -> None:
-    assert len(probed(table(np.ones((12, 4)), grid=(1, 12)))) == 12
+    assert len(probed(np.ones((12, 4)), grid=(1, 12))) == 12
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ MARGIN = 0.1  # How far the picture goes beyond the first and the last position,
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    rows = probed(subject.encoding.form)
+    form = subject.encoding.form
+    rows = probed(form.vectors, form.grid)
     reader = LinearReader.of(rows)
     draws = [read_positions(reader, seed) for seed in range(DRAWS)]
     positions = np.arange(len(rows))

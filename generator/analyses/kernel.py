@@ -39,7 +39,7 @@ LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # of what is shown
 def compute(subject: Subject[Shaped]) -> Result:
     form = subject.encoding.form
     finite(numbers_of(form), "the encoding")
-    kernel = kernel_of(subject.encoding, POSITIONS, SIDE)
+    kernel = kernel_of(form, POSITIONS, SIDE, of_patches=subject.encoding.part.startswith("vision"))
     if kernel.longest < FEWEST:
         raise NotApplicableError(f"it speaks of {kernel.longest} positions in a line, and a profile takes at least {FEWEST}")
     scaled = on_own_ranges(kernel.heads)

@@ -24,7 +24,8 @@ TOLD, UNTOLD = 10.0, 30.0  # per cent of pairs told wrongly, in the protocol of 
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    rows = probed(subject.encoding.form)
+    form = subject.encoding.form
+    rows = probed(form.vectors, form.grid)
     most = len(rows) ** 2
     classifiers = PairClassifier.of(rows, min(FEW, most), MANY)
     few, pairs, wrong = _told(next(classifiers), min(FEW, most), DRAWS)
