@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from jinja2 import nodes
 
+import generator
 from generator import analyses, discovery, pages, schemes, sources
 from generator.contracts import Analysis, PageKind, Scheme, Source
 from generator.site.render import environment_of
@@ -21,7 +22,7 @@ ALL = [(package, record) for package, kind in KINDS for record in discovery.load
 KEYS = {record.key: f"{package.__name__}.{record.key}" for package, record in ALL}
 MACROS = {schemes: {"where", "explain"}, analyses: {"method"}}
 WITH_PROSE = [(package, record) for package, record in ALL if package in MACROS]
-ROOT = Path(discovery.__file__).parent
+ROOT = Path(generator.__file__).parent
 TEMPLATES = ROOT.parent / "templates"
 MODULES = sorted(ROOT.rglob("*.py"))
 
@@ -60,12 +61,13 @@ def literals(module: Path) -> Iterator[tuple[int, str]]:
 
 
 def name_of(module: Path) -> str:
-    return ".".join(("generator", *module.relative_to(ROOT).with_suffix("").parts))
+    """As it is imported: a package by the name of its folder."""
+    return ".".join(("generator", *module.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
 
 
 def foreign(module: Path) -> list[tuple[int, str]]:
-    """The lines of ``module`` that hold the key of an extension which it does not define."""
-    return [(line, text) for line, text in literals(module) if KEYS.get(text, name_of(module)) != name_of(module)]
+    """The lines of ``module`` that hold the key of an extension of which it is no part."""
+    return [(line, text) for line, text in literals(module) if text in KEYS and not f"{name_of(module)}.".startswith(f"{KEYS[text]}.")]
 
 
 each = pytest.mark.parametrize(("package", "record"), ALL, ids=lambda value: getattr(value, "key", ""))
@@ -136,3 +138,11 @@ def test_each_figure_of_an_analysis_has_a_key_and_words_of_its_own(analysis: Ana
 def test_a_module_with_no_record_or_two_is_told() -> None:
     with pytest.raises(TypeError, match=r"0 values of type Scheme; expected exactly one"):
         discovery.load(analyses, Scheme)
+
+
+def test_an_extension_may_be_a_package_whose_modules_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "numbers_of_a_kind/one").mkdir(parents=True)
+    for name, code in {"__init__": "", "one/part": "", "one/__init__": "RECORD = 1j", "two": "RECORD = 2j"}.items():
+        (tmp_path / f"numbers_of_a_kind/{name}.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert discovery.load(import_module("numbers_of_a_kind"), complex) == (1j, 2j)
