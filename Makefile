@@ -21,7 +21,7 @@ serve: $(SETUP) $(SAMPLES) ## show the site on this machine and rebuild it on ev
 
 test: $(DEV) $(SAMPLES) ## all tests; without Chromium all but those in a browser
 	@$(BIN)/python -m tests.browsers
-	@$(BIN)/python -m pytest -n auto --dist loadgroup
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 check: $(DEV) $(SAMPLES) ## lint, types, architecture, tests and a strict build
 	$(BIN)/ruff format --check

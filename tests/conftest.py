@@ -49,16 +49,10 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Mark what needs a browser, so that -m knows it; of what was selected, leave that out where there is none.
-
-    With ``--dist loadgroup``, tests that share a fixture of their module run in one process, which makes it once.
-    """
+    """Mark what needs a browser, so that -m knows it; of what was selected, leave that out where there is none."""
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
-        definitions = item._fixtureinfo.name2fixturedefs.values()  # type: ignore[attr-defined]  # There is no public way to ask.
-        if any(definition[-1].scope == "module" for definition in definitions):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     yield
     if config.stash[BROWSER] is None:
         needing = [item for item in items if item.get_closest_marker("browser")]

@@ -22,6 +22,7 @@ from generator.pages import checked
 from generator.published import paper_sinusoid
 from generator.store import Store, pack, unpack
 from tests import tiny
+from tests.built import begin
 from tests.comparing import small_atlas
 from tests.support import Deadly, checkpoint, save_model
 from tests.synthetic import ROTATION, write_folder
@@ -149,7 +150,12 @@ def test_nobody_works_alone_where_more_rows_are_new(bert: study.Task, few: int, 
         started.append("alone")
         return here()
 
-    assert builds.build([bert], tmp_path, work.Crews(here, alone, few=few), lambda _: None) == {"ok": 1, "failed": 0, "not reached": 0}
+    begin(tmp_path / "out")
+    assert builds.build([bert], tmp_path / "out", work.Crews(here, alone, few=few), lambda _: None) == {
+        "ok": 1,
+        "failed": 0,
+        "not reached": 0,
+    }
     assert len(started) == starts
 
 

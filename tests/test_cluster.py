@@ -191,4 +191,4 @@ def test_an_address_stays_as_it_is(address: str) -> None:
 def test_a_build_with_an_empty_address_is_refused(tmp_path: Path) -> None:
     listed = write_list(tmp_path, [{"hub": "atlas/none"}])
     done = run("build", "--config", str(listed), "--output", str(tmp_path / "out"), "--cluster", "", home=tmp_path / "hub")
-    assert (done.returncode, done.stderr.count("\n"), (tmp_path / "out").exists()) == (2, 1, False)
+    assert (done.returncode, done.stderr.count("\n"), (tmp_path / "out/site").exists()) == (2, 1, False)
