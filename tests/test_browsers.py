@@ -133,6 +133,7 @@ def test_continuous_integration_requires_a_browser(workers: str, tests: str, now
     assert "passed" not in done.stdout
 
 
+@pytest.mark.usefixtures("browser")
 def test_what_needs_a_browser_is_marked_by_its_fixtures(tests: str) -> None:
     done = pytest_run(tests, "--collect-only", "-q", "-m", "browser")
     assert "2/3 tests collected" in done.stdout
