@@ -42,7 +42,7 @@ def default_atlas(folder: Path) -> None:
 
 def begin(output: Path) -> None:
     """Give a new output folder what is drawn for every list alike, as an earlier build would have left it there."""
-    if not output.exists():
+    if not os.path.lexists(output):
         drawn = once("drawn", _nothing_listed) / "build/store"
         shutil.copytree(drawn / "drawings", output / "store/drawings")
         shutil.copy(drawn / "position-atlas", output / "store")

@@ -103,9 +103,8 @@ def test_what_playwright_installed_comes_last(nowhere: Path) -> None:
 
 
 @pytest.mark.usefixtures("browser")
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_with_a_browser_all_tests_run_in_it(workers: str, tests: str) -> None:
-    done = pytest_run(tests, "-n", workers)
+def test_with_a_browser_all_tests_run_in_it(tests: str) -> None:
+    done = pytest_run(tests, "-n", "2")
     assert done.stdout.splitlines()[-1].strip("= ").startswith("3 passed"), done.stdout + done.stderr
     assert f"browser: {browsers.find()}" in done.stdout.splitlines()
 
@@ -124,10 +123,9 @@ def test_what_was_not_selected_is_not_counted(tests: str, nowhere: Path) -> None
     assert (done.returncode, "left out" in done.stdout) == (0, False)
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_continuous_integration_requires_a_browser(workers: str, tests: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_continuous_integration_requires_a_browser(tests: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
-    done = pytest_run(tests, "-n", workers)
+    done = pytest_run(tests, "-n", "2")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert done.stderr.strip() == f"ERROR: CI is set, and {browsers.MISSING}"
     assert "passed" not in done.stdout

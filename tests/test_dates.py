@@ -15,7 +15,8 @@ from generator.listings import committed
 from generator.sources.hub import SOURCE
 from generator.versions import LIBRARIES
 from tests.built import ROOT, contents
-from tests.hub_server import LAST_MODIFIED, NOBODY, Answer, Repository, Trouble, refusal, run, serving
+from tests.hub_server import LAST_MODIFIED, NOBODY, Answer, Repository, Trouble, refusal, serving
+from tests.inline import run
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
 
@@ -33,8 +34,8 @@ def build(folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str
     """What is printed by a build whose ``settings`` beside the address are those of the environment, or the name of its output folder."""
     output, home = settings.pop("output", "out"), folder / settings.pop("home", "hub")
     command = ["build", "--config", str(write_list(folder, rows)), "--output", str(folder / output), *options]
-    environment = ["env", "-u", "SOURCE_DATE_EPOCH", "SITE_URL=https://where.it/stands", *map("=".join, settings.items())]
-    return run(*command, home=home, endpoint=endpoint, before=environment).stdout
+    environment: dict[str, str | None] = {"SOURCE_DATE_EPOCH": None, "SITE_URL": "https://where.it/stands", **settings}
+    return run(*command, home=home, endpoint=endpoint, **environment).stdout
 
 
 def atlas(folder: Path) -> Any:

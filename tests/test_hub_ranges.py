@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
+from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, run, serving
 from tests.synthetic import NOTHING, PICKLED, WORDS, binary, write_folder, write_list
 
@@ -29,11 +30,11 @@ MOVED = f"moved/large/resolve/{COMMIT}/model.safetensors"
 
 def build(folder: Path, hub: Hub, *options: str) -> CompletedProcess[str]:
     command = ["build", "--config", str(write_list(folder, [ROW])), "--output", str(folder / "out"), *options]
-    return run(*command, home=folder / "hub", endpoint=hub.endpoint)
+    return inline.run(*command, home=folder / "hub", endpoint=hub.endpoint)
 
 
 def inspect(home: Path, hub: Hub, *options: str, **environment: str) -> CompletedProcess[str]:
-    return run("inspect", f"atlas/large@{COMMIT}", *options, home=home, endpoint=hub.endpoint, **environment)
+    return inline.run("inspect", f"atlas/large@{COMMIT}", *options, home=home, endpoint=hub.endpoint, **environment)
 
 
 def forget_outcomes(output: Path) -> None:
@@ -101,7 +102,7 @@ def test_a_branch_is_built_again_only_when_it_has_moved(tmp_path: Path) -> None:
     command = ["build", "--config", str(write_list(tmp_path, [{"hub": "atlas/plain"}])), "--output", str(tmp_path / "out")]
     for commit in (COMMIT, COMMIT, later):
         with serving({"atlas/plain": Repository({commit: NOTHING}, {"main": commit})}) as hub:
-            said.append(run(*command, home=tmp_path / "hub", endpoint=hub.endpoint).stdout)
+            said.append(inline.run(*command, home=tmp_path / "hub", endpoint=hub.endpoint).stdout)
     assert ["nothing has changed" in lines for lines in said] == [False, True, False]
     assert later in (tmp_path / "out/site/data/atlas.json").read_text(encoding="utf-8")
 
@@ -110,7 +111,7 @@ def test_each_row_beyond_the_beginning_is_one_range(tmp_path: Path) -> None:
     ids = [39_000, 39_001, 39_000]
     with serving(HUB) as hub:
         command = ["build", "--config", str(write_list(tmp_path, [{**ROW, "sentence": ids}])), "--output", str(tmp_path / "out")]
-        run(*command, home=tmp_path / "hub", endpoint=hub.endpoint)
+        inline.run(*command, home=tmp_path / "hub", endpoint=hub.endpoint)
     start = len(WEIGHTS) - N_WORDS * WIDTH * 4
     assert spans(hub)[1:] == [(start + row * WIDTH * 4, start + (row + 1) * WIDTH * 4) for row in (39_000, 39_001)]
 
@@ -127,7 +128,7 @@ def test_what_the_clients_own_cache_holds_is_read_there(tmp_path: Path) -> None:
 
 def test_a_pickle_that_the_row_allows_is_downloaded_whole(tmp_path: Path) -> None:
     with serving(HUB) as hub:
-        done = run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
+        done = inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
     assert "torch does not load it with weights_only" in done.stderr
     assert hub.downloads() == ["config.json", "pytorch_model.bin"]
 
@@ -164,7 +165,7 @@ def test_a_pickle_that_is_kept_and_was_changed_is_fetched_again(damage: bytes, t
     said = []
     with serving(HUB) as hub:
         for _ in range(3):
-            said.append(run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint).stderr)
+            said.append(inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint).stderr)
             [kept] = tmp_path.rglob("pytorch_model.bin.whole")
             if len(said) == 2:
                 assert hub.downloads() == ["config.json", "pytorch_model.bin"]
@@ -176,7 +177,7 @@ def test_a_pickle_that_is_kept_and_was_changed_is_fetched_again(damage: bytes, t
 def test_a_pickle_beyond_the_limit_is_refused_before_it_comes(tmp_path: Path) -> None:
     endless = Answer(200, bytes(2**20), {"Content-Length": str(2**31 + 1)})
     with serving(HUB, Trouble(endless, about="pytorch_model.bin")) as hub:
-        done = run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
+        done = inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
     assert "pytorch_model.bin: 2,147,483,649 bytes; expected at most 2,147,483,648" in done.stderr
 
 

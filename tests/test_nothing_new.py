@@ -11,6 +11,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from tests import inline
 from tests.built import ROOT, begin, contents
 from tests.hub_server import NOBODY, Repository, run, serving
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_folder, write_list
@@ -24,6 +25,12 @@ HEAVY = {"torch", "transformers", "sklearn", "scipy", "matplotlib", "pandas", "t
 def build(folder: Path, *options: str, endpoint: str = NOBODY) -> CompletedProcess[str]:
     command = ["build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), *options]
     return run(*command, home=folder / "hub", endpoint=endpoint, PYTHONPROFILEIMPORTTIME="1")
+
+
+def here(folder: Path, *options: str, endpoint: str = NOBODY) -> str:
+    """What the same prints where no other process starts."""
+    command = ["build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out"), *options]
+    return inline.run(*command, home=folder / "hub", endpoint=endpoint).stdout
 
 
 def imported(done: CompletedProcess[str]) -> set[str]:
@@ -118,17 +125,16 @@ def test_a_drawing_of_several_that_was_changed_on_disk_is_drawn_again(world: Pat
 
 def test_a_note_that_was_edited_is_published_and_nothing_is_studied_again(world: Path) -> None:
     write_list(world, [{"folder": name, "notes": "Edited since."} for name in FOLDERS])
-    done = build(world)
-    assert "3 from the store" in done.stdout
+    assert "3 from the store" in here(world)
     assert "Edited since." in (world / "out/site/checkpoints/table.html").read_text(encoding="utf-8")
 
 
 def test_files_that_were_only_copied_anew_are_not_studied_again(world: Path) -> None:
-    build(world)
+    here(world)
     for name in FOLDERS:
         for file in (world / name).iterdir():
             os.utime(file, (0, 0))
-    assert "nothing has changed since the last build" in build(world).stdout
+    assert "nothing has changed since the last build" in here(world)
 
 
 def test_a_file_that_changed_within_the_same_size_and_time_is_studied_again(world: Path) -> None:
@@ -136,26 +142,23 @@ def test_a_file_that_changed_within_the_same_size_and_time_is_studied_again(worl
     time = config.stat().st_mtime_ns
     config.write_bytes(config.read_bytes().replace(b"4096.0", b"8192.0"))
     os.utime(config, ns=(time, time))
-    assert "2 from the store" in build(world).stdout
+    assert "2 from the store" in here(world)
 
 
 def test_a_checkpoint_that_was_not_reached_is_asked_for_again(tmp_path: Path) -> None:
     write_list(tmp_path, [{"hub": "atlas/plain", "revision": COMMIT}])
-    assert "0 built, 0 failed, 1 not reached" in build(tmp_path).stdout
+    assert "0 built, 0 failed, 1 not reached" in here(tmp_path)
     with serving({"atlas/plain": Repository({COMMIT: dict(NOTHING)}, {"main": COMMIT})}) as hub:
-        done = build(tmp_path, endpoint=hub.endpoint)
-    assert "1 built, 0 failed, 0 not reached" in done.stdout
+        assert "1 built, 0 failed, 0 not reached" in here(tmp_path, endpoint=hub.endpoint)
 
 
 def test_fresh_does_all_again_and_gives_the_same(world: Path) -> None:
     before = contents(world / "out/site")
-    done = build(world, "--fresh")
-    assert "(0 from the store" in done.stdout
+    assert "(0 from the store" in here(world, "--fresh")
     assert contents(world / "out/site") == before
 
 
 def test_a_row_that_is_taken_from_the_list_is_gone_from_the_site(world: Path) -> None:
     write_list(world, [{"folder": name} for name in FOLDERS if name != "table"])
-    done = build(world)
-    assert "2 from the store" in done.stdout
+    assert "2 from the store" in here(world)
     assert not [path for path in (world / "out/site").rglob("*") if path.stem == "table" and path.parent.name == "checkpoints"]

@@ -16,6 +16,7 @@ from rich.table import Table
 from generator import crews
 from generator.site.write import MARKER
 from generator.terminal import Terminal
+from tests import inline
 from tests.built import ROOT, contents
 from tests.hub_server import run
 from tests.synthetic import ROTATION, TABLE, WORDLESS, write_folder, write_list
@@ -26,7 +27,7 @@ SPELT = r"\u001b]0;owned\u0007\u000a         ok  fake: 3 encodings\u202e[/b][red
 
 def build(world: Path, output: str = "out") -> subprocess.CompletedProcess[str]:
     command = ("build", "--offline", "--config", str(world / "checkpoints.yml"), "--output", str(world / output))
-    return run(*command, home=world / "hub")
+    return inline.run(*command, home=world / "hub")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from generator.site import html
 from generator.site.stamps import Stamps
 from generator.site.write import MARKER
 from tests.built import contents
-from tests.hub_server import run
+from tests.inline import run
 from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, WORDLESS, write_folder, write_list
 
 FOLDERS = {"broken": BROKEN, "buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS, "twin": WORDLESS}

@@ -1,6 +1,5 @@
 """Formulas are MathML that every browser lays out by itself, in a font that has all of it. The rules are those of MathML Core."""
 
-import asyncio
 import html
 import json
 import re
@@ -115,13 +114,6 @@ def test_tex_that_is_not_understood_is_an_error(tex: str) -> None:
 def test_an_error_names_the_command_on_one_line() -> None:
     with pytest.raises(LatexError, match=r"^.*Unknown command \"\\nosuchthing\".*$"):
         formula(r"a + \nosuchthing")
-
-
-def test_formulas_are_made_inside_an_event_loop_and_after_it() -> None:
-    async def first() -> str:
-        return formula("a")
-
-    assert asyncio.run(first()) == formula("a")
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*/*.jinja")), ids=lambda path: path.stem)

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from generator.errors import RefusedError
 from generator.site import html
 from tests.built import contents
-from tests.hub_server import run
+from tests.inline import run
 from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
 
 TITLES = (

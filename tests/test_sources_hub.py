@@ -2,7 +2,7 @@
 
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -12,6 +12,7 @@ import pytest
 from safetensors.numpy import save
 
 from generator.patience import WAITS
+from tests import inline
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, refusal, run, serving
 from tests.synthetic import NOTHING, PICKLED, TABLE, binary, write_list
 
@@ -62,6 +63,7 @@ REPOSITORIES = {
     **{f"atlas/{case}": Repository({OLD: PICKLED if case == "pickled" else TABLE}, {"main": OLD}) for case in ROW_ERRORS if case != "none"},
     **READABLE,
 }
+Run = Callable[..., CompletedProcess[str]]
 TOKEN = "hf_" + "ThisTokenIsNobodys"
 REVISIONS = {"branch": "step9", "commit": "c" * 40}
 ROWS = [{"hub": f"atlas/{case}", **({"revision": REVISIONS[case]} if case in REVISIONS else {})} for case in ROW_ERRORS]
@@ -81,7 +83,9 @@ class Built:
         return {row["slug"]: row for row in document["checkpoints"]}
 
 
-def build(folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str = NOBODY, **environment: str) -> Built:
+def build(
+    folder: Path, rows: list[dict[str, str]], *options: str, run: Run = inline.run, endpoint: str = NOBODY, **environment: str
+) -> Built:
     command = ["build", "--config", str(write_list(folder, rows)), "--output", str(folder / "out"), *options]
     return Built(run(*command, home=folder / "hub", endpoint=endpoint, **environment), folder / "out")
 
@@ -90,7 +94,8 @@ def build(folder: Path, rows: list[dict[str, str]], *options: str, endpoint: str
 def published(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """One repository that can be read, and one for each way in which that fails."""
     with serving(REPOSITORIES, *(trouble for trouble, _ in ROW_ERRORS.values() if trouble)) as hub:
-        return build(tmp_path_factory.mktemp("published"), [{"hub": "atlas/plain"}, *ROWS], endpoint=hub.endpoint, HF_TOKEN=TOKEN)
+        rows = [{"hub": "atlas/plain"}, *ROWS]
+        return build(tmp_path_factory.mktemp("published"), rows, run=run, endpoint=hub.endpoint, HF_TOKEN=TOKEN)
 
 
 @pytest.fixture(scope="module")
@@ -126,20 +131,20 @@ def test_a_pinned_commit_is_read_and_reported_in_full(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("source", "commit"), [("atlas/table", NEW), ("atlas/table@former", OLD)])
 def test_a_branch_is_resolved_to_its_commit_and_every_file_comes_from_it(source: str, commit: str, tmp_path: Path) -> None:
     with serving(READABLE) as hub:
-        done = run("inspect", source, "--json", home=tmp_path, endpoint=hub.endpoint)
+        done = inline.run("inspect", source, "--json", home=tmp_path, endpoint=hub.endpoint)
     assert json.loads(done.stdout)["revision"] == commit
     assert all(commit in asked.path for asked in hub.log if "/resolve/" in asked.path)
 
 
 def test_only_the_files_that_are_read_are_downloaded(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
-        run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
+        inline.run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
     assert hub.downloads() == ["config.json", "model.safetensors"]
 
 
 def test_shards_are_downloaded_and_read(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
-        done = run("inspect", "atlas/sharded", "--json", home=tmp_path, endpoint=hub.endpoint)
+        done = inline.run("inspect", "atlas/sharded", "--json", home=tmp_path, endpoint=hub.endpoint)
     assert [encoding["tensor"] for encoding in json.loads(done.stdout)["encodings"]] == ["wpe.weight"]
 
 
@@ -167,7 +172,7 @@ def test_no_failure_ends_in_a_traceback(published: Built) -> None:
 
 def test_what_is_no_id_is_not_asked_for(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
-        done = run("inspect", "atlas/table/more", home=tmp_path, endpoint=hub.endpoint)
+        done = inline.run("inspect", "atlas/table/more", home=tmp_path, endpoint=hub.endpoint)
     assert done.stderr.strip() == "atlas/table/more@main: not a Hub id; expected 'owner/name'"
     assert [asked.method for asked in hub.log] == ["HEAD"]
 
@@ -185,7 +190,7 @@ def test_a_token_is_in_no_file_of_the_site(published: Built) -> None:
 
 def test_a_hub_that_fails_is_asked_a_bounded_number_of_times(tmp_path: Path) -> None:
     with serving(READABLE, Trouble(refusal(503, Retry_After="0"), "/revision/")) as hub:
-        done = run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
+        done = inline.run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
     assert "the Hub answered 503" in done.stderr
     assert sum("/revision/" in asked.path for asked in hub.log) == 2 * (1 + len(WAITS))  # Before the run, and when the row is opened.
 
@@ -200,7 +205,7 @@ PASSING = {
 @pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING)
 def test_what_passes_is_tried_again(trouble: Trouble, tmp_path: Path) -> None:
     with serving(READABLE, trouble) as hub:
-        done = run("inspect", "atlas/table", "--json", home=tmp_path, endpoint=hub.endpoint)
+        done = inline.run("inspect", "atlas/table", "--json", home=tmp_path, endpoint=hub.endpoint)
     assert json.loads(done.stdout)["revision"] == NEW
 
 
@@ -243,20 +248,20 @@ def test_a_row_that_is_not_reached_counts_as_failure_when_strict(tmp_path: Path)
 
 
 def test_inspect_says_at_once_that_nobody_answers(tmp_path: Path) -> None:
-    done = run("inspect", f"atlas/table@{OLD}", home=tmp_path)
+    done = inline.run("inspect", f"atlas/table@{OLD}", home=tmp_path)
     assert done.returncode == 1
     assert done.stderr.strip() == f"atlas/table@{OLD}: the Hub could not be asked and the cache does not hold it"
 
 
 def test_a_hub_that_accepts_and_never_answers_is_given_up(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        done = run("inspect", "atlas/table", home=tmp_path, endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        done = inline.run("inspect", "atlas/table", home=tmp_path, endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
     assert "the Hub could not be asked" in done.stderr
 
 
 def test_offline_reads_what_is_cached_and_asks_nothing(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
-        run("inspect", "atlas/plain", home=tmp_path / "hub", endpoint=hub.endpoint)
+        inline.run("inspect", "atlas/plain", home=tmp_path / "hub", endpoint=hub.endpoint)
         hub.log.clear()
         built = build(tmp_path, [{"hub": "atlas/plain"}, {"hub": "atlas/sharded"}], "--offline", endpoint=hub.endpoint)
     found = {slug: (row["status"], row["revision"]) for slug, row in built.rows.items()}
@@ -284,5 +289,5 @@ def test_settings_that_no_hub_can_be_asked_with_are_refused_in_one_line(case: st
 
 
 def test_an_address_that_is_none_is_refused_offline_too(tmp_path: Path) -> None:
-    built = build(tmp_path, [{"hub": "atlas/plain"}], "--offline", endpoint="http://[::1")
+    built = build(tmp_path, [{"hub": "atlas/plain"}], "--offline", run=run, endpoint="http://[::1")
     assert (built.done.returncode, (built.output / "site").exists()) == (2, False)
