@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks import models, oracle
 from generator.contracts import Json, TensorInfo
 from generator.errors import RowError
-from generator.numerics import Floats
-from generator.study import find
+from generator.numerics.arrays import Floats
+from generator.pipeline.evaluate import find
 
 SECONDS = 60
 MOST_VALUES = 2**27

@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from generator.contracts import Encoding, Provenance, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, frozen
-from generator.study import all_analyses
+from generator.numerics.arrays import Floats, frozen
+from generator.pipeline.evaluate import all_analyses
 
 TIMES = 3
 KEPT = 0.7  # Of a vector, how much goes into the next one; the rest is noise.

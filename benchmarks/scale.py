@@ -15,9 +15,11 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from benchmarks.measured import Taken, print_line, taken
-from generator import config, fingerprint, runs, study, versions
+from generator.cache import fingerprint
+from generator.checkpoints import list_file
 from generator.contracts import Label, Metric, Reading, Result
-from generator.store import Store, pack, packed, unpack
+from generator.pipeline import evaluate, jobs, versions
+from generator.pipeline.result_store import Store, pack, packed, unpack
 from tests.synthetic import write_list
 
 ROOT = Path(__file__).parent.parent
@@ -63,9 +65,9 @@ def _changes(folder: Path, rows: list[dict[str, object]]) -> Iterator[tuple[str,
 
 def _fill(folder: Path) -> None:
     """Put under each key the outcome of a checkpoint of the same kind, as if it were that of its own."""
-    tasks = study.plan(config.load(folder / "checkpoints.yml", study.all_sources()), offline=False)
+    tasks = evaluate.plan(list_file.load(folder / "checkpoints.yml", evaluate.all_sources()), offline=False)
     store = Store(folder / "out/store")
-    key_of = dict(zip(tasks, runs.keys(tasks, versions.studying(), fingerprint.Digests(folder / "digests").of), strict=True))
+    key_of = dict(zip(tasks, jobs.keys(tasks, versions.studying(), fingerprint.Digests(folder / "digests").of), strict=True))
     known = {int(task.checkpoint.title.split()[1]): store.get(str(key)) for task, key in key_of.items()}
     for task, key in key_of.items():
         index = int(task.checkpoint.title.split()[1])

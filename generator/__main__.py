@@ -3,7 +3,7 @@
 import sys
 from io import TextIOWrapper
 
-from generator.cli import app
+from generator.cli.commands import app
 
 if __name__ == "__main__":
     if isinstance(sys.stdout, TextIOWrapper):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from generator import discovery, pages, study
-from generator.builds import MKDOCS, SITE_SRC, TEMPLATES
-from generator.contracts import Atlas, Outcome, PageKind, Reading
+from generator.contracts import Atlas, Outcome, PageKind, Reading, discovery
 from generator.encodings import PositionTable
-from generator.site import html, render, write
+from generator.pipeline import evaluate
+from generator.pipeline.build import MKDOCS, SITE_SRC, TEMPLATES
+from generator.site import mkdocs_build, pages, render, write
 from tests.built import ROOT
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, TABLE, write_folder
@@ -24,8 +24,10 @@ def small_atlas(folder: Path) -> Atlas:
     made = {"broken": BROKEN, "buckets": BUCKETS, "table": TABLE}
     rows = [checkpoint(slug=slug, place=str(ROOT / "references" / slug), title=title) for slug, title in REFERENCES.items()]
     rows += [checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug) for slug, contents in made.items()]
-    outcomes = [study.study(study.Task(row, "#3d7fd6", offline=True)) for row in rows]
-    return Atlas(tuple(_with_curves(outcome) for outcome in outcomes), study.all_analyses(), study.all_schemes(), {"position-atlas": "1.0"})
+    outcomes = [evaluate.study(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows]
+    return Atlas(
+        tuple(_with_curves(outcome) for outcome in outcomes), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}
+    )
 
 
 def _with_curves(outcome: Outcome) -> Outcome:
@@ -45,5 +47,5 @@ def build(atlas: Atlas, folder: Path) -> Path:
     """The site of ``atlas`` below ``folder``, as HTML."""
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
     write.write(render.render(atlas, every_page, TEMPLATES, SITE_SRC), folder / "docs")
-    html.build(MKDOCS, folder / "docs", folder / "site", None)
+    mkdocs_build.build(MKDOCS, folder / "docs", folder / "site", None)
     return folder / "site"

@@ -11,12 +11,12 @@ from typing import TypeVar
 import pytest
 from typer.testing import CliRunner
 
-from generator import crews
-from generator.cli import app
+from generator.cli.commands import app
 from generator.contracts import Maker
-from generator.store import Store
-from generator.study import Task
-from generator.work import Done, attempt, made
+from generator.pipeline import local_pool
+from generator.pipeline.evaluate import Task
+from generator.pipeline.result_store import Store
+from generator.pipeline.worker import Done, attempt, made
 from tests.built import begin
 from tests.hub_server import NOBODY
 
@@ -58,12 +58,15 @@ def run(*arguments: str, home: Path, endpoint: str = NOBODY, **environment: str 
     if "--output" in arguments:
         begin(Path(arguments[arguments.index("--output") + 1]))
     settings = {
-        "ENDPOINT": endpoint, "HUGGINGFACE_CO_URL_TEMPLATE": f"{endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}",
-        "HF_ASSETS_CACHE": str(home / "assets"), "HF_HUB_CACHE": str(home / "hub"), "HF_HUB_OFFLINE": False,
+        "ENDPOINT": endpoint,
+        "HUGGINGFACE_CO_URL_TEMPLATE": f"{endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}",
+        "HF_ASSETS_CACHE": str(home / "assets"),
+        "HF_HUB_CACHE": str(home / "hub"),
+        "HF_HUB_OFFLINE": False,
     }
     fixed: dict[str, str | None] = {"SOURCE_DATE_EPOCH": "1700000000", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crews, "processes", _processes)
+        patch.setattr(local_pool, "processes", _processes)
         for name, value in settings.items():
             patch.setattr(f"huggingface_hub.constants.{name}", value)
         for name, value in {**fixed, **environment}.items():

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import Encoding, Files
 from generator.encodings import Form, OffsetBias
-from generator.files import FolderFiles
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 from tests.support import form_of, save_model
 
 ATOL = 1e-6  # Theirs are computed in single precision, from values of about 1.

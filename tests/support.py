@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 
 from generator.contracts import Checkpoint, Encoding, Json, Label, Provenance, Subject, TensorInfo
 from generator.encodings import Form
-from generator.numerics import Array, Floats
+from generator.numerics.arrays import Array, Floats
 
 FormT = TypeVar("FormT", bound=Form)
 DTYPES = {np.dtype(np.float64): "F64", np.dtype(np.float32): "F32", np.dtype(np.float16): "F16", np.dtype(np.int64): "I64"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save
 
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 
 Contents = Mapping[str, bytes]
 

@@ -13,10 +13,10 @@ import pytest
 from generator.contracts import Analysis, Encoding, FigureSpec, InputLayer, Label, LayerNorm, Provenance, Result, Sentence, Subject
 from generator.encodings import Convolution, Form, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, frozen
-from generator.plotting import thumbnail
-from generator.study import Task, all_analyses, study
-from generator.svg import svg
+from generator.figures.panels import thumbnail
+from generator.figures.svg import svg
+from generator.numerics.arrays import Floats, frozen
+from generator.pipeline.evaluate import Task, all_analyses, study
 from tests.support import LABELS, checkpoint, save_folder
 
 MOST_BYTES = 200_000

@@ -12,7 +12,7 @@ from generator.analyses import pca, rank
 from generator.contracts import Finding, Result
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, frozen
+from generator.numerics.arrays import Floats, frozen
 from tests.support import subject
 
 draws = np.random.default_rng(0)

@@ -35,7 +35,7 @@ from generator.encodings import (
     grid_sinusoid,
     sinusoid,
 )
-from generator.numerics import Floats, frozen
+from generator.numerics.arrays import Floats, frozen
 from tests.support import subject
 
 NOISE = np.random.default_rng(0).normal(size=(64, 64))

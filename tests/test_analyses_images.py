@@ -11,7 +11,7 @@ from generator.analyses import tiles, window
 from generator.contracts import Encoding, Provenance, Result, Subject
 from generator.encodings import PositionTable, WindowBias, grid_sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, frozen
+from generator.numerics.arrays import Floats, frozen
 
 draws = np.random.default_rng(0)
 

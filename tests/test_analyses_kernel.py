@@ -5,7 +5,7 @@ from generator.analyses.kernel import STEPS, Shaped, compute, draw_profiles
 from generator.contracts import Encoding, Provenance, Result, Subject
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics import cosine_matrix, frozen, local_monotonicity
+from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity
 from tests.support import LABELS, subject
 
 OFFSETS = frozen(np.arange(-128, 1))

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from generator.analyses.locality import compute
-from generator.bias_attention import attention, locality, perplexity, symmetry
 from generator.contracts import Result
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
-from generator.numerics import Array, frozen
+from generator.numerics.arrays import Array, frozen
+from generator.numerics.attention import attention, locality, perplexity, symmetry
 from tests.support import subject
 
 N = 128

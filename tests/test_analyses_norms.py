@@ -6,7 +6,7 @@ import pytest
 from generator.analyses import norms
 from generator.contracts import Finding, Result
 from generator.encodings import PositionTable
-from generator.numerics import Floats, frozen
+from generator.numerics.arrays import Floats, frozen
 from tests.support import subject
 
 draws = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from generator.analyses import cosine_profile, norms, pca, rank, seam, spectrum
 from generator.contracts import Finding, Metric, Result
 from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, frozen
+from generator.numerics.arrays import Floats, frozen
 from tests.support import subject
 
 draws = np.random.default_rng(0)

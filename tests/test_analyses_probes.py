@@ -9,8 +9,8 @@ from generator.analyses import absolute_probe, order_probe
 from generator.contracts import Result
 from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, frozen
-from generator.probing import LinearReader, PairClassifier, draw_pairs, probed, read_positions, wrong_orders
+from generator.numerics.arrays import Floats, frozen
+from generator.numerics.linear_probes import LinearReader, PairClassifier, draw_pairs, probed, read_positions, wrong_orders
 from tests.support import subject
 
 draws = np.random.default_rng(0)

@@ -5,7 +5,7 @@ from generator.analyses.reach import compute, energy_within, half_width
 from generator.contracts import Result
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
-from generator.numerics import frozen
+from generator.numerics.arrays import frozen
 from tests.support import subject
 
 OFFSETS = np.arange(-2.0, 3.0)

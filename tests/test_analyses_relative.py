@@ -5,7 +5,7 @@ from generator.analyses.relative import compute
 from generator.contracts import Result
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
-from generator.numerics import frozen
+from generator.numerics.arrays import frozen
 from tests.support import subject
 
 

@@ -11,7 +11,7 @@ from generator.analyses import bias, cosine, dimension_cosine, dimensions, rotat
 from generator.contracts import InputLayer, Result, Sentence, Subject
 from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, frozen
+from generator.numerics.arrays import Floats, frozen
 from generator.schemes.alibi import slopes
 from tests.support import subject
 

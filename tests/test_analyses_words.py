@@ -7,11 +7,11 @@ import pytest
 from scipy.linalg import subspace_angles
 
 from generator.analyses import word_directions
+from generator.checkpoints.model.input_layer import subjects
 from generator.contracts import Encoding, Provenance, Result
 from generator.encodings import OffsetBias, PositionTable
 from generator.errors import NotApplicableError
-from generator.inputs import subjects
-from generator.numerics import Floats, frozen
+from generator.numerics.arrays import Floats, frozen
 from tests.support import DictFiles, checkpoint, subject
 
 draws = np.random.default_rng(0)

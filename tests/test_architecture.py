@@ -11,7 +11,7 @@ ROOT = Path(generator.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 MOST_STATEMENTS, MOST_LINES = 25, 400
 HEAVY = {"torch", "transformers", "matplotlib", "sklearn", "scipy"}
-COMMAND_LINE = {ROOT / "cli.py", ROOT / "__main__.py"}
+COMMAND_LINE = {*(ROOT / "cli").glob("*.py"), ROOT / "__main__.py"}
 LIBRARY = [module for module in MODULES if module not in COMMAND_LINE]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

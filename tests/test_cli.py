@@ -20,11 +20,11 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from generator import study
-from generator.cli import app
-from generator.progress import STAGES, telling
-from generator.runs import Event, Stage
-from generator.terminal import Terminal
+from generator.cli.commands import app
+from generator.cli.progress import STAGES, telling
+from generator.cli.terminal import Terminal
+from generator.pipeline import evaluate
+from generator.pipeline.jobs import Event, Stage
 from tests.built import ROOT, contents
 from tests.hub_server import Repository, run, serving
 from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, WORDLESS, Contents, write_folder, write_list
@@ -225,7 +225,7 @@ def test_inspect_of_an_unknown_kind_says_what_was_looked_for(here: Path) -> None
     done = invoke("inspect", "nothing")
     assert done.exit_code == 0
     assert done.output.startswith("nothing: no position encoding found; looked for:")
-    assert all(scheme.looked_for in done.output for scheme in study.all_schemes())
+    assert all(scheme.looked_for in done.output for scheme in evaluate.all_schemes())
 
 
 def _pipe(place: Path) -> None:
@@ -336,15 +336,15 @@ def test_a_site_on_a_port_in_use_is_refused_before_it_is_built(here: Path) -> No
 
 
 def test_the_hidden_command_writes_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("generator.cli.SCHEMA", tmp_path / "schema.json")
+    monkeypatch.setattr("generator.cli.commands.SCHEMA", tmp_path / "schema.json")
     assert invoke("schema").exit_code == 0
     assert (tmp_path / "schema.json").read_bytes() == (ROOT / "checkpoints.schema.json").read_bytes()
 
 
 def test_inspecting_a_folder_needs_none_of_the_heavy_libraries() -> None:
     code = (
-        "import sys; from generator import study; from generator.pickled import open_folder; from pathlib import Path; "
-        "study.find(open_folder(Path('references/llama-3.1-8b'), 'x', False)); "
+        "import sys; from generator.pipeline import evaluate; from generator.checkpoints.files.torch_pickle import open_folder; from pathlib import Path; "
+        "evaluate.find(open_folder(Path('references/llama-3.1-8b'), 'x', False)); "
         "print({'torch', 'transformers', 'matplotlib', 'sklearn'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

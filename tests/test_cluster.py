@@ -13,9 +13,9 @@ from time import sleep
 
 import pytest
 
-from generator import clusters, crews, runs, study, versions, work
 from generator.errors import RefusedError
-from generator.store import Store, pack
+from generator.pipeline import dask_pool, evaluate, jobs, local_pool, versions, worker
+from generator.pipeline.result_store import Store, pack
 from tests.built import ROOT
 from tests.hub_server import run
 from tests.support import checkpoint
@@ -37,7 +37,7 @@ class Endless:
         return ""
 
 
-ENDLESS = study.Task(checkpoint(slug="endless", place=Endless()), "", True)
+ENDLESS = evaluate.Task(checkpoint(slug="endless", place=Endless()), "", True)
 
 
 def start(stack: ExitStack, folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -58,8 +58,8 @@ class Cluster:
     scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
-    def crew(self, code: str = "", seconds: float = 600.0) -> Callable[[int], AbstractContextManager[work.Workers]]:
-        return partial(clusters.cluster, address=self.address, code=code or versions.code(), seconds=seconds)
+    def crew(self, code: str = "", seconds: float = 600.0) -> Callable[[int], AbstractContextManager[worker.Workers]]:
+        return partial(dask_pool.cluster, address=self.address, code=code or versions.code(), seconds=seconds)
 
 
 @contextmanager
@@ -84,25 +84,25 @@ def scheduler(tmp_path: Path) -> Iterator[Cluster]:
         yield cluster
 
 
-def packed(folder: Path, crew: Callable[[int], AbstractContextManager[work.Workers]], tell: Callable[[runs.Event], None]) -> list[bytes]:
+def packed(folder: Path, crew: Callable[[int], AbstractContextManager[worker.Workers]], tell: Callable[[jobs.Event], None]) -> list[bytes]:
     """What comes of the folders, none of it known before."""
     rows = [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in FOLDERS.items()]
-    tasks = dict.fromkeys(study.plan(rows, offline=True))
-    outcomes = runs.run(tasks, Store(folder / "store"), crew, tell)
+    tasks = dict.fromkeys(evaluate.plan(rows, offline=True))
+    outcomes = jobs.run(tasks, Store(folder / "store"), crew, tell)
     return [pack(outcomes[task]) for task in tasks]
 
 
 def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(scheduler: Cluster, tmp_path: Path) -> None:
-    events: list[runs.Event] = []
+    events: list[jobs.Event] = []
 
-    def kill_one(event: runs.Event) -> None:
+    def kill_one(event: jobs.Event) -> None:
         if event.name == "finished":
             scheduler.workers[0].kill()  # When the first row is done, and others are not.
         events.append(event)
 
     there = packed(tmp_path, scheduler.crew(), kill_one)
     assert {name: [event.name for event in events if event.slug == name] for name in FOLDERS} == dict.fromkeys(FOLDERS, TOLD)
-    assert there == packed(tmp_path, partial(crews.processes, jobs=2), events.append)
+    assert there == packed(tmp_path, partial(local_pool.processes, jobs=2), events.append)
     assert scheduler.workers[0].wait() == -signal.SIGKILL
 
 
@@ -116,20 +116,20 @@ def test_a_build_on_a_cluster_publishes_its_site(scheduler: Cluster, tmp_path: P
 
 def test_a_worker_with_other_code_does_no_work(scheduler: Cluster, tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
-    [task] = study.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
-    told: list[runs.Event] = []
-    [outcome] = runs.run({task: None}, Store(tmp_path / "store"), scheduler.crew("other"), told.append).values()
+    [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
+    told: list[jobs.Event] = []
+    [outcome] = jobs.run({task: None}, Store(tmp_path / "store"), scheduler.crew("other"), told.append).values()
     assert outcome.reason == "its worker has other code or other libraries; expected the same checkout and the same versions everywhere"
 
 
-def studied(folder: Path, crew: Callable[[int], AbstractContextManager[work.Workers]], *tasks: study.Task) -> list[str | None]:
+def studied(folder: Path, crew: Callable[[int], AbstractContextManager[worker.Workers]], *tasks: evaluate.Task) -> list[str | None]:
     """The reasons of what failed."""
-    outcomes = runs.run(dict.fromkeys(tasks), Store(folder / "store"), crew, lambda _: None)
+    outcomes = jobs.run(dict.fromkeys(tasks), Store(folder / "store"), crew, lambda _: None)
     return [outcomes[task].reason for task in tasks]
 
 
 def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "WORKERS_SECONDS", 1.0)
+    monkeypatch.setattr(dask_pool, "WORKERS_SECONDS", 1.0)
     with running(tmp_path, 0) as cluster, pytest.raises(RefusedError, match=r"^--cluster tcp://\S+: no worker for 1 seconds; expected one"):
         studied(tmp_path, cluster.crew(), ENDLESS)
 
@@ -143,16 +143,16 @@ def test_a_scheduler_that_is_lost_ends_the_run_with_one_sentence(
 
 
 def test_whoever_interrupts_a_run_does_not_wait_for_rows_under_way(scheduler: Cluster, tmp_path: Path) -> None:
-    def interrupt(event: runs.Event) -> None:
+    def interrupt(event: jobs.Event) -> None:
         raise KeyboardInterrupt(event.name)
 
     with pytest.raises(KeyboardInterrupt, match="started"):
-        runs.run({ENDLESS: None}, Store(tmp_path / "store"), scheduler.crew(), interrupt)
+        jobs.run({ENDLESS: None}, Store(tmp_path / "store"), scheduler.crew(), interrupt)
 
 
 def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
-    [task] = study.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
+    [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     with running(tmp_path, 1) as cluster:
         studied(tmp_path, cluster.crew("other"), task)  # The worker imports what it needs.
         assert studied(tmp_path, cluster.crew(seconds=2.0), ENDLESS) == ["took longer than 2 seconds"]
@@ -167,10 +167,10 @@ def test_a_run_whose_only_worker_cannot_be_freed_ends(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9"])
 def test_a_scheduler_that_cannot_be_asked_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "REACH_SECONDS", 0.5)
+    monkeypatch.setattr(dask_pool, "REACH_SECONDS", 0.5)
     with (
         pytest.raises(RefusedError, match=r"no scheduler|no certificate"),
-        clusters.cluster(1, address=address, code="code", seconds=1.0),
+        dask_pool.cluster(1, address=address, code="code", seconds=1.0),
     ):
         pass
 
@@ -180,12 +180,12 @@ def test_a_scheduler_that_cannot_be_asked_is_refused(address: str, monkeypatch: 
 )
 def test_what_is_no_address_is_refused_at_once(address: str) -> None:
     with pytest.raises(RefusedError, match=r"not the address of a scheduler; expected one as tcp://host:port$"):
-        clusters.scheduler(address)
+        dask_pool.scheduler(address)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "tls://scheduler:1", "tcp://[::1]:8786"])
 def test_an_address_stays_as_it_is(address: str) -> None:
-    assert clusters.scheduler(address) == address
+    assert dask_pool.scheduler(address) == address
 
 
 def test_a_build_with_an_empty_address_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from generator.encodings import sinusoid
-from generator.numerics import cosine_matrix
+from generator.numerics.arrays import cosine_matrix
 from tests.comparing import BLOOM, LLAMA, SINUSOID, TINY, build, small_atlas
 
 FOUR = f"#a={SINUSOID}&b={BLOOM}&c={LLAMA}&d={TINY}"

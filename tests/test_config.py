@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator import config, rows, study
+from generator.checkpoints import list_file, list_row
 from generator.contracts import Checkpoint
 from generator.errors import RefusedError
+from generator.pipeline import evaluate
 
 ROOT = Path(__file__).parent.parent
-SOURCES = study.all_sources()
+SOURCES = evaluate.all_sources()
 HEAD = "checkpoints:\n"
 KEYS = "revision, title, group, notes, sentence, pickle, words, folder, hub"
 NOT_PLAIN = "expected some text without control or direction marks"
@@ -48,7 +49,7 @@ NOT_A_LIST = {
         "2:8: an alias (*a); expected values written out",
     ),
     "deep nesting": (b"[" * 100_000, "1:9: nested more than 8 deep; expected a list of checkpoints"),
-    "too large": (b"#" * (config.MOST_BYTES + 1), "1:1: 524,289 bytes; expected at most 524,288"),
+    "too large": (b"#" * (list_file.MOST_BYTES + 1), "1:1: 524,289 bytes; expected at most 524,288"),
     "the same key twice": (
         b"checkpoints:\n  - hub: a/b\n    hub: a/c\n",
         f'3:5: not YAML: found duplicate key "hub" with value "a/c" (original value: "a/b"); {A_LIST}',
@@ -114,7 +115,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def load(text: str | bytes) -> tuple[Checkpoint, ...]:
     path = Path("checkpoints.yml")
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return config.load(path, SOURCES)
+    return list_file.load(path, SOURCES)
 
 
 def refused(text: str | bytes) -> list[str]:
@@ -135,15 +136,15 @@ def told(text: str | bytes) -> tuple[str, ...]:
 
 
 def test_the_list_in_this_repository_is_well_formed() -> None:
-    assert len(config.load(ROOT / "checkpoints.yml", SOURCES)) >= 10
+    assert len(list_file.load(ROOT / "checkpoints.yml", SOURCES)) >= 10
 
 
 def test_the_schema_in_this_repository_is_that_of_the_code() -> None:
-    assert (ROOT / "checkpoints.schema.json").read_text(encoding="utf-8") == rows.schema(SOURCES)
+    assert (ROOT / "checkpoints.schema.json").read_text(encoding="utf-8") == list_row.schema(SOURCES)
 
 
 def test_the_schema_knows_every_key_and_no_other() -> None:
-    row = json.loads(rows.schema(SOURCES))["properties"]["checkpoints"]["items"]["anyOf"][1]
+    row = json.loads(list_row.schema(SOURCES))["properties"]["checkpoints"]["items"]["anyOf"][1]
     assert ", ".join(row["properties"]) == KEYS
     assert row["additionalProperties"] is False
 
@@ -177,7 +178,7 @@ def test_every_problem_of_every_row_is_told_at_once() -> None:
 
 def test_a_file_that_is_not_there_is_refused() -> None:
     with pytest.raises(RefusedError, match=r"^none.yml: cannot be read \(No such file or directory\); expected the list of checkpoints$"):
-        config.load(Path("none.yml"), SOURCES)
+        list_file.load(Path("none.yml"), SOURCES)
 
 
 def test_one_checkpoint_at_two_revisions_has_two_pages() -> None:
@@ -192,7 +193,7 @@ def test_rows_come_in_order_of_their_slugs() -> None:
 def test_a_folder_is_relative_to_the_file() -> None:
     Path("lists").mkdir()
     Path("lists/mine.yml").write_text("checkpoints: [{folder: ../models/x}]", encoding="utf-8")
-    [found] = config.load(Path("lists/mine.yml"), SOURCES)
+    [found] = list_file.load(Path("lists/mine.yml"), SOURCES)
     assert (found.id, Path(found.place)) == ("../models/x", Path("lists/../models/x"))
 
 
@@ -207,14 +208,14 @@ def test_any_title_gets_a_page_name_that_every_disk_can_hold(title: str, slug: s
 
 def test_a_long_title_is_cut_where_it_says() -> None:
     title = load(f"{HEAD}  - hub: a/b\n    title: {'long ' * 2_000}\n")[0].title
-    assert len(title) == config.LONGEST_TITLE
+    assert len(title) == list_file.LONGEST_TITLE
     assert title.endswith("…")
 
 
 @given(st.text())
 def test_a_slug_is_lower_case_words_joined_by_hyphens(text: str) -> None:
-    assert all(word.isalnum() and word.isascii() and word == word.lower() for word in config.slugify(text).split("-") if word)
-    assert not config.slugify(text).startswith("-")
+    assert all(word.isalnum() and word.isascii() and word == word.lower() for word in list_file.slugify(text).split("-") if word)
+    assert not list_file.slugify(text).startswith("-")
 
 
 @given(st.binary(max_size=200))

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from generator.builds import TEMPLATES
 from generator.contracts import Analysis, Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import NoEncoding
-from generator.numerics import frozen
-from generator.site import data
+from generator.numerics.arrays import frozen
+from generator.pipeline.build import TEMPLATES
+from generator.site import data_files
 from generator.site.render import environment_of
 from tests.support import checkpoint
 from tests.test_analyses import answers, each_analysis
@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     results = {"kernel": Result(METRICS, {"matrix": frozen([[1.0, 0.5], [0.5, 1.0]])})}
     parts = [Encoding(part, "made", NoEncoding("told"), Provenance("")) for part in ("encoder", "decoder")]
     readings = tuple(Reading(part, Label("Row", "#3d7fd6"), results, {}, {}, b"") for part in parts)
-    for path, make in data.makers(Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())).items():
+    for path, make in data_files.makers(Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(make())
     monkeypatch.chdir(tmp_path)
@@ -64,7 +64,7 @@ def test_every_key_of_atlas_json_is_documented(folder: Path) -> None:
 
 
 def test_every_column_of_metrics_csv_is_documented() -> None:
-    assert set(data.COLUMNS) <= set(re.findall(r"`(\w+)`", PAGE))
+    assert set(data_files.COLUMNS) <= set(re.findall(r"`(\w+)`", PAGE))
 
 
 @each_analysis

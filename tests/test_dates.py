@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from generator import __version__
-from generator.listings import committed
-from generator.sources.hub import SOURCE
-from generator.versions import LIBRARIES
+from generator.checkpoints.hub.revisions import committed
+from generator.checkpoints.sources.hub import SOURCE
+from generator.pipeline.versions import LIBRARIES
 from tests.built import ROOT, contents
 from tests.hub_server import LAST_MODIFIED, NOBODY, Answer, Repository, Trouble, refusal, serving
 from tests.inline import run

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.encodings import OffsetBias, PositionTable, Rotation, SinusoidLayout, sinusoid
-from generator.numerics import Floats, frozen
+from generator.numerics.arrays import Floats, frozen
 
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 SHAPES = [(512, 64), (40, 768), (5, 7), (1, 4)]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from generator import crews
-from generator.work import FEW
+from generator.pipeline import local_pool
+from generator.pipeline.worker import FEW
 from tests.built import ROOT
 from tests.hub_server import run
 from tests.synthetic import NOTHING, TABLE, write_folder, write_list
@@ -47,7 +47,7 @@ def test_no_process_of_a_build_writes_to_stderr(ended: Ended) -> None:
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_workers_end_by_themselves_or_because_the_pool_says_so(alone: bool) -> None:
-    with crews.processes(jobs=2, alone=alone) as pool:
+    with local_pool.processes(jobs=2, alone=alone) as pool:
         assert pool.make(bytes).result() == b""
         workers = multiprocessing.active_children()
     assert len(workers) == 2

@@ -13,8 +13,10 @@ import pytest
 from jinja2 import nodes
 
 import generator
-from generator import analyses, discovery, pages, schemes, sources
-from generator.contracts import Analysis, PageKind, Scheme, Source
+from generator import analyses, schemes
+from generator.checkpoints import sources
+from generator.contracts import Analysis, PageKind, Scheme, Source, discovery
+from generator.site import pages
 from generator.site.render import environment_of
 
 KINDS: tuple[tuple[ModuleType, type[Any]], ...] = ((schemes, Scheme), (analyses, Analysis), (sources, Source), (pages, PageKind))
@@ -30,17 +32,17 @@ MODULES = sorted(ROOT.rglob("*.py"))
 ORDINARY = {
     ("generator.analyses.relative", "norms"): "an array of its own result",
     ("generator.analyses.table", "vectors"): "an array of its own result",
-    ("generator.cli", "scheme"): "the heading of a column",
-    ("generator.config", "checkpoint"): "the slug of a row whose name has no letters",
+    ("generator.checkpoints.list_file", "checkpoint"): "the slug of a row whose name has no letters",
+    ("generator.checkpoints.model.position_tables", "rotary"): "a value in config.json",
+    ("generator.cli.commands", "scheme"): "the heading of a column",
+    ("generator.figures.style", "none"): "matplotlib's word for no colour, no interpolation, no outlines",
     ("generator.schemes.deberta", "bias"): "the end of a tensor's name",
     ("generator.schemes.learned", "alibi"): "a key of config.json",
     ("generator.schemes.rotary", "alibi"): "a key of config.json",
     ("generator.schemes.rotary", "axial"): "a value in config.json",
     ("generator.schemes.rotary", "sinusoidal"): "a value in config.json",
-    ("generator.site.data", "checkpoint"): "the heading of a column",
-    ("generator.site.data", "scheme"): "the heading of a column",
-    ("generator.style", "none"): "matplotlib's word for no colour, no interpolation, no outlines",
-    ("generator.tables", "rotary"): "a value in config.json",
+    ("generator.site.data_files", "checkpoint"): "the heading of a column",
+    ("generator.site.data_files", "scheme"): "the heading of a column",
 }
 
 

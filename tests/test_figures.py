@@ -15,8 +15,8 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from generator.contracts import Analysis, Label, Results
-from generator.style import LONGEST_TITLE, SERIES, STYLE, WIDTH
-from generator.svg import svg
+from generator.figures.style import LONGEST_TITLE, SERIES, STYLE, WIDTH
+from generator.figures.svg import svg
 from tests.test_analyses import ANALYSES, answers
 
 SLACK = 3.0  # pixels: boxes of writing are a little higher than what is written

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_torch_file
 
+from generator.checkpoints.files.folder import MOST_TEXT_BYTES
+from generator.checkpoints.files.reader import FolderFiles, parse_config
 from generator.errors import RowError
-from generator.files import FolderFiles, parse_config
-from generator.folders import MOST_TEXT_BYTES
-from generator.numerics import Array
+from generator.numerics.arrays import Array
 from tests.support import Planted, save_folder
 
 TABLE = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)

@@ -7,8 +7,9 @@ import grimp
 import pytest
 from mkdocs.utils.yaml import yaml_load
 
-from generator import builds, fingerprint, versions
+from generator.cache import fingerprint
 from generator.errors import RefusedError
+from generator.pipeline import build, versions
 
 
 def written(folder: Path, **files: str) -> Path:
@@ -76,25 +77,25 @@ def test_a_very_large_file_is_told_apart_without_being_read(tmp_path: Path, monk
     assert fingerprint.Digests(tmp_path / "digests").of(file) != before
 
 
-def test_a_change_is_one_of_the_study_where_a_study_imports_it_and_nowhere_else() -> None:
+def test_a_change_is_one_of_the_evaluation_where_that_imports_it_and_nowhere_else() -> None:
     graph = grimp.build_graph("generator")
-    studied = {
-        "generator.study",
-        "generator.runs",
-        "generator.versions",
-        *(name for name in graph.modules if name.count(".") == 2 and ".pages" not in name),
-    }
-    studied -= {name for name in studied if name.startswith("generator.site.")}
-    needed = studied.union(*map(graph.find_upstream_modules, studied))
-    rooms = {name.split(".")[1] for name in graph.modules if "." in name}
-    beyond = {place.removesuffix(".py") for place in versions.BEYOND_STUDY}
-    assert beyond == rooms - {name.split(".")[1] for name in needed if "." in name}
-    assert all((versions.ROOT / "generator" / place).exists() for place in versions.BEYOND_STUDY)
+    extensions = (graph.find_children(f"generator.{room}") for room in ("analyses", "schemes", "checkpoints.sources"))
+    evaluating = {f"generator.pipeline.{name}" for name in ("evaluate", "jobs", "versions")}.union(*extensions)
+    needed = evaluating.union(*map(graph.find_upstream_modules, evaluating))
+    assert {place_of(name) for name in needed} == set(versions.EVALUATED_BY)
+
+
+def place_of(module: str) -> str | None:
+    """The one of EVALUATED_BY that ``module`` is or lies in."""
+    within = versions.ROOT / "generator"
+    path = versions.ROOT / module.replace(".", "/")
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return next((place for place in versions.EVALUATED_BY if file.is_relative_to(within / place)), None)
 
 
 def test_a_change_of_the_theme_is_a_change_of_the_html() -> None:
-    theme = yaml_load(builds.MKDOCS.read_text(encoding="utf-8"))["theme"]
-    assert builds.ROOT / theme["custom_dir"] in builds.HTML_SOURCES
+    theme = yaml_load(build.MKDOCS.read_text(encoding="utf-8"))["theme"]
+    assert build.ROOT / theme["custom_dir"] in build.HTML_SOURCES
 
 
 @pytest.mark.parametrize("given", ["", "abc", "-1", "1e9", "²", "4294967296"])

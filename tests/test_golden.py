@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from generator import discovery, pages, study
-from generator.builds import SITE_SRC, TEMPLATES
-from generator.contracts import Atlas, PageKind, Tree
-from generator.site import render
+from generator.contracts import Atlas, PageKind, Tree, discovery
+from generator.pipeline import evaluate
+from generator.pipeline.build import SITE_SRC, TEMPLATES
+from generator.site import pages, render
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
 
@@ -36,8 +36,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
         checkpoint(slug=slug, id=slug, place=str(write_folder(folder / slug, contents)), **options)
         for slug, (contents, options) in FOLDERS.items()
     ]
-    outcomes = tuple(study.study(study.Task(row, "#3d7fd6", offline=True)) for row in (*rows, UNREACHED))
-    atlas = Atlas(outcomes, study.all_analyses(), study.all_schemes(), VERSIONS, DATE, "https://where.it/stands/")
+    outcomes = tuple(evaluate.study(evaluate.Task(row, "#3d7fd6", offline=True)) for row in (*rows, UNREACHED))
+    atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), VERSIONS, DATE, "https://where.it/stands/")
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
     return render.render(atlas, every_page, TEMPLATES, SITE_SRC)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from generator import hub_answers, hub_requests, patience
+from generator.cache.blobs import Kept
+from generator.checkpoints.hub import requests, responses, retries
+from generator.checkpoints.hub.responses import PassingError
+from generator.checkpoints.hub.retries import Patience, haste, retry_after
 from generator.errors import RowError
-from generator.hub_answers import PassingError
-from generator.kept import Kept
-from generator.patience import Patience, haste, retry_after
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, serving
 
 COMMIT = "a" * 40
@@ -41,7 +41,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     from huggingface_hub.utils import close_session  # type: ignore[attr-defined]  # Public by its documentation.
 
     found = Clock()
-    for module in (hub_requests, hub_answers, patience):
+    for module in (requests, responses, retries):
         monkeypatch.setattr(module, "time", found)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     close_session()
@@ -51,7 +51,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 def ask(hub: Hub, within: Patience, monkeypatch: pytest.MonkeyPatch) -> bytes:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
-    return hub_requests.whole(f"{hub.endpoint}/{CONFIG}", "x", within, 100)
+    return requests.whole(f"{hub.endpoint}/{CONFIG}", "x", within, 100)
 
 
 RESTS = {"in seconds": {"Retry_After": "290"}, "of the Hub's own limit": {"RateLimit": '"api";r=0;t=290'}}
@@ -114,7 +114,7 @@ def test_a_number_of_thousands_of_digits_is_no_failure() -> None:
 def fetch(hub: Hub, kept: Kept, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
     url = f"{hub.endpoint}/{PICKLE}"
-    return hub_requests.large(url, "x", Patience(), most, lambda pieces: kept.put_file("x.whole", pieces))
+    return requests.large(url, "x", Patience(), most, lambda pieces: kept.put_file("x.whole", pieces))
 
 
 def test_a_large_file_beyond_the_limit_is_refused_by_its_length(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from generator import inputs
 from generator.analyses import anatomy
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model import input_layer
 from generator.contracts import InputLayer, LayerNorm, OwnLayer, Result, Sentence, Subject
 from generator.encodings import Form, Rotation
 from generator.errors import NotApplicableError, RowError
-from generator.files import FolderFiles
-from generator.numerics import Floats
-from generator.study import find
+from generator.numerics.arrays import Floats
+from generator.pipeline.evaluate import find
 from tests import tiny
 from tests.support import DictFiles, checkpoint, save_model, subject
 
@@ -58,7 +58,7 @@ def read(model: Any, folder: Path, sentence: str | tuple[int, ...] = tiny.IDS) -
     files = FolderFiles(save_model(model, folder, {"vocab.txt": VOCAB_TXT}), "here")
     encodings = find(files)
     encoding = encodings[0] if encodings else subject(Rotation(1e4, 2, 2, 8)).encoding
-    return Subject(encoding, inputs.read(files, checkpoint(sentence=sentence)))
+    return Subject(encoding, input_layer.read(files, checkpoint(sentence=sentence)))
 
 
 def part(sentence: Sentence, start: int, stop: int) -> Sentence:
@@ -166,7 +166,7 @@ def test_only_line_ends_divide_a_vocab_txt() -> None:
     """As BertTokenizer of transformers counts: other marks that Python takes for ends of lines belong to their token."""
     vocabulary = ["[CLS]", "[SEP]", "a\u2028b", "x\x85y", "the", "cat"]
     files = bert_files({"vocab.txt": "\r\n".join(vocabulary) + "\r\n"})
-    assert inputs.read(files, checkpoint(sentence="the cat")).sentence.ids == (0, 4, 5, 1)
+    assert input_layer.read(files, checkpoint(sentence="the cat")).sentence.ids == (0, 4, 5, 1)
 
 
 def test_a_tokenizer_that_ends_in_a_panic_is_a_row_error() -> None:
@@ -174,7 +174,7 @@ def test_a_tokenizer_that_ends_in_a_panic_is_a_row_error() -> None:
     wrong = json.loads(word_level())
     wrong["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": "YWI="}
     with pytest.raises(RowError, match=r"/tokenizer.json: .*expected a file of the tokenizers library"):
-        inputs.read(bert_files({"tokenizer.json": json.dumps(wrong)}), ROW)
+        input_layer.read(bert_files({"tokenizer.json": json.dumps(wrong)}), ROW)
 
 
 def test_the_reversed_sentence_has_the_words_from_the_last_to_the_first(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_the_reversed_sentence_has_the_words_from_the_last_to_the_first(tmp_path
 
 @pytest.mark.parametrize("padded", [False, True])
 def test_a_tokenizer_json_makes_the_tokens_without_padding_or_cutting(padded: bool) -> None:
-    layer = inputs.read(bert_files({"tokenizer.json": word_level(padded=padded), "vocab.txt": "[CLS]\n"}), ROW)
+    layer = input_layer.read(bert_files({"tokenizer.json": word_level(padded=padded), "vocab.txt": "[CLS]\n"}), ROW)
     assert layer.sentence.tokens == ("[CLS]", *SENTENCE.split(), "[SEP]")
     assert layer.sentence.reserved == (True, *[False] * 6, True)
 
@@ -192,17 +192,17 @@ def test_a_tokenizer_json_makes_the_tokens_without_padding_or_cutting(padded: bo
 def test_a_long_sentence_is_cut_at_the_stated_number_of_tokens() -> None:
     row = checkpoint(sentence="the cat " * 40)
     for texts in ({"tokenizer.json": word_level()}, {"vocab.txt": VOCAB_TXT}):
-        assert len(inputs.read(bert_files(texts), row).sentence.tokens) == inputs.MOST_TOKENS
+        assert len(input_layer.read(bert_files(texts), row).sentence.tokens) == input_layer.MOST_TOKENS
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"model": {"type": "unheard of"}}'])
 def test_a_tokenizer_json_that_is_none_is_a_row_error(text: str) -> None:
     with pytest.raises(RowError, match=r"test/tokenizer.json: .*expected"):
-        inputs.read(bert_files({"tokenizer.json": text}), ROW)
+        input_layer.read(bert_files({"tokenizer.json": text}), ROW)
 
 
 def test_token_ids_of_the_row_outweigh_the_tokenizer() -> None:
-    layer = inputs.read(bert_files({"vocab.txt": VOCAB_TXT}), checkpoint(sentence=(7, 8, 9)))
+    layer = input_layer.read(bert_files({"vocab.txt": VOCAB_TXT}), checkpoint(sentence=(7, 8, 9)))
     assert (layer.sentence.tokens, layer.reversed.ids) == (("id 7", "id 8", "id 9"), (9, 8, 7))
 
 
@@ -214,29 +214,29 @@ def test_a_token_id_beyond_the_word_table_is_a_row_error(tmp_path: Path, ids: tu
 
 def test_without_tokenizer_it_does_not_apply() -> None:
     with pytest.raises(NotApplicableError, match=r"neither a tokenizer.json nor a vocab.txt"):
-        inputs.read(bert_files({}), ROW)
+        input_layer.read(bert_files({}), ROW)
 
 
 def test_without_weights_it_does_not_apply() -> None:
     with pytest.raises(NotApplicableError, match="no weights"):
-        inputs.read(DictFiles({"model_type": "bert"}, texts={"vocab.txt": VOCAB_TXT}), ROW)
+        input_layer.read(DictFiles({"model_type": "bert"}, texts={"vocab.txt": VOCAB_TXT}), ROW)
 
 
 def test_without_word_table_it_does_not_apply() -> None:
     with pytest.raises(NotApplicableError, match="no word table"):
-        inputs.read(DictFiles({}, {"wpe.weight": np.zeros((4, 4))}, {"vocab.txt": VOCAB_TXT}), ROW)
+        input_layer.read(DictFiles({}, {"wpe.weight": np.zeros((4, 4))}, {"vocab.txt": VOCAB_TXT}), ROW)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "a\nb\n"])
 def test_a_vocabulary_without_any_token_of_the_sentence_does_not_apply(text: str) -> None:
     with pytest.raises(NotApplicableError, match="no tokens"):
-        inputs.read(bert_files({"vocab.txt": text}), ROW)
+        input_layer.read(bert_files({"vocab.txt": text}), ROW)
 
 
 @pytest.mark.parametrize("epsilon", BAD_EPSILONS)
 def test_an_epsilon_of_layernorm_that_is_no_positive_number_is_a_row_error(epsilon: object) -> None:
     with pytest.raises(RowError, match="layer_norm_eps is"):
-        inputs.read(bert_files({"vocab.txt": VOCAB_TXT}, layer_norm_eps=epsilon), ROW)
+        input_layer.read(bert_files({"vocab.txt": VOCAB_TXT}, layer_norm_eps=epsilon), ROW)
 
 
 def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None
 )
 def test_a_config_that_does_not_fit_the_tensors_leaves_the_sum_as_it_is(config: dict[str, int]) -> None:
     files = bert_files({"vocab.txt": VOCAB_TXT}, **config)
-    result = anatomy.compute(Subject(find(files)[0], inputs.read(files, ROW)))
+    result = anatomy.compute(Subject(find(files)[0], input_layer.read(files, ROW)))
     np.testing.assert_allclose(result.arrays["normed"].mean(axis=1), 0.0, atol=1e-6)
 
 
@@ -258,14 +258,14 @@ def test_a_config_that_does_not_fit_the_tensors_leaves_the_sum_as_it_is(config: 
 def test_a_tensor_that_the_models_module_needs_and_the_checkpoint_lacks_is_no_error(missing: str) -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
     files = DictFiles(whole.config, {name: array for name, array in whole.arrays.items() if not name.endswith(missing)}, whole.texts)
-    assert inputs.read(files, ROW).own.values is None
+    assert input_layer.read(files, ROW).own.values is None
 
 
 def test_the_older_names_of_layernorms_tensors_are_read_as_well() -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
     older = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta") for name in whole.arrays}
     files = DictFiles(whole.config, dict(zip(sorted(older), (whole.arrays[n] for n in sorted(whole.arrays)), strict=True)), whole.texts)
-    assert inputs.read(files, ROW).norm is not None
+    assert input_layer.read(files, ROW).norm is not None
 
 
 def test_two_sentences_without_a_common_token_are_no_hindrance(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Modules as read off the names of tensors."""
 
+from generator.checkpoints.model.module_tree import Module, modules
 from generator.contracts import LayoutRow
-from generator.layout import Module, modules
 
 
 def row(pattern: str, *shape: int, dtype: str = "F32", count: int = 1) -> LayoutRow:

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.encodings import OffsetBias, sinusoid
-from generator.likeness import alignment, centred_gram, clustered, most_different, shape, shape_difference, without_chance
-from generator.numerics import Array, Floats, frozen
+from generator.numerics.arrays import Array, Floats, frozen
+from generator.numerics.similarity import alignment, centred_gram, clustered, most_different, shape, shape_difference, without_chance
 
 draws = np.random.default_rng(0)
 X, Y = draws.normal(size=(12, 5)), draws.normal(size=(12, 7))

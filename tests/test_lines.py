@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from generator.contracts import Label
-from generator.lines import DASHES, Line, Place, dots, legend_below, mark_beyond, name_places, told_apart
-from generator.plotting import panels
-from generator.style import SERIES
+from generator.figures.lines import DASHES, Line, Place, dots, legend_below, mark_beyond, name_places, told_apart
+from generator.figures.panels import panels
+from generator.figures.style import SERIES
 
 
 def test_a_line_is_dashed_where_its_colour_comes_again() -> None:

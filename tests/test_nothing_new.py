@@ -76,9 +76,7 @@ def test_no_process_of_a_build_imports_a_javascript_engine(first: CompletedProce
 def test_other_processes_import_what_a_first_build_needs(world: Path) -> None:
     begin(world / "first")
     command = ["build", "--config", str(world / "checkpoints.yml"), "--output", str(world / "first")]
-    code = (
-        f"import sys; from generator.cli import app; app({command}, standalone_mode=False); print({HEAVY - {'scipy'}} & set(sys.modules))"
-    )
+    code = f"import sys; from generator.cli.commands import app; app({command}, standalone_mode=False); print({HEAVY - {'scipy'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "set()"
 

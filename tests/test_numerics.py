@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.errors import NotApplicableError
-from generator.numerics import (
+from generator.numerics.arrays import (
     Array,
     Floats,
     cosine_matrix,

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
-from generator import crews
+from generator.cli.terminal import Terminal
+from generator.pipeline import local_pool
 from generator.site.write import MARKER
-from generator.terminal import Terminal
 from tests import inline
 from tests.built import ROOT, contents
 from tests.hub_server import run
@@ -143,7 +143,7 @@ def test_paths_that_lead_nowhere_get_one_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("n_rows", "n_processes"), [(1, 2), (3, 3), (9, 4)])
 def test_no_more_processes_are_started_than_there_are_rows_or_cores(n_rows: int, n_processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crews, "CORES", 2)
-    with crews.processes(n_rows, jobs=4) as crew:
+    monkeypatch.setattr(local_pool, "CORES", 2)
+    with local_pool.processes(n_rows, jobs=4) as crew:
         assert crew.make(bytes).result() == b""
         assert len(multiprocessing.active_children()) == n_processes

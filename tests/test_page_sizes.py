@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generator import discovery, pages, study
-from generator.builds import MKDOCS, SITE_SRC, TEMPLATES
-from generator.contracts import Atlas, Metric, Outcome, Page, PageKind, Reading
+from generator.contracts import Atlas, Metric, Outcome, Page, PageKind, Reading, discovery
 from generator.encodings import sinusoid
-from generator.numerics import Floats
-from generator.site import html, render, write
+from generator.numerics.arrays import Floats
+from generator.pipeline import evaluate
+from generator.pipeline.build import MKDOCS, SITE_SRC, TEMPLATES
+from generator.site import mkdocs_build, pages, render, write
 from tests.built import ROOT
 from tests.support import checkpoint, save_folder
 from tests.synthetic import BUCKETS, write_folder
@@ -91,11 +91,11 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
         "llama": ROOT / "references/llama-3.1-8b",
     }
     rows = [checkpoint(slug=slug, place=str(place), title=slug, words=True) for slug, place in places.items()]
-    outcomes = [study.study(study.Task(row, "#3d7fd6", offline=True)) for row in rows]
+    outcomes = [evaluate.study(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows]
     assert [outcome.reason for outcome in outcomes] == [None] * 3
     outcomes += [twice(outcomes[0]), layered(outcomes[2])]
     copies = [copy(outcomes[number % 4], number) for number in range(MANY)]
-    atlas = Atlas((*outcomes, *copies), study.all_analyses(), study.all_schemes(), {"position-atlas": "1.0"}, "2020-02-20")
+    atlas = Atlas((*outcomes, *copies), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, "2020-02-20")
     every = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
     site = _built(atlas, every, folder)
     return {path.relative_to(site).as_posix(): path.stat().st_size for path in site.rglob("*.html")}
@@ -107,7 +107,7 @@ def _built(atlas: Atlas, every: list[Page], folder: Path) -> Path:
     tree = render.render(atlas, shown, TEMPLATES, SITE_SRC, lambda _: DRAWN)
     kept = [path for path in tree if not path.startswith(("data/compare", "figures")) and not path.endswith(".npz")]
     write.write({path: tree[path] for path in kept}, folder / "docs")
-    html.build(MKDOCS, folder / "docs", folder / "site", None)
+    mkdocs_build.build(MKDOCS, folder / "docs", folder / "site", None)
     return folder / "site"
 
 

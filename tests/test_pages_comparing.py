@@ -6,18 +6,19 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from generator import discovery, pages, study
-from generator.builds import TEMPLATES
-from generator.contracts import Analysis, Atlas, Encoding, Label, Outcome, Page, PageKind, Provenance, Reading, Result
+from generator.contracts import Analysis, Atlas, Encoding, Label, Outcome, Page, PageKind, Provenance, Reading, Result, discovery
 from generator.encodings import Form, NoEncoding, PositionTable, Rotation, sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics import frozen
+from generator.numerics.arrays import frozen
+from generator.pipeline import evaluate
+from generator.pipeline.build import TEMPLATES
+from generator.site import pages
+from generator.site.escape import literal
 from generator.site.render import environment_of
-from generator.site.text import literal
 from tests.support import checkpoint, subject
 
 KINDS = {kind.key: kind for kind in discovery.load(pages, PageKind)}
-ANALYSES, SCHEMES = study.all_analyses(), study.all_schemes()
+ANALYSES, SCHEMES = evaluate.all_analyses(), evaluate.all_schemes()
 draws = np.random.default_rng(0)
 
 

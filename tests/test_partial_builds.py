@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from generator.site import html
-from generator.site.stamps import Stamps
+from generator.cache.stamps import Stamps
+from generator.site import mkdocs_build
 from generator.site.write import MARKER
 from tests.built import contents
 from tests.inline import run
@@ -55,7 +55,7 @@ def small(tmp_path: Path) -> Path:
 
 def _html(folder: Path) -> None:
     stamps = Stamps(folder / "stamps", "the same")
-    html.build(folder / "mkdocs.yml", folder / "docs", folder / "site", None, html.Known(stamps, {"always.md"}))
+    mkdocs_build.build(folder / "mkdocs.yml", folder / "docs", folder / "site", None, mkdocs_build.Known(stamps, {"always.md"}))
 
 
 def _marked(page: Path) -> None:
@@ -120,11 +120,11 @@ def test_a_page_that_somebody_changed_is_written_again(world: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, b"{}", b'{"config":{},"docs":[]}'])
 def test_a_search_that_is_not_as_it_was_made_is_made_as_a_whole(content: bytes | None, small: Path) -> None:
-    (small / "site" / html.SEARCH).unlink()
+    (small / "site" / mkdocs_build.SEARCH).unlink()
     if content is not None:
-        (small / "site" / html.SEARCH).write_bytes(content)
+        (small / "site" / mkdocs_build.SEARCH).write_bytes(content)
     _html(small)
-    assert b"Two" in (small / "site" / html.SEARCH).read_bytes()
+    assert b"Two" in (small / "site" / mkdocs_build.SEARCH).read_bytes()
 
 
 def test_pages_that_stay_are_not_given_to_mkdocs(small: Path) -> None:
@@ -133,7 +133,7 @@ def test_pages_that_stay_are_not_given_to_mkdocs(small: Path) -> None:
     _html(small)
     assert b"Three" in (small / "site/index.html").read_bytes()
     assert b"as it was" in (small / "site/other.html").read_bytes()
-    assert [name in (small / "site" / html.SEARCH).read_bytes() for name in (b"One", b"Two", b"Three")] == [False, True, True]
+    assert [name in (small / "site" / mkdocs_build.SEARCH).read_bytes() for name in (b"One", b"Two", b"Three")] == [False, True, True]
 
 
 @pytest.mark.parametrize("place", ["docs/other.md", "docs/always.md", "site/other.html"])

@@ -8,9 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.torch_pickle import PickledFiles
 from generator.errors import RowError
-from generator.files import FolderFiles
-from generator.pickled import PickledFiles
 from tests.support import Planted, save_folder
 
 CONFIG = {"model_type": "bert"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from generator.published import linear_by_4, llama_2, llama_3, llama_3_1, yarn_by_16
+from generator.contracts.published import linear_by_4, llama_2, llama_3, llama_3_1, yarn_by_16
 
 ANGLES = np.arange(512)[:, None] / 10000 ** (np.arange(0, 768, 2) / 768)
 SINUSOID = np.stack([np.sin(ANGLES), np.cos(ANGLES)], axis=2).reshape(512, 768)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import Atlas, Encoding, Outcome, Provenance, Published, Reading
+from generator.contracts.published import Check, check
 from generator.encodings import Form, PositionTable
-from generator.files import FolderFiles
-from generator.numerics import frozen
-from generator.pages import checked
-from generator.published import Check, check
-from generator.study import all_analyses, all_schemes, find
+from generator.numerics.arrays import frozen
+from generator.pipeline.evaluate import all_analyses, all_schemes, find
+from generator.site.pages import checked
 from tests.support import LABELS, checkpoint
 
 FOLDER = os.environ.get("POSITION_ATLAS_CHECKPOINTS", "")

@@ -13,13 +13,15 @@ import numpy as np
 import pytest
 from pebble import ProcessExpired
 
-from generator import crews, fingerprint, runs, study, style, work
+from generator.cache import fingerprint
+from generator.cache.blobs import Kept
 from generator.contracts import Checkpoint, Outcome
 from generator.errors import RefusedError
-from generator.kept import Kept
-from generator.remembered import Remembered
-from generator.store import Store, pack
-from generator.style import SERIES
+from generator.figures import style
+from generator.figures.style import SERIES
+from generator.pipeline import evaluate, jobs, local_pool, worker
+from generator.pipeline.artifact_cache import Remembered
+from generator.pipeline.result_store import Store, pack
 from tests.support import Deadly, checkpoint
 from tests.synthetic import BROKEN, NOTHING, ROTATION, TABLE, Contents, write_folder
 
@@ -49,25 +51,25 @@ def rows(folder: Path, contents: Mapping[str, Contents]) -> list[Checkpoint]:
     return [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in contents.items()]
 
 
-def keys_of(tasks: Sequence[study.Task], code: str = "code") -> list[str | None]:
-    return runs.keys(tasks, code, fingerprint.Digests(Path("nowhere")).of)
+def keys_of(tasks: Sequence[evaluate.Task], code: str = "code") -> list[str | None]:
+    return jobs.keys(tasks, code, fingerprint.Digests(Path("nowhere")).of)
 
 
 def run(
-    checkpoints: Sequence[Checkpoint], folder: Path, jobs: int = 2, limits: crews.Limits | None = None, fresh: bool = False
-) -> tuple[tuple[Outcome, ...], list[runs.Event]]:
+    checkpoints: Sequence[Checkpoint], folder: Path, jobs: int = 2, limits: local_pool.Limits | None = None, fresh: bool = False
+) -> tuple[tuple[Outcome, ...], list[jobs.Event]]:
     """The outcomes and the events; what is done is kept in ``folder``."""
-    return run_by(partial(crews.processes, jobs=jobs, limits=limits), checkpoints, folder, fresh)
+    return run_by(partial(local_pool.processes, jobs=jobs, limits=limits), checkpoints, folder, fresh)
 
 
 def run_by(
-    workers: Callable[[int], AbstractContextManager[work.Workers]], checkpoints: Sequence[Checkpoint], folder: Path, fresh: bool = False
-) -> tuple[tuple[Outcome, ...], list[runs.Event]]:
-    told: list[runs.Event] = []
-    tasks = study.plan(checkpoints, offline=False)
+    workers: Callable[[int], AbstractContextManager[worker.Workers]], checkpoints: Sequence[Checkpoint], folder: Path, fresh: bool = False
+) -> tuple[tuple[Outcome, ...], list[jobs.Event]]:
+    told: list[jobs.Event] = []
+    tasks = evaluate.plan(checkpoints, offline=False)
     kept, keys = Store(folder / "store"), dict(zip(tasks, keys_of(tasks), strict=True))
-    found = {} if fresh else runs.found(keys, kept, told.append)
-    found |= runs.run({task: key for task, key in keys.items() if task not in found}, kept, workers, told.append)
+    found = {} if fresh else jobs.found(keys, kept, told.append)
+    found |= jobs.run({task: key for task, key in keys.items() if task not in found}, kept, workers, told.append)
     return tuple(found[task] for task in tasks), told
 
 
@@ -95,20 +97,20 @@ def test_outcomes_are_the_same_where_processes_cannot_share_what_they_import(tmp
 
 
 def test_a_row_that_takes_too_long_fails_and_says_so(tmp_path: Path) -> None:
-    outcomes, _ = run(rows(tmp_path, {"rotation": ROTATION}), tmp_path, limits=crews.Limits(seconds=0.01))
+    outcomes, _ = run(rows(tmp_path, {"rotation": ROTATION}), tmp_path, limits=local_pool.Limits(seconds=0.01))
     assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "took longer than 0.01 seconds")]
 
 
 def test_a_row_that_takes_too_much_memory_fails_naming_the_limit_and_no_other_does(tmp_path: Path) -> None:
     checkpoints = [checkpoint(slug="hungry", place=str(hungry(tmp_path / "hungry"))), *rows(tmp_path, {"table": TABLE})]
-    outcomes, _ = run(checkpoints, tmp_path, jobs=1, limits=crews.Limits(memory=HUNGRY_GIB * 2**30))
+    outcomes, _ = run(checkpoints, tmp_path, jobs=1, limits=local_pool.Limits(memory=HUNGRY_GIB * 2**30))
     assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "needed more than 1 GiB of memory"), ("ok", None)]
 
 
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
-    [task] = study.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
-    with crews.processes(jobs=1) as crew:
-        deadly, kept = study.Task(checkpoint(place=Deadly()), "", False), Store(tmp_path / "store")
+    [task] = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
+    with local_pool.processes(jobs=1) as crew:
+        deadly, kept = evaluate.Task(checkpoint(place=Deadly()), "", False), Store(tmp_path / "store")
         lost, found = crew.submit(deadly, kept, "lost"), crew.submit(task, kept, "found")
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
@@ -124,7 +126,7 @@ def _nothing_can_be_made() -> bytes:
 
 
 def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> None:
-    with crews.processes(jobs=1) as crew:
+    with local_pool.processes(jobs=1) as crew:
         remembered = Remembered(Kept(tmp_path), "code", False)
         with (
             remembered.made_by(lambda: nullcontext(crew)),
@@ -142,7 +144,7 @@ def _made_by_the_second(trace: Path) -> bytes:
 
 def test_a_worker_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
     make = partial(_made_by_the_second, tmp_path / "trace")
-    with crews.processes(jobs=1) as crew:
+    with local_pool.processes(jobs=1) as crew:
         remembered = Remembered(Kept(tmp_path), "code", False)
         with remembered.made_by(lambda: nullcontext(crew)):
             assert remembered.promised("a.svg", make)() == b"made"
@@ -150,7 +152,7 @@ def test_a_worker_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
 
 def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> None:
     first, again, fresh = (Remembered(Kept(tmp_path), "code", is_fresh) for is_fresh in (False, False, True))
-    with first.made_by(partial(crews.processes, jobs=1)):
+    with first.made_by(partial(local_pool.processes, jobs=1)):
         assert first.of("a.svg", partial(bytes, 3)) == bytes(3)
     for remembered in (first, again):
         with remembered.made_by(_nobody):
@@ -161,20 +163,20 @@ def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> 
 
 def test_of_what_is_to_be_fresh_nothing_is_made_twice_whoever_makes_it(tmp_path: Path) -> None:
     remembered = Remembered(Kept(tmp_path), "code", True)
-    with remembered.made_by(partial(crews.processes, jobs=1)):
+    with remembered.made_by(partial(local_pool.processes, jobs=1)):
         remembered.of("a.svg", partial(bytes, 3))
     with remembered.made_by(_nobody):
         assert remembered.promised("a.svg", _nothing_can_be_made)() == bytes(3)
 
 
-def _nobody() -> AbstractContextManager[work.Makers]:
+def _nobody() -> AbstractContextManager[worker.Makers]:
     raise AssertionError("asked")
 
 
 def test_finished_work_is_not_done_again(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"rotation": ROTATION})
     run(checkpoints, tmp_path)
-    outcomes, told = run(checkpoints, tmp_path, limits=crews.Limits(seconds=0.01))  # No work is done in so short a time.
+    outcomes, told = run(checkpoints, tmp_path, limits=local_pool.Limits(seconds=0.01))  # No work is done in so short a time.
     assert outcomes[0].status == "ok"
     assert [(event.name, event.stored) for event in told] == [("finished", True)]
 
@@ -184,9 +186,9 @@ def test_workers_are_told_how_many_rows_are_new(tmp_path: Path) -> None:
     run(checkpoints[:1], tmp_path)
     asked: list[int] = []
 
-    def workers(n_rows: int) -> AbstractContextManager[work.Workers]:
+    def workers(n_rows: int) -> AbstractContextManager[worker.Workers]:
         asked.append(n_rows)
-        return crews.processes(n_rows, jobs=1)
+        return local_pool.processes(n_rows, jobs=1)
 
     run_by(workers, checkpoints, tmp_path)
     assert asked == [2]
@@ -208,7 +210,7 @@ def test_finished_work_that_is_cut_is_done_again(tmp_path: Path) -> None:
 
 
 def test_work_is_done_again_when_a_file_of_the_checkpoint_changes(tmp_path: Path) -> None:
-    tasks = study.plan(rows(tmp_path, {"rotation": ROTATION}), offline=False)
+    tasks = evaluate.plan(rows(tmp_path, {"rotation": ROTATION}), offline=False)
     before = keys_of(tasks)
     write_folder(tmp_path / "rotation", {"config.json": ROTATION["config.json"] + b" "})
     assert keys_of(tasks) != before
@@ -222,19 +224,19 @@ def test_finished_work_is_found_however_the_way_to_its_folder_is_written(tmp_pat
 
 
 def test_a_file_that_cannot_be_read_is_the_trouble_of_its_own_row(tmp_path: Path) -> None:
-    tasks = study.plan(rows(tmp_path, {"nothing": NOTHING}), offline=True)
+    tasks = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=True)
 
     def refused(path: Path) -> str:
         raise PermissionError(13, "Permission denied", str(path))
 
-    assert runs.keys(tasks, "code", refused) == [None]
+    assert jobs.keys(tasks, "code", refused) == [None]
 
 
 @pytest.mark.parametrize("what", ["title", "revision", "sentence", "pickle"])
 def test_the_key_covers_whatever_a_row_says(what: str, tmp_path: Path) -> None:
     [row] = rows(tmp_path, {"nothing": NOTHING})
     other = checkpoint(**{**vars(row), what: "other"})
-    assert keys_of(study.plan([row], offline=True)) != keys_of(study.plan([other], offline=True))
+    assert keys_of(evaluate.plan([row], offline=True)) != keys_of(evaluate.plan([other], offline=True))
 
 
 def test_a_new_row_costs_no_other_one_its_finished_work(tmp_path: Path) -> None:
@@ -249,11 +251,11 @@ def test_a_drawing_has_the_colour_of_the_row_and_no_placeholder(tmp_path: Path) 
     [outcome], _ = run(rows(tmp_path, {"table": TABLE}), tmp_path)
     every_drawing = b"".join(outcome.readings[0].drawings.values())
     assert SERIES[0].encode() in every_drawing
-    assert runs.PLACEHOLDER.encode() not in every_drawing
+    assert jobs.PLACEHOLDER.encode() not in every_drawing
 
 
 def test_the_placeholder_is_no_other_colour() -> None:
-    assert runs.PLACEHOLDER not in {*SERIES, *style.DARK, *style.DARK.values(), style.REFERENCE, style.ACCENT}
+    assert jobs.PLACEHOLDER not in {*SERIES, *style.DARK, *style.DARK.values(), style.REFERENCE, style.ACCENT}
 
 
 def test_what_only_pages_show_of_a_row_is_shown_without_studying_it_again(tmp_path: Path) -> None:
@@ -264,7 +266,7 @@ def test_what_only_pages_show_of_a_row_is_shown_without_studying_it_again(tmp_pa
 
 
 def test_the_key_covers_the_code(tmp_path: Path) -> None:
-    tasks = study.plan(rows(tmp_path, {"nothing": NOTHING}), offline=True)
+    tasks = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=True)
     assert keys_of(tasks) != keys_of(tasks, "other code")
 
 

@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from safetensors.numpy import save
 from safetensors.torch import save as save_torch
 
+from generator.checkpoints.files.safetensors import MOST_HEADER_BYTES, Span, decode, header_size, spans
 from generator.errors import RowError
-from generator.numerics import Array
-from generator.safetensors_header import MOST_HEADER_BYTES, Span, decode, header_size, spans
+from generator.numerics.arrays import Array
 
 SIZES = [  # the first eight bytes, the file's size
     (b"", 0),

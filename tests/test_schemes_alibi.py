@@ -3,7 +3,7 @@ import pytest
 
 from generator.encodings import OffsetBias
 from generator.errors import RowError
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 from generator.schemes.alibi import bfloat16, find, slopes
 from tests.support import DictFiles, form_of
 

@@ -6,7 +6,7 @@ import pytest
 
 from generator.encodings import Convolution
 from generator.errors import RowError
-from generator.numerics import Array, Floats
+from generator.numerics.arrays import Array, Floats
 from generator.schemes.convolution import find
 from tests.listening import WAVES, as_numbers, made, read
 from tests.support import DictFiles, form_of

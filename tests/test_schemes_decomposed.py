@@ -4,10 +4,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import RelativeTable
 from generator.errors import RowError
-from generator.files import FolderFiles
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 from generator.schemes.decomposed import find
 from tests.support import DictFiles, form_of, save_model
 from tests.test_tables_of_images import with_random_table

@@ -6,7 +6,7 @@ import pytest
 
 from generator.encodings import PositionTable
 from generator.errors import RowError
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 from generator.schemes.layout import find
 from tests.listening import as_numbers, made, read
 from tests.support import DictFiles, form_of

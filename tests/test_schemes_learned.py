@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import PositionTable, sinusoid
 from generator.errors import RowError
-from generator.files import FolderFiles
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 from generator.schemes.learned import find
 from tests import tiny
 from tests.support import DictFiles, form_of, save_model

@@ -2,8 +2,7 @@ from typing import Any
 
 import pytest
 
-from generator import discovery
-from generator.contracts import Scheme
+from generator.contracts import Scheme, discovery
 from generator.encodings import NoEncoding
 from generator.schemes.none import MIXED, RECURRENT, UNLESS, find
 from tests.support import DictFiles, form_of

@@ -7,9 +7,10 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from generator import discovery, schemes
-from generator.contracts import Numbers, Scheme
-from generator.numerics import Array
+from generator import schemes
+from generator.contracts import Numbers, Scheme, discovery
+from generator.figures.svg import svg
+from generator.numerics.arrays import Array
 from generator.schemes import (
     alibi,
     axial,
@@ -27,7 +28,6 @@ from generator.schemes import (
     transformer_xl,
     window_bias,
 )
-from generator.svg import svg
 
 MOST_BYTES = 200_000
 each_scheme = pytest.mark.parametrize("scheme", discovery.load(schemes, Scheme), ids=lambda scheme: scheme.key)

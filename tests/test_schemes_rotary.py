@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from generator.encodings import Rotation
 from generator.errors import RowError
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 from generator.schemes.rotary import find
 from tests.support import DictFiles, form_of
 
@@ -383,7 +383,7 @@ def test_the_note_names_the_layers_that_turn_nothing(config: dict[str, Any], not
 def test_the_layers_that_turn_nothing_are_those_of_the_built_model(family: str, module: str) -> None:
     import transformers
 
-    from generator.rotary_layers import without
+    from generator.schemes.rotary.layers import without
 
     sizes = {
         "hidden_size": 16,

@@ -6,7 +6,7 @@ import pytest
 
 from generator.encodings import Rotation
 from generator.errors import RowError
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 from generator.schemes import rotary
 from generator.schemes.rotary_2d import SAME, find
 from tests.support import DictFiles, form_of

@@ -5,7 +5,7 @@ import pytest
 
 from generator.encodings import PositionTable, SinusoidLayout, sinusoid
 from generator.errors import RowError
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 from generator.schemes import learned
 from generator.schemes.sinusoidal import find
 from tests import tiny

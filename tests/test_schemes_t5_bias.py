@@ -4,11 +4,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.buckets import buckets
+from generator.checkpoints.files.reader import FolderFiles
 from generator.encodings import OffsetBias
+from generator.encodings.buckets import buckets
 from generator.errors import RowError
-from generator.files import FolderFiles
-from generator.numerics import Array, Floats
+from generator.numerics.arrays import Array, Floats
 from generator.schemes.t5_bias import find
 from tests.listening import WAVES, as_numbers, ids, made, read, returned, same
 from tests.support import DictFiles, form_of, save_model

@@ -5,8 +5,8 @@ from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.site.compact import compact, on_post_page
-from generator.site.text import literal
+from generator.site.escape import literal
+from generator.site.minify import compact, on_post_page
 from tests.test_site_text import NASTY, TEXT
 
 # What is between the marks, and what a page holds instead.

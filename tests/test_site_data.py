@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generator.cache.lazy import Lazily
 from generator.contracts import Atlas, Encoding, Label, LayoutRow, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import NoEncoding, PositionTable
-from generator.lazily import Lazily
-from generator.numerics import Array, frozen
-from generator.site import data
+from generator.numerics.arrays import Array, frozen
+from generator.site import data_files
 from tests.support import checkpoint
 
 STORED = Provenance("model.safetensors", "wpe.weight", "F32", (2, 2), "ab" * 32)
@@ -50,7 +50,7 @@ def outcome(*readings: Reading, **options: Any) -> Outcome:
 
 
 def files(*outcomes: Outcome) -> Mapping[str, bytes]:
-    return Lazily(data.makers(Atlas(outcomes, (), ())))
+    return Lazily(data_files.makers(Atlas(outcomes, (), ())))
 
 
 def atlas_json(*outcomes: Outcome) -> Any:
@@ -62,13 +62,13 @@ def table(*outcomes: Outcome) -> list[dict[str, str]]:
 
 
 def arrays(found: Reading) -> Any:
-    return np.load(io.BytesIO(data.npz(found)), allow_pickle=False)
+    return np.load(io.BytesIO(data_files.npz(found)), allow_pickle=False)
 
 
 def test_atlas_json_has_the_documented_shape() -> None:
     told = outcome(reading({"table": Result(METRICS)}), source="hub", id="a/b", revision="main")
     atlas = Atlas((told,), (), (), {"position-atlas": "1.0", "numpy": "2.0"}, "2020-02-20", "https://where.it/stands/")
-    found = json.loads(data.makers(atlas)["data/atlas.json"]())
+    found = json.loads(data_files.makers(atlas)["data/atlas.json"]())
     metrics = {
         "table.size": {"value": 1.5, "unit": "logit", "reason": None},
         "table.undefined": {"value": None, "unit": "", "reason": None},
@@ -78,7 +78,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
     encoding = {"part": "decoder", "scheme": "learned", "form": "PositionTable", "shape": [2, 2], "tensor": "wpe.weight", "dtype": "F32"}
     encoding |= {"sha256": "ab" * 32, "arrays": "data/row/decoder-learned.npz"}
     row = {"slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main", "status": "ok", "reason": None}
-    head = {"schema": 1, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data.LICENCE}
+    head = {"schema": 1, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
     head["address"] = "https://where.it/stands/"
     assert found == {**head, "checkpoints": [{**row, "encodings": [{**encoding, "metrics": metrics}]}]}
 
@@ -185,12 +185,12 @@ def test_arrays_are_read_without_pickles_as_they_were(name: str) -> None:
 
 
 def test_arrays_are_the_same_bytes_twice() -> None:
-    assert data.npz(reading({"table": Result(arrays=ARRAYS)})) == data.npz(reading({"table": Result(arrays=ARRAYS)}))
+    assert data_files.npz(reading({"table": Result(arrays=ARRAYS)})) == data_files.npz(reading({"table": Result(arrays=ARRAYS)}))
 
 
 def test_an_array_that_would_need_a_pickle_is_not_written() -> None:
     with pytest.raises(ValueError, match="allow_pickle"):
-        data.npz(reading({"table": Result(arrays={"objects": np.array([{}])})}))
+        data_files.npz(reading({"table": Result(arrays={"objects": np.array([{}])})}))
 
 
 def test_the_tensors_of_a_checkpoint_are_given_with_their_layers_folded() -> None:
@@ -201,6 +201,6 @@ def test_the_tensors_of_a_checkpoint_are_given_with_their_layers_folded() -> Non
 
 def test_numbers_that_single_precision_does_not_reach_stay_as_they_are() -> None:
     large, usual = np.array([1e300, np.nan]), np.array([0.1, np.inf])
-    read = np.load(io.BytesIO(data.archive({"large": large, "usual": usual})))
+    read = np.load(io.BytesIO(data_files.archive({"large": large, "usual": usual})))
     np.testing.assert_array_equal(read["large"], large)
     np.testing.assert_array_equal(read["usual"], usual.astype(np.float32))

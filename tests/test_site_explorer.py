@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 
 from generator.contracts import Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import Form, NoEncoding
-from generator.numerics import Array, Floats
-from generator.site import explorer
-from generator.site.packed import ALPHABET, STEPS, Layout, pack
+from generator.numerics.arrays import Array, Floats
+from generator.site import compare_data
+from generator.site.compare_packing import ALPHABET, STEPS, Layout, pack
 from tests.support import checkpoint
 from tests.test_analyses import FORMS
 
@@ -44,7 +44,9 @@ def reading(form: Form, **results: Result) -> Reading:
 
 def files(*readings: Reading) -> dict[str, Any]:
     """What each file tells the page: the arguments of its call."""
-    made = explorer.makers(Atlas((Outcome(checkpoint(), "ok", readings=readings), Outcome(checkpoint(slug="x"), "failed", "no")), (), ()))
+    made = compare_data.makers(
+        Atlas((Outcome(checkpoint(), "ok", readings=readings), Outcome(checkpoint(slug="x"), "failed", "no")), (), ())
+    )
     return {path: json.loads(f"[{make().decode().partition('(')[2].rpartition(')')[0]}]") for path, make in made.items()}
 
 
@@ -60,9 +62,9 @@ def test_packed_numbers_are_within_half_a_step(values: Array) -> None:
 @pytest.mark.parametrize("name", FORMS)
 def test_every_kernel_comes_back(name: str) -> None:
     form = FORMS[name]
-    told = explorer.record(reading(form))["kernels"]
+    told = compare_data.record(reading(form))["kernels"]
     with np.errstate(all="ignore"):
-        kernel = form.kernel(explorer.POSITIONS).mean(axis=0)
+        kernel = form.kernel(compare_data.POSITIONS).mean(axis=0)
     kernel = np.where(np.isfinite(kernel), kernel, np.nan)
     place = np.array([[entry(query, key, told["n"], told["columns"]) for key in range(told["n"])] for query in range(told["n"])])
     spread = (told["stored"]["high"] or 0.0) * 0.5 - (told["stored"]["low"] or 0.0) * 0.5
@@ -71,7 +73,7 @@ def test_every_kernel_comes_back(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_every_encoding_is_a_small_file_without_nan(name: str) -> None:
-    [content] = [make() for path, make in explorer.makers(_atlas(reading(FORMS[name]))).items() if "index" not in path]
+    [content] = [make() for path, make in compare_data.makers(_atlas(reading(FORMS[name]))).items() if "index" not in path]
     assert len(content) <= 40_000
     assert content.isascii()
 
@@ -86,7 +88,7 @@ def test_an_upper_triangle_is_that_of_numpy() -> None:
 
 
 def test_profiles_are_means_of_diagonals_from_the_past_on() -> None:
-    told = explorer.record(reading(FORMS["bias of one head"]))["kernels"]
+    told = compare_data.record(reading(FORMS["bias of one head"]))["kernels"]
     values = FORMS["bias of one head"].kernel(128)[0]
     np.testing.assert_allclose(
         told["stored"]["profile"], [np.diagonal(values, k).mean() for k in range(1 - len(values), len(values))], rtol=1e-5
@@ -106,12 +108,12 @@ def test_a_catalogue_names_what_there_is() -> None:
 
 def test_a_metric_is_a_number_or_its_reason() -> None:
     result = Result((Metric("size", "Size", 1 / 3), Metric("none", "None", None, reason="no word")))
-    assert explorer.record(reading(NoEncoding("told"), made=result))["metrics"] == {"made.size": 0.333333, "made.none": "no word"}
+    assert compare_data.record(reading(NoEncoding("told"), made=result))["metrics"] == {"made.size": 0.333333, "made.none": "no word"}
 
 
 def test_coordinates_are_found_under_whichever_analysis() -> None:
     points = np.random.default_rng(0).normal(size=(1024, 3))
-    curve = explorer.record(reading(NoEncoding("told"), made=Result(arrays={"coordinates": points})))["curve"]
+    curve = compare_data.record(reading(NoEncoding("told"), made=Result(arrays={"coordinates": points})))["curve"]
     assert (curve["step"], curve["last"]) == (2, 1023)
     np.testing.assert_allclose(unpacked(curve).reshape(-1, 3), points[[*range(0, 1024, 2), 1023]], atol=np.ptp(points) / STEPS)
 
@@ -119,13 +121,13 @@ def test_coordinates_are_found_under_whichever_analysis() -> None:
 @pytest.mark.parametrize(("count", "step", "shown"), [(512, 1, 512), (513, 2, 257), (1025, 3, 343)])
 def test_the_last_point_of_a_curve_is_there_once(count: int, step: int, shown: int) -> None:
     points = np.random.default_rng(0).normal(size=(count, 3))
-    curve = explorer.record(reading(NoEncoding("told"), made=Result(arrays={"coordinates": points})))["curve"]
+    curve = compare_data.record(reading(NoEncoding("told"), made=Result(arrays={"coordinates": points})))["curve"]
     assert (curve["step"], curve["last"], unpacked(curve).size) == (step, count - 1, 3 * shown)
 
 
 def test_without_coordinates_there_is_no_curve() -> None:
-    assert explorer.record(reading(NoEncoding("told")))["curve"] is None
+    assert compare_data.record(reading(NoEncoding("told")))["curve"] is None
 
 
 def test_all_alike_has_no_shape() -> None:
-    assert explorer.record(reading(NoEncoding("told")))["kernels"]["shape"] is None
+    assert compare_data.record(reading(NoEncoding("told")))["kernels"]["shape"] is None

@@ -14,9 +14,9 @@ from fontTools.ttLib import TTFont
 from math_core import LatexError
 from playwright.sync_api import Page
 
-from generator.builds import ROOT, TEMPLATES
-from generator.site.compact import compact
+from generator.pipeline.build import ROOT, TEMPLATES
 from generator.site.formulas import formula
+from generator.site.minify import compact
 
 FORMULA = re.compile(r"\{% filter formula %\}(.*?)\{% endfilter %\}", re.DOTALL)
 FORMULAS = {

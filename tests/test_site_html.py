@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from generator.errors import RefusedError
-from generator.site import html
+from generator.site import mkdocs_build
 from tests.built import contents
 from tests.inline import run
 from tests.synthetic import BROKEN, NOTHING, write_folder, write_list
@@ -111,7 +111,7 @@ def test_a_link_to_nowhere_is_refused_by_name_and_the_former_site_stands(tmp_pat
     write_folder(tmp_path / "site", {"index.html": b"former"})
     (tmp_path / "mkdocs.yml").write_text("site_name: Small\nvalidation: {unrecognized_links: warn}\n", encoding="utf-8")
     with pytest.raises(RefusedError, match=r"mkdocs says: .*'index.md' contains a link 'there.md'.*; expected pages that it can build"):
-        html.build(tmp_path / "mkdocs.yml", tmp_path / "docs", tmp_path / "site", None)
+        mkdocs_build.build(tmp_path / "mkdocs.yml", tmp_path / "docs", tmp_path / "site", None)
     assert contents(tmp_path / "site") == {"index.html": b"former"}
 
 

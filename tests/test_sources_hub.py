@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 from safetensors.numpy import save
 
-from generator.patience import WAITS
+from generator.checkpoints.hub.retries import WAITS
 from tests import inline
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, refusal, run, serving
 from tests.synthetic import NOTHING, PICKLED, TABLE, binary, write_list

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator import study
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, Result
 from generator.encodings import PositionTable, Rotation
-from generator.store import Store, pack, packed, unpack
+from generator.pipeline import evaluate
+from generator.pipeline.result_store import Store, pack, packed, unpack
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
 
@@ -50,7 +50,7 @@ def store(tmp_path: Path) -> Store:
 @pytest.mark.parametrize("name", FOLDERS)
 def test_the_outcome_of_any_form_comes_back_as_it_was(name: str, tmp_path: Path, store: Store) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
-    outcome = study.study(study.Task(row, "#3d7fd6", offline=True))
+    outcome = evaluate.study(evaluate.Task(row, "#3d7fd6", offline=True))
     store.put(KEY, packed(outcome))
     found = store.get(KEY)
     assert found is not None
@@ -159,7 +159,7 @@ def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(stor
 
 def test_arrays_are_read_when_they_are_asked_for(tmp_path: Path, store: Store) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", TABLE)))
-    store.put(KEY, packed(study.study(study.Task(row, "#3d7fd6", offline=True))))
+    store.put(KEY, packed(evaluate.study(evaluate.Task(row, "#3d7fd6", offline=True))))
     found = store.get(KEY)
     assert found is not None
     form, arrays = found.readings[0].encoding.form, found.readings[0].results["table"].arrays

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from generator import study
 from generator.contracts import Checkpoint
-from generator.style import SERIES
+from generator.figures.style import SERIES
+from generator.pipeline import evaluate
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, NOTHING, ROTATION, write_folder
 
@@ -15,21 +15,21 @@ def rows(folder: Path) -> list[Checkpoint]:
 
 
 def test_a_fault_of_this_program_fails_its_own_row_alone() -> None:
-    outcome = study.study(study.Task(checkpoint(source="of no kind"), "#3d7fd6", offline=False))
+    outcome = evaluate.study(evaluate.Task(checkpoint(source="of no kind"), "#3d7fd6", offline=False))
     assert outcome.status == "failed"
     assert str(outcome.reason).startswith("unexpected StopIteration")
 
 
 def test_a_row_without_encodings_says_what_was_looked_for(tmp_path: Path) -> None:
-    outcome = study.study(study.plan(rows(tmp_path)[1:2], offline=False)[0])
-    assert outcome.looked_for == tuple(scheme.looked_for for scheme in study.all_schemes())
+    outcome = evaluate.study(evaluate.plan(rows(tmp_path)[1:2], offline=False)[0])
+    assert outcome.looked_for == tuple(scheme.looked_for for scheme in evaluate.all_schemes())
 
 
 def test_colours_are_given_in_order_and_begin_again() -> None:
-    tasks = study.plan([checkpoint(slug=f"row-{index}") for index in range(len(SERIES) + 1)], offline=False)
+    tasks = evaluate.plan([checkpoint(slug=f"row-{index}") for index in range(len(SERIES) + 1)], offline=False)
     assert [task.colour for task in tasks] == [*SERIES, SERIES[0]]
 
 
 def test_a_folder_is_read_offline_as_well(tmp_path: Path) -> None:
-    [task] = study.plan(rows(tmp_path)[2:], offline=True)
-    assert study.study(task).status == "ok"
+    [task] = evaluate.plan(rows(tmp_path)[2:], offline=True)
+    assert evaluate.study(task).status == "ok"

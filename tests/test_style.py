@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from generator.numerics import Floats
-from generator.style import DARK, PAPER, REFERENCE, SERIES
+from generator.figures.style import DARK, PAPER, REFERENCE, SERIES
+from generator.numerics.arrays import Floats
 
 # How linear RGB looks to others: Machado, Oliveira and Fernandes 2009, table 1, severity 1.0.
 SIGHTS = {

@@ -7,7 +7,7 @@ import pytest
 
 from generator.encodings import PositionTable
 from generator.errors import RowError
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 from generator.schemes import learned, sinusoidal
 from tests import tiny
 from tests.support import DictFiles, form_of

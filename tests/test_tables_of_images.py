@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generator.checkpoints.model.config_json import facts
+from generator.checkpoints.model.input_layer import subjects
+from generator.checkpoints.model.patch_grid import Lattice, lattice
 from generator.contracts import Fact
 from generator.encodings import PositionTable, grid_sinusoid
 from generator.errors import RowError
-from generator.grids import Lattice, lattice
-from generator.inputs import subjects
-from generator.model_config import facts
-from generator.numerics import Floats
+from generator.numerics.arrays import Floats
 from generator.schemes import learned, sinusoidal
 from tests import tiny
 from tests.support import DictFiles, checkpoint, form_of

@@ -1,8 +1,8 @@
 import pytest
 
-from generator.model_config import number, said, text
-from generator.naming import in_order, parts, stack
-from generator.towers import completed, defaults, towers
+from generator.checkpoints.model.config_json import number, said, text
+from generator.checkpoints.model.stacks import completed, defaults, towers
+from generator.checkpoints.model.tensor_names import in_order, parts, stack
 
 LAYERS = ["decoder.layers.0.bias", "encoder.layers.10.bias", "encoder.layers.2.bias"]
 STACKS = {

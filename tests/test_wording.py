@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.wording import counted, in_words, rounded, significant
+from generator.text import counted, in_words, rounded, significant
 
 COUNTS = [
     (0, 6, "No head favours"),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.numerics import Array, Floats
+from generator.numerics.arrays import Array, Floats
 
 WIDTH, POSITIONS, VOCABULARY = 16, 32, 40
 # The same sizes under every name that a family has for them.

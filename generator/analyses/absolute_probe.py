@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts.published import GPT2, OTHER_CODE, PROTOCOL, STORED, metrics, paper_sinusoid
 from generator.encodings import PositionTable
-from generator.lines import legend_below, told_apart
-from generator.numerics import Floats
-from generator.plotting import panels, wrapped
-from generator.probing import DRAWS, FOLDS, LinearReader, probed, read_positions
-from generator.published import GPT2, OTHER_CODE, PROTOCOL, STORED, metrics, paper_sinusoid
-from generator.style import MUTED
-from generator.wording import significant
+from generator.figures.lines import legend_below, told_apart
+from generator.figures.panels import panels, wrapped
+from generator.figures.style import MUTED
+from generator.numerics.arrays import Floats
+from generator.numerics.linear_probes import DRAWS, FOLDS, LinearReader, probed, read_positions
+from generator.text import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,10 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, InputLayer, LayerNorm, Metric, Result, Results, Sentence, Subject
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation
 from generator.errors import NotApplicableError
-from generator.numerics import Array, Floats, finite, root_mean_square, row_norms
-from generator.plotting import colour_bar, image, panels
-from generator.style import DIVERGING
-from generator.wording import significant
+from generator.figures.panels import colour_bar, image, panels
+from generator.figures.style import DIVERGING
+from generator.numerics.arrays import Array, Floats, finite, root_mean_square, row_norms
+from generator.text import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,11 +7,11 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Subject
 from generator.encodings import OffsetBias
-from generator.lines import Line, mark_beyond
-from generator.numerics import Floats, finite
-from generator.plotting import Panel, head_colours, image_panels, panels, wrapped
-from generator.style import DIVERGING, MUTED
-from generator.wording import counted, in_words, significant
+from generator.figures.lines import Line, mark_beyond
+from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
+from generator.figures.style import DIVERGING, MUTED
+from generator.numerics.arrays import Floats, finite
+from generator.text import counted, in_words, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

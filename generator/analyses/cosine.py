@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts.published import COSINES, OTHER_CODE, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import cosine_matrix, finite, mean_of_defined, off_diagonal
-from generator.plotting import Panel, image_panels
-from generator.published import COSINES, OTHER_CODE, metrics, paper_sinusoid
-from generator.style import DIVERGING
-from generator.wording import rounded
+from generator.figures.panels import Panel, image_panels
+from generator.figures.style import DIVERGING
+from generator.numerics.arrays import cosine_matrix, finite, mean_of_defined, off_diagonal
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

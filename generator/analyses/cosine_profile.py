@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts.published import COSINES, OTHER_CODE, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.lines import legend_below, told_apart
-from generator.numerics import (
+from generator.figures.lines import legend_below, told_apart
+from generator.figures.panels import panels
+from generator.numerics.arrays import (
     FLAT,
     Floats,
     cosine_matrix,
@@ -20,8 +22,6 @@ from generator.numerics import (
     offsets_between,
     translation_invariance,
 )
-from generator.plotting import panels
-from generator.published import COSINES, OTHER_CODE, array, metrics, paper_sinusoid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

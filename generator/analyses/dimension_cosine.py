@@ -7,9 +7,9 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import cosine_matrix, finite, off_diagonal
-from generator.plotting import Panel, image_panels
-from generator.style import DIVERGING
+from generator.figures.panels import Panel, image_panels
+from generator.figures.style import DIVERGING
+from generator.numerics.arrays import cosine_matrix, finite, off_diagonal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

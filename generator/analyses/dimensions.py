@@ -7,8 +7,8 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, finite, root_mean_square
-from generator.plotting import panels, ridges, wrapped
+from generator.figures.panels import panels, ridges, wrapped
+from generator.numerics.arrays import Floats, finite, root_mean_square
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

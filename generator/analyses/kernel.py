@@ -6,10 +6,12 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
+from generator.encodings.kernels import Kernel, kernel_of, numbers_of
 from generator.errors import NotApplicableError
-from generator.kernels import Kernel, kernel_of, numbers_of
-from generator.lines import DOTTED, Line, legend_below, mark_beyond, told_apart
-from generator.numerics import (
+from generator.figures.lines import DOTTED, Line, legend_below, mark_beyond, told_apart
+from generator.figures.panels import Panel, image_panels, panels
+from generator.figures.style import GRID, MUTED, SEQUENTIAL
+from generator.numerics.arrays import (
     Floats,
     finite,
     from_one_to_zero,
@@ -21,9 +23,7 @@ from generator.numerics import (
     to_own_range,
     translation_invariance,
 )
-from generator.plotting import Panel, image_panels, panels
-from generator.style import GRID, MUTED, SEQUENTIAL
-from generator.wording import rounded
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.bias_attention import attention, locality, perplexity, symmetry
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
-from generator.lines import DOTTED, dots, legend_below, told_apart
-from generator.numerics import FLAT, Array, Floats, finite
-from generator.plotting import Panel, image_panels, panels
-from generator.style import MUTED, SEQUENTIAL
-from generator.wording import counted
+from generator.figures.lines import DOTTED, dots, legend_below, told_apart
+from generator.figures.panels import Panel, image_panels, panels
+from generator.figures.style import MUTED, SEQUENTIAL
+from generator.numerics.arrays import FLAT, Array, Floats, finite
+from generator.numerics.attention import attention, locality, perplexity, symmetry
+from generator.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts.published import GPT2, LENGTHS, OTHER_CODE, STORED, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.lines import Line, legend_below, mark_beyond, told_apart
-from generator.numerics import FLAT, Array, Floats, finite, row_norms
-from generator.plotting import panels
-from generator.published import GPT2, LENGTHS, OTHER_CODE, STORED, array, metrics, paper_sinusoid
-from generator.style import MUTED
-from generator.wording import significant
+from generator.figures.lines import Line, legend_below, mark_beyond, told_apart
+from generator.figures.panels import panels
+from generator.figures.style import MUTED
+from generator.numerics.arrays import FLAT, Array, Floats, finite, row_norms
+from generator.text import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts.published import COMPONENTS, GPT2, STORED, metrics
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import Floats, finite
-from generator.plotting import colour_bar, panels
-from generator.published import COMPONENTS, GPT2, STORED, metrics
-from generator.style import SEQUENTIAL
-from generator.wording import rounded
+from generator.figures.panels import colour_bar, panels
+from generator.figures.style import SEQUENTIAL
+from generator.numerics.arrays import Floats, finite
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.by_itself import said
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts.by_itself import said
+from generator.contracts.published import GPT2, OTHER_CODE, RANKS, STORED, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.lines import DOTTED, legend_below, told_apart
-from generator.numerics import Floats, finite, frozen
-from generator.plotting import logarithmic, panels
-from generator.published import GPT2, OTHER_CODE, RANKS, STORED, metrics, paper_sinusoid
-from generator.style import MUTED
-from generator.wording import significant
+from generator.figures.lines import DOTTED, legend_below, told_apart
+from generator.figures.panels import logarithmic, panels
+from generator.figures.style import MUTED
+from generator.numerics.arrays import Floats, finite, frozen
+from generator.text import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

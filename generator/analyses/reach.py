@@ -7,10 +7,10 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
-from generator.lines import legend_below, told_apart
-from generator.numerics import Floats, finite
-from generator.plotting import panels
-from generator.style import MUTED
+from generator.figures.lines import legend_below, told_apart
+from generator.figures.panels import panels
+from generator.figures.style import MUTED
+from generator.numerics.arrays import Floats, finite
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

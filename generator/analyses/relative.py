@@ -8,11 +8,11 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
-from generator.lines import dots, legend_below, told_apart
-from generator.numerics import Floats, finite, mean_by_distance, mean_of_defined, off_diagonal, row_norms
-from generator.plotting import Panel, image_panels, panels
-from generator.style import DIVERGING, MUTED
-from generator.wording import rounded, significant
+from generator.figures.lines import dots, legend_below, told_apart
+from generator.figures.panels import Panel, image_panels, panels
+from generator.figures.style import DIVERGING, MUTED
+from generator.numerics.arrays import Floats, finite, mean_by_distance, mean_of_defined, off_diagonal, row_norms
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

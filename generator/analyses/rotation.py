@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts.published import TURNING, linear_by_4, llama_2, llama_3, llama_3_1, metrics, yarn_by_16
 from generator.encodings import Rotation
-from generator.lines import DOTTED, dots, legend_below, told_apart
-from generator.numerics import Array, Floats, finite
-from generator.plotting import logarithmic, panels
-from generator.published import TURNING, linear_by_4, llama_2, llama_3, llama_3_1, metrics, yarn_by_16
-from generator.style import MUTED
+from generator.figures.lines import DOTTED, dots, legend_below, told_apart
+from generator.figures.panels import logarithmic, panels
+from generator.figures.style import MUTED
+from generator.numerics.arrays import Array, Floats, finite
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts.published import TURNING, array, llama_3_1, metrics, yarn_by_16
 from generator.encodings import Rotation
 from generator.errors import NotApplicableError
-from generator.lines import DOTTED, dots, legend_below, told_apart
-from generator.numerics import Floats, finite
-from generator.plotting import logarithmic, panels
-from generator.published import TURNING, array, llama_3_1, metrics, yarn_by_16
-from generator.style import MUTED
-from generator.wording import significant
+from generator.figures.lines import DOTTED, dots, legend_below, told_apart
+from generator.figures.panels import logarithmic, panels
+from generator.figures.style import MUTED
+from generator.numerics.arrays import Floats, finite
+from generator.text import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

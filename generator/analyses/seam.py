@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.breaks import WINDOW, adjacent, breaks, norm_steps, seams, stand_out, variation, windows
-from generator.by_itself import said
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts.by_itself import said
+from generator.contracts.published import DISTILBERT
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.lines import Place, legend_below, name_places, told_apart
-from generator.numerics import FLAT, Floats, finite, row_norms
-from generator.plotting import panels
-from generator.published import DISTILBERT
-from generator.style import PAPER
-from generator.wording import rounded, significant
+from generator.figures.lines import Place, legend_below, name_places, told_apart
+from generator.figures.panels import panels
+from generator.figures.style import PAPER
+from generator.numerics.arrays import FLAT, Floats, finite, row_norms
+from generator.numerics.change_points import WINDOW, adjacent, breaks, norm_steps, seams, stand_out, variation, windows
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

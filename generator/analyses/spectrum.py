@@ -7,11 +7,11 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.lines import legend_below, told_apart
-from generator.numerics import FLAT, Array, Floats, finite
-from generator.plotting import logarithmic, panels
-from generator.style import MUTED
-from generator.wording import significant
+from generator.figures.lines import legend_below, told_apart
+from generator.figures.panels import logarithmic, panels
+from generator.figures.style import MUTED
+from generator.numerics.arrays import FLAT, Array, Floats, finite
+from generator.text import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

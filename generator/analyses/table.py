@@ -6,10 +6,10 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
-from generator.numerics import Floats, finite, root_mean_square
-from generator.plotting import Panel, image_panels
-from generator.style import DIVERGING
-from generator.wording import significant
+from generator.figures.panels import Panel, image_panels
+from generator.figures.style import DIVERGING
+from generator.numerics.arrays import Floats, finite, root_mean_square
+from generator.text import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,9 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.numerics import Array, Floats, cosine_matrix, directions, finite, mean_by_distance, mean_of_defined, shrink
-from generator.plotting import colour_bar, image, panels, wrapped
-from generator.style import DIVERGING, PAPER, PIXELS, WIDTH
+from generator.figures.panels import colour_bar, image, panels, wrapped
+from generator.figures.style import DIVERGING, PAPER, PIXELS, WIDTH
+from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite, mean_by_distance, mean_of_defined, shrink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

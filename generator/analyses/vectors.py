@@ -6,10 +6,10 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
-from generator.numerics import finite, root_mean_square, row_norms
-from generator.plotting import panels, ridges, wrapped
-from generator.style import INK
-from generator.wording import significant
+from generator.figures.panels import panels, ridges, wrapped
+from generator.figures.style import INK
+from generator.numerics.arrays import finite, root_mean_square, row_norms
+from generator.text import significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,10 +6,10 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import WindowBias
-from generator.numerics import FLAT, Array, Floats, finite
-from generator.plotting import Panel, image_panels
-from generator.style import DIVERGING
-from generator.wording import counted, significant
+from generator.figures.panels import Panel, image_panels
+from generator.figures.style import DIVERGING
+from generator.numerics.arrays import FLAT, Array, Floats, finite
+from generator.text import counted, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

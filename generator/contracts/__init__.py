@@ -1,8 +1,6 @@
-"""The records that travel between the rooms, and nothing else."""
+"""The records that travel between the rooms, what an extension is, and how extensions are found."""
 
-from generator.contracts.outcomes import Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
-from generator.contracts.published import Published
-from generator.contracts.reading import (
+from generator.contracts.checkpoints import (
     SENTENCE,
     TIMES,
     Checkpoint,
@@ -17,6 +15,8 @@ from generator.contracts.reading import (
     Source,
     TensorInfo,
 )
+from generator.contracts.outcomes import Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
+from generator.contracts.published_record import Published
 from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 

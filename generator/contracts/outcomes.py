@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from generator.contracts.reading import Checkpoint, Encoding, LayoutRow, Scheme
+from generator.contracts.checkpoints import Checkpoint, Encoding, LayoutRow, Scheme
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
 from generator.encodings import Form
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from generator.contracts.published import Published
+from generator.contracts.published_record import Published
 from generator.contracts.subjects import Subject
-from generator.numerics import Array
+from generator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

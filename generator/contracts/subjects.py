@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Generic
 
-from generator.contracts.reading import Encoding, FormT_co
-from generator.numerics import Floats
+from generator.contracts.checkpoints import Encoding, FormT_co
+from generator.numerics.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

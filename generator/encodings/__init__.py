@@ -3,7 +3,7 @@
 A form is a type: analyses state which ones they understand. How a checkpoint came by it (its scheme) is data elsewhere.
 """
 
-from generator.encodings.nothing import NoEncoding
+from generator.encodings.none import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
 from generator.encodings.rotations import Rotation
 from generator.encodings.tables import BASE, LEADING, PositionTable, SinusoidLayout, grid_sinusoid, reference, sinusoid, whole_turn_sinusoid

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from generator.numerics import Floats, cosine_matrix
+from generator.numerics.arrays import Floats, cosine_matrix
 
 
 def by_offset(values: Floats, offsets: Floats, n_positions: int) -> Floats:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from generator.errors import RowError
-from generator.numerics import Floats, frozen
+from generator.numerics.arrays import Floats, frozen
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from generator.errors import NotApplicableError
-from generator.numerics import FLAT, Floats, cosine_matrix, frozen
+from generator.numerics.arrays import FLAT, Floats, cosine_matrix, frozen
 
 SinusoidLayout = Literal["interleaved", "halves", "tensor2tensor"]
 BASE = 10_000.0  # Vaswani et al. 2017, section 3.5

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.numerics import Array, Floats
+from generator.numerics.arrays import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from generator.checkpoints.model.config_json import family, needed, positive
+from generator.checkpoints.model.stacks import Tower, towers
 from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Published, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
-from generator.model_config import family, needed, positive
-from generator.numerics import Floats, frozen
-from generator.plotting import panels
-from generator.style import SERIES
-from generator.towers import Tower, towers
+from generator.figures.panels import panels
+from generator.figures.style import SERIES
+from generator.numerics.arrays import Floats, frozen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

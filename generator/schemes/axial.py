@@ -9,9 +9,9 @@ import numpy as np
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
-from generator.numerics import Floats, frozen
-from generator.plotting import colour_bar, image, panels
-from generator.style import DIVERGING, INK
+from generator.figures.panels import colour_bar, image, panels
+from generator.figures.style import DIVERGING, INK
+from generator.numerics.arrays import Floats, frozen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

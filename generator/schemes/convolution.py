@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from generator.checkpoints.model.config_json import family
+from generator.checkpoints.model.tensor_names import in_order, stack
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Convolution, Form
 from generator.errors import RowError
-from generator.model_config import family
-from generator.naming import in_order, stack
-from generator.numerics import Floats, frozen
-from generator.plotting import colour_bar, image, panels
-from generator.style import DIVERGING, SERIES
+from generator.figures.panels import colour_bar, image, panels
+from generator.figures.style import DIVERGING, SERIES
+from generator.numerics.arrays import Floats, frozen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

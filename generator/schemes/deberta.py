@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from generator.checkpoints.model.config_json import family, number, positive, said, whole
+from generator.checkpoints.model.tensor_names import in_order, parts, stack
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
-from generator.model_config import family, number, positive, said, whole
-from generator.naming import in_order, parts, stack
-from generator.numerics import Array, Floats, frozen
-from generator.plotting import panels
-from generator.style import MUTED, SERIES
+from generator.figures.panels import panels
+from generator.figures.style import MUTED, SERIES
+from generator.numerics.arrays import Array, Floats, frozen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,9 +9,9 @@ import numpy as np
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
-from generator.numerics import frozen
-from generator.plotting import Panel, image_panels
-from generator.style import ACCENT, DIVERGING, INK
+from generator.figures.panels import Panel, image_panels
+from generator.figures.style import ACCENT, DIVERGING, INK
+from generator.numerics.arrays import frozen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

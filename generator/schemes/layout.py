@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from generator.checkpoints.model.config_json import family
+from generator.checkpoints.model.tensor_names import in_order
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
-from generator.lines import DOTTED
-from generator.model_config import family
-from generator.naming import in_order
-from generator.numerics import frozen
-from generator.plotting import colour_bar, image, panels
-from generator.style import ACCENT, DIVERGING, INK, MUTED
+from generator.figures.lines import DOTTED
+from generator.figures.panels import colour_bar, image, panels
+from generator.figures.style import ACCENT, DIVERGING, INK, MUTED
+from generator.numerics.arrays import frozen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

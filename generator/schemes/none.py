@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from generator.checkpoints.model.config_json import family
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, NoEncoding
-from generator.model_config import family
-from generator.plotting import Panel, image_panels
-from generator.style import INK, SEQUENTIAL
+from generator.figures.panels import Panel, image_panels
+from generator.figures.style import INK, SEQUENTIAL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.buckets import buckets
+from generator.checkpoints.model.config_json import said
+from generator.checkpoints.model.tensor_names import in_order, parts, stack
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
+from generator.encodings.buckets import buckets
 from generator.errors import RowError
-from generator.model_config import said
-from generator.naming import in_order, parts, stack
-from generator.numerics import Array, Floats, frozen
-from generator.plotting import cell_numbers, image, panels
-from generator.style import DIVERGING, SERIES
+from generator.figures.panels import cell_numbers, image, panels
+from generator.figures.style import DIVERGING, SERIES
+from generator.numerics.arrays import Array, Floats, frozen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

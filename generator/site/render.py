@@ -12,14 +12,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from generator import PROGRAM
+from generator.cache.fingerprint import of_parts
+from generator.cache.lazy import Lazily
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
-from generator.fingerprint import of_parts
-from generator.lazily import Lazily
-from generator.site import data, explorer
+from generator.figures.svg import svg
+from generator.site import compare_data, data_files
+from generator.site.escape import finalize, number
 from generator.site.formulas import formula
-from generator.site.text import finalize, number
-from generator.standings import PATH, strips, values_of
-from generator.svg import svg
+from generator.site.value_strips import PATH, strips, values_of
 
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 RECENT = 64  # drawings that are held, since a page asks for their size before they are written
@@ -48,7 +48,7 @@ def render(
     told = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
     written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, told) for page in pages}
     strip = {PATH: lambda: strips(values_of(atlas))}
-    ready = {**hand_written(site_src), **strip, **own, **data.makers(atlas), **explorer.makers(atlas)}
+    ready = {**hand_written(site_src), **strip, **own, **data_files.makers(atlas), **compare_data.makers(atlas)}
     return Lazily({**ready, **written, **drawn})  # Pages in their order, in which others draw what they show.
 
 
@@ -57,7 +57,7 @@ def made_of(atlas: Atlas, pages: Sequence[Page]) -> dict[str, str]:
     found: dict[str, str] = {}
     for outcome in atlas.outcomes:
         if outcome.made_of:
-            own = (*_drawings(outcome), *data.makers_of(outcome), *explorer.makers_of(outcome))
+            own = (*_drawings(outcome), *data_files.makers_of(outcome), *compare_data.makers_of(outcome))
             found |= dict.fromkeys(own, of_parts(outcome.made_of))
     shown: list[Page | Figure] = [*(figure for page in pages for figure in page.figures), *pages]
     return found | {each.path: of_parts(each.made_of) for each in shown if each.made_of}

@@ -1,0 +1,1 @@
+"""Bytes on disk, found again by digest."""

@@ -1,0 +1,1 @@
+"""Which checkpoints there are, their files, and what those say of the model."""

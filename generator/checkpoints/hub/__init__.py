@@ -1,0 +1,1 @@
+"""The Hub: requests and responses, retries, revisions, and a repository as files."""

@@ -1,0 +1,186 @@
+"""What the first layer receives for a sentence: its tokens and the rows that are added up for them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
+
+from generator.checkpoints.model.config_json import family, positive
+from generator.checkpoints.model.reference_layer import may_have_one, own_layer
+from generator.contracts import Checkpoint, Encoding, Files, InputLayer, LayerNorm, OwnLayer, Sentence, Subject
+from generator.encodings import Form, PositionTable
+from generator.errors import NotApplicableError, RowError
+from generator.numerics.arrays import Floats, frozen
+
+WORD_TENSORS = ("word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight")
+TYPE_TENSOR = "embeddings.token_type_embeddings.weight"
+# LayerNorm between the sum and the first layer, where its ε stands in the config, and what the family takes without.
+NORMS = (
+    ("embeddings.LayerNorm", "layer_norm_eps", 1e-12),
+    ("layernorm_embedding", "layer_norm_eps", 1e-5),
+    ("word_embeddings_layernorm", "layer_norm_epsilon", 1e-5),
+)
+MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings_project.weight")
+SCALED_FAMILIES = "gemma"  # All of them multiply word vectors by √d_model.
+MOST_TOKENS = 24
+WORDS_NOT_ASKED_FOR = "it needs the whole word matrix, which is large; “words: true” in the checkpoint's row asks for it"
+AROUND = ("[CLS]", "[SEP]")
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens of one sentence: strings, ids, and which of them every sentence has."""
+
+    strings: tuple[str, ...]
+    ids: tuple[int, ...]
+    reserved: tuple[bool, ...]
+
+
+def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]], own: OwnLayer | None = None) -> list[Subject[Form]]:
+    """Each encoding; the first that is of words brings the sentence along, so that it is not taken apart twice. ``own`` as in ``read``."""
+    first = next((encoding for encoding in encodings if encoding.is_of_words), None)
+    found = [_subject(files, checkpoint, encoding, first, own) for encoding in encodings]
+    if not any(_beside_words(encoding) for encoding in encodings):
+        return found
+    words, no_words = _words(files, checkpoint)
+    return [replace(each, words=words, no_words=no_words) if _beside_words(each.encoding) else each for each in found]
+
+
+def _beside_words(encoding: Encoding[Form]) -> bool:
+    """Whether its vectors are added to those of words."""
+    return isinstance(encoding.form, PositionTable) and encoding.is_of_words
+
+
+def _words(files: Files, checkpoint: Checkpoint) -> tuple[Floats | None, str]:
+    """The whole word matrix, or why not."""
+    if not checkpoint.words:
+        return None, WORDS_NOT_ASKED_FOR
+    name = _ending(files, WORD_TENSORS)
+    if name is None:
+        return None, _no_word_table(files)
+    return files.tensor(name), ""
+
+
+def _no_word_table(files: Files) -> str:
+    return "there is no word table among the tensors" if files.tensors else "there are no weights here"
+
+
+def _subject(
+    files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None, own: OwnLayer | None
+) -> Subject[Form]:
+    if first is None or not encoding.is_of_words:
+        return Subject(encoding, no_input="its positions are not those of words")
+    if encoding is not first:
+        return Subject(encoding, no_input=f"the sentence is taken apart under “{first.part}”")
+    try:
+        return Subject(encoding, read(files, checkpoint, own))
+    except NotApplicableError as error:
+        return Subject(encoding, no_input=str(error))
+
+
+def read(files: Files, checkpoint: Checkpoint, own: OwnLayer | None = None) -> InputLayer:
+    """The input for the checkpoint's sentence and for the same words in reverse.
+
+    own: what ``ask`` returned, where it was called before
+
+    errors: NotApplicableError when there are no weights, no word table or no way to make tokens
+    """
+    name = _ending(files, WORD_TENSORS)
+    if name is None:
+        raise NotApplicableError(_no_word_table(files))
+    forward, backward, notes = _sentences(files, checkpoint)
+    sentence, norm = _rows(files, name, forward), _norm(files)
+    if _ending(files, MAPPED):
+        notes += ("A learned map takes these vectors to the width of the layers afterwards; the anatomy ends before it.",)
+    return InputLayer(
+        sentence=sentence,
+        reversed=_rows(files, name, backward),
+        word_tensor=name,
+        token_type=_token_type(files),
+        norm=norm,
+        word_scale=_word_scale(files, name),
+        own=own or own_layer(files, name, forward.ids),
+        notes=notes,
+    )
+
+
+def ask(files: Files, checkpoint: Checkpoint) -> OwnLayer:
+    """What the model's own embedding layer returns for the checkpoint's sentence.
+
+    errors: as those of ``read``
+    """
+    name = _ending(files, WORD_TENSORS)
+    if name is None or not may_have_one(name):
+        return OwnLayer()  # Without having made tokens of the sentence.
+    return own_layer(files, name, _sentences(files, checkpoint)[0].ids)
+
+
+def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tuple[str, ...]]:
+    sentence = checkpoint.sentence
+    if not isinstance(sentence, str):
+        return _numbered(sentence), _numbered(sentence[::-1]), ("The row gives token ids instead of a sentence.",)
+    words = sentence.split()
+    if (text := files.read("tokenizer.json")) is not None:
+        return _tokenize(text, words, files), _tokenize(text, words[::-1], files), ()
+    if (text := files.read("vocab.txt")) is not None:
+        note = "There is only a vocab.txt, so the sentence is split at its spaces and each piece looked up as it stands."
+        return _look_up(text, words), _look_up(text, words[::-1]), (note,)
+    raise NotApplicableError("there is neither a tokenizer.json nor a vocab.txt, and the row gives no token ids")
+
+
+def _numbered(ids: Sequence[int]) -> Tokens:
+    return Tokens(tuple(f"id {index}" for index in ids), tuple(ids), (False,) * len(ids))
+
+
+def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_buffer(text)
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        encoded = tokenizer.encode(" ".join(words))
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:  # noqa: BLE001  # Whatever its parser finds; a panic of Rust is no Exception.
+        raise RowError(f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library") from None
+    kept = slice(0, MOST_TOKENS)
+    reserved = tuple(bool(mask) for mask in encoded.special_tokens_mask[kept])
+    return Tokens(tuple(encoded.tokens[kept]), tuple(encoded.ids[kept]), reserved)
+
+
+def _look_up(text: bytes, words: Sequence[str]) -> Tokens:
+    lines = StringIO(text.decode("utf-8", errors="replace"), newline=None)  # Only line ends divide; str.splitlines knows ten more marks.
+    vocabulary = {line.removesuffix("\n"): index for index, line in enumerate(lines)}
+    pieces = [word if word in vocabulary else "[UNK]" for word in words[: MOST_TOKENS - 2]]
+    tokens = [token for token in (AROUND[0], *pieces, AROUND[1]) if token in vocabulary]
+    return Tokens(tuple(tokens), tuple(vocabulary[token] for token in tokens), tuple(token in AROUND for token in tokens))
+
+
+def _rows(files: Files, name: str, tokens: Tokens) -> Sentence:
+    if not tokens.ids:
+        raise NotApplicableError("the sentence has no tokens")
+    return Sentence(tokens.strings, tokens.ids, tokens.reserved, frozen(files.rows(name, tokens.ids)))
+
+
+def _token_type(files: Files) -> Floats | None:
+    name = _ending(files, (TYPE_TENSOR,))
+    return None if name is None else frozen(files.rows(name, [0])[0])
+
+
+def _word_scale(files: Files, name: str) -> float:
+    scaled = files.config.get("scale_embedding") is True or family(files.config).startswith(SCALED_FAMILIES)
+    return math.sqrt(files.tensors[name].shape[1]) if scaled else 1.0
+
+
+def _norm(files: Files) -> LayerNorm | None:
+    for stem, key, usual in NORMS:
+        weight, bias = _ending(files, (f"{stem}.weight", f"{stem}.gamma")), _ending(files, (f"{stem}.bias", f"{stem}.beta"))
+        if weight is not None and bias is not None:
+            epsilon = positive(files.config.get(key, usual), f"{files.where}: {key}")
+            return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), epsilon)
+    return None
+
+
+def _ending(files: Files, ends: Sequence[str]) -> str | None:
+    return next((name for end in ends for name in files.tensors if name == end or name.endswith("." + end)), None)

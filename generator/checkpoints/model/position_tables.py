@@ -1,0 +1,185 @@
+"""Stored position tables, found by the end of a tensor's name, whichever scheme they turn out to follow."""
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from generator.checkpoints.model.config_json import family, number
+from generator.checkpoints.model.patch_grid import Lattice, lattice
+from generator.contracts import Encoding, Files, Json, Provenance
+from generator.encodings import Form, PositionTable
+from generator.encodings.sinusoids import TableLayout, layout, shifted_layout
+from generator.errors import RowError
+from generator.numerics.arrays import Floats, frozen
+
+NAME = re.compile(
+    r"(^|\.)(position_embeddings?|positions_embed|embed_positions|wpe|(decoder_)?pos_embed|positional_embedding(_vlm)?"
+    r"|position_embedding_table|position_embeds_layer|char_position_embeddings|text_position_embedding|pos_emb|position_enc"
+    r"|position_embeddings\.embedding)"
+    r"(\.weight)?$"
+)
+NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")  # SAM's random frequencies for points and boxes.
+# The first row is padding_idx + 1 in these, as in fairseq.
+AFTER_PADDING = frozenset(
+    {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke", "data2vec-text",
+     "roberta-prelayernorm", "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
+)  # fmt: skip
+# And 2 in these, as in fairseq's learned tables, with as many extra rows.
+AFTER_TWO = frozenset({"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra"})
+DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
+NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
+PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
+IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
+# Stored sinusoids were made in float32, some by other formulas for the same angle; half precision rounds them once more.
+TOLERANCE = {"F16": 5e-4, "BF16": 4e-3}
+FLOAT32_TOLERANCE = 1e-4
+SCALED = re.compile(r"(^|\.)position_enc$")  # PatchTST's and PatchTSMixer's, whose standard deviation is 1 / SCALE.
+SCALE = 10.0
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A tensor that holds a position table: its name, its part and where in it the positions stand.
+
+    lattice: the grid of an image's patches; tolerance: how near to a sinusoid its values must be to count as one
+    """
+
+    name: str
+    part: str
+    first_row: int
+    tolerance: float
+    lattice: Lattice = field(default_factory=Lattice)
+
+
+def stored_tables(files: Files) -> list[StoredTable]:
+    """Every tensor whose name and shape say that it is a position table."""
+    held = files.tensors if _added(files.config) else {}
+    found = [name for name, tensor in held.items() if NAME.search(name) and not NO_TABLE.search(name) and _is_table(name, tensor.shape)]
+    parts = {name: _part(name, files) for name in found}
+    alike = Counter(parts.values())
+    named = {name: part if alike[part] == 1 else f"{part} {NAME.sub('', name)}" for name, part in parts.items()}
+    return [_stored(files, name, part) for name, part in named.items()]
+
+
+def _stored(files: Files, name: str, part: str) -> StoredTable:
+    tensor = files.tensors[name]
+    tolerance = TOLERANCE.get(tensor.dtype, FLOAT32_TOLERANCE)
+    if _of_patches(name, files):
+        patches = _patches(name, tensor.shape, files.config)
+        return StoredTable(name, part, patches.before, tolerance, patches)
+    return StoredTable(name, part, _first_row(files, name, _size(tensor.shape)[0]), tolerance)
+
+
+def _is_table(name: str, shape: tuple[int, ...]) -> bool:
+    """A matrix; or what only a parameter of its own is: [1, n, d] or [1, 1, n, d], or a grid [1, rows, columns, d] or [n, n, d]."""
+    free = not name.endswith(".weight")
+    beside = shape[0] == 1 or shape[0] == shape[1] if len(shape) == 3 else len(shape) == 4 and shape[0] == 1
+    return min(shape, default=0) > 0 and (len(shape) == 2 or (free and beside))
+
+
+def _channels_first(shape: tuple[int, ...]) -> bool:
+    """[1, d, n, n], as SAM 2 stores it; nothing else has a last pair alike and the pair before not."""
+    return len(shape) == 4 and shape[2] == shape[3] != shape[1]
+
+
+def _size(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Rows and width of the table that a tensor of this shape holds."""
+    width = shape[1] if _channels_first(shape) else shape[-1]
+    return math.prod(shape) // width, width
+
+
+def _patches(name: str, shape: tuple[int, ...], config: Json) -> Lattice:
+    grid = shape[2:] if _channels_first(shape) else shape[-3:-1]
+    if len(shape) > 2 and len(grid) == 2 and min(grid) > 1:
+        return Lattice(grid=(grid[0], grid[1]), source="as the tensor's shape says")
+    return lattice(name, _size(shape)[0], config)
+
+
+def _of_patches(name: str, files: Files) -> bool:
+    """Whether a table is of an image: by its name, by a shape that tables of words do not have, or by a config of images alone."""
+    words = set(re.split(r"[._]", name))
+    alone = "patch_size" in files.config and "vocab_size" not in files.config
+    shape = files.tensors[name].shape
+    beside = len(shape) > 2 and shape[:2] != (1, 1)
+    return bool(IN_VISION & words) or ("text" not in words and (alone or beside))
+
+
+def _part(name: str, files: Files) -> str:
+    words = re.split(r"[._]", name)
+    if _of_patches(name, files):
+        seen = "audio" if "num_mel_bins" in files.config else "vision"
+        return "decoder" if "decoder" in words and not IN_VISION & set(words) else seen
+    default = "decoder" if family(files.config) in DECODERS else "encoder"
+    return next((title for word, title in PARTS if word in words), default)
+
+
+def vectors(files: Files, table: StoredTable) -> Floats:
+    """The rows that are positions: (n_positions, d_model)."""
+    stored = files.tensor(table.name)
+    rows = (np.moveaxis(stored, 1, -1) if _channels_first(stored.shape) else stored).reshape(_size(stored.shape))
+    return frozen(rows[table.first_row : len(rows) - table.lattice.after])
+
+
+def layout_of(table: StoredTable, rows: Floats) -> TableLayout | None:
+    """Which layout of the sinusoid ``rows`` (n_positions, d_model) of ``table`` equal, if any, counted from 0 or from its first row."""
+    found = layout(rows, table.first_row, table.lattice.grid, table.tolerance)
+    is_scaled = found is None and SCALED.search(table.name) is not None
+    return shifted_layout(rows, table.first_row, table.tolerance * SCALE) if is_scaled else found
+
+
+def as_encoding(files: Files, table: StoredTable, rows: Floats, scheme: str, notes: tuple[str, ...] = ()) -> Encoding[Form]:
+    """The record of a stored table that follows ``scheme``."""
+    tensor = files.tensors[table.name]
+    about_rows = _patches_note(files, table) if _of_patches(table.name, files) else _rows_note(files, table, tensor.shape[0])
+    form = PositionTable(rows, table.first_row, table.lattice.grid)
+    return Encoding(table.part, scheme, form, Provenance.of(files, table.name), (*about_rows, *notes))
+
+
+def _added(config: Json) -> bool:
+    """Whether a stored table is added to the input. ESM-2 and DeBERTa may hold one without use, RoFormer one of angles."""
+    elsewhere = config.get("position_embedding_type") in NOT_ADDED or family(config) == "roformer"
+    return not elsewhere and config.get("position_biased_input") is not False
+
+
+def _first_row(files: Files, name: str, n_rows: int) -> int:
+    kind = family(files.config)
+    first_row = 2 if kind in AFTER_TWO else 0
+    if SCALED.search(name) and files.config.get("use_cls_token") is True:
+        first_row = 1
+    if kind in AFTER_PADDING:
+        padding = files.config.get("pad_token_id")
+        first_row = (padding if isinstance(padding, int) and not isinstance(padding, bool) else 1) + 1
+    if not 0 <= first_row < n_rows:
+        raise RowError(
+            f"{files.where}: {name} has {n_rows:,} rows, and positions begin at row {first_row}; expected one row of them at least"
+        )
+    return first_row
+
+
+def _rows_note(files: Files, table: StoredTable, n_rows: int) -> tuple[str, ...]:
+    notes = []
+    if table.first_row:
+        notes.append(f"The tensor has {n_rows:,} rows; the first {table.first_row} are not positions in this family and are left out.")
+    said = number(files.config, "n_positions", files.where)
+    held = n_rows - table.first_row
+    if said is not None and said not in (n_rows, held):
+        notes.append(f"config.json speaks of {said:,} positions; the tensor holds {held:,}, and these are shown.")
+    return tuple(notes)
+
+
+def _patches_note(files: Files, table: StoredTable) -> tuple[str, ...]:
+    n_rows = _size(files.tensors[table.name].shape)[0]
+    before, after, grid = table.lattice.before, table.lattice.after, table.lattice.grid
+    notes = []
+    if left := [said for count, said in ((before, f"the first {before}"), (after, f"the last {after}")) if count]:
+        notes.append(f"The tensor has {n_rows:,} rows; {' and '.join(left)} belong to special tokens, not to patches, and are left out.")
+    laid = f"{grid[0]} rows by {grid[1]} columns, {table.lattice.source}" if grid else "no grid of rows and columns is known for them"
+    notes.append(f"The {n_rows - before - after:,} positions are patches, numbered row by row: {laid}.")
+    if f"{table.name}_window" in files.tensors:
+        notes.append(
+            "The model resizes this table to the grid of its input and adds a second, smaller one again and again; the two are shown apart."
+        )
+    return tuple(notes)

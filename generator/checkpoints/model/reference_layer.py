@@ -1,0 +1,87 @@
+"""The model's own embedding layer, as an oracle: what transformers' module returns for the same tokens."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from generator.checkpoints.model.config_json import family
+from generator.contracts import Files, OwnLayer
+from generator.numerics.arrays import frozen
+
+# A layer with other children than these does something that the anatomy does not show.
+CHILDREN = frozenset({"word_embeddings", "position_embeddings", "token_type_embeddings", "LayerNorm", "dropout"})
+WORDS = "word_embeddings.weight"
+MOST_PADDING = 2**18  # The small vocabulary is larger than this id.
+PASSED_ON = (
+    "hidden_size", "embedding_size", "dim", "type_vocab_size", "max_position_embeddings", "pad_token_id",
+    "layer_norm_eps", "num_attention_heads", "n_heads", "intermediate_size", "hidden_dim",
+)  # fmt: skip
+
+
+def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
+    """What the embedding layer that transformers has for this family returns for these tokens.
+
+    The layer gets a small vocabulary that holds the sentence's tokens alone, so that the word table need not be read.
+    returns: nothing where the family has no layer of BERT's kind, or none that takes these tensors and as many tokens
+    """
+    if not may_have_one(word_tensor):
+        return OwnLayer()
+    import torch
+
+    prefix = word_tensor.removesuffix("word_embeddings.weight")
+    model_type = family(files.config) if "model_type" in files.config else prefix.split(".")[0]
+    distinct = sorted(set(ids))
+    padding = files.config.get("pad_token_id", 0)
+    first = (padding if isinstance(padding, int) and 0 <= padding < MOST_PADDING else 0) + 1
+    layer = _layer(model_type, files, prefix, first + len(distinct))
+    if layer is None or len(ids) + first > _n_rows(layer):
+        return OwnLayer()
+    state = {name: torch.from_numpy(files.tensor(_stored(files, prefix + name)).copy()) for name in layer.state_dict() if name != WORDS}
+    words = torch.zeros(first + len(distinct), layer.word_embeddings.weight.shape[1], dtype=torch.float64)
+    words[first:] = torch.from_numpy(files.rows(word_tensor, distinct))
+    layer.load_state_dict({**state, WORDS: words})
+    with torch.no_grad():
+        output = layer(torch.tensor([[first + distinct.index(index) for index in ids]]))
+    return OwnLayer(frozen(output[0].numpy()), type(layer).__name__)
+
+
+def may_have_one(word_tensor: str) -> bool:
+    """Whether a family whose word table has this name can have a layer of BERT's kind; where not, nothing large is imported to find out."""
+    return word_tensor.endswith("embeddings.word_embeddings.weight")
+
+
+def _stored(files: Files, name: str) -> str:
+    """The name of a tensor, or the one that BERT's first checkpoints give to LayerNorm's two."""
+    former = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+    return name if name in files.tensors else former
+
+
+def _layer(model_type: str, files: Files, prefix: str, vocabulary: int) -> Any:
+    """The layer without its values; first drawn without memory, in case the config asks for another size than the tensors have."""
+    import torch
+    from huggingface_hub.errors import StrictDataclassError
+    from transformers import CONFIG_MAPPING, AutoModel
+
+    if model_type not in CONFIG_MAPPING:
+        return None
+    passed = {key: files.config[key] for key in PASSED_ON if key in files.config}
+    try:
+        config = CONFIG_MAPPING[model_type](**passed, vocab_size=vocabulary, num_hidden_layers=1)
+        with torch.device("meta"):
+            outline = getattr(AutoModel.from_config(config), "embeddings", None)
+    except (StrictDataclassError, ArithmeticError, AssertionError, RuntimeError, TypeError, ValueError):
+        return None
+    if outline is None or not CHILDREN.issuperset(name for name, _ in outline.named_children()) or not _fits(outline, files, prefix):
+        return None
+    return type(outline)(config).double().eval()
+
+
+def _n_rows(layer: Any) -> float:
+    """How many rows the position table has; no end to them where there is no table."""
+    table = getattr(layer, "position_embeddings", None)
+    return math.inf if table is None else float(table.num_embeddings)
+
+
+def _fits(outline: Any, files: Files, prefix: str) -> bool:
+    shapes = {_stored(files, prefix + name): tuple(tensor.shape) for name, tensor in outline.state_dict().items() if name != WORDS}
+    return all(name in files.tensors and files.tensors[name].shape == shape for name, shape in shapes.items())

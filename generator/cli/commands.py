@@ -1,0 +1,188 @@
+"""The commands: the only place that prints, and the only one that ends the program."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from generator.checkpoints import list_file, list_row
+from generator.cli import progress
+from generator.cli.terminal import Terminal
+from generator.contracts import Checkpoint, Encoding, Outcome
+from generator.errors import AtlasError, RefusedError
+from generator.pipeline import build as builds
+from generator.pipeline import dask_pool, evaluate, local_pool, versions, worker
+from generator.site import data_files, write
+
+SCHEMA = builds.ROOT / "checkpoints.schema.json"
+OK, FAILED, REFUSED = 0, 1, 2
+WATCHED = (builds.ROOT / "generator", builds.TEMPLATES, builds.SITE_SRC, builds.MKDOCS)  # What a site depends on beside its checkpoints.
+
+app = typer.Typer(help="Position Atlas: how transformer checkpoints tell position, as a site.", no_args_is_help=True, add_completion=False)
+out, err = Terminal(), Terminal(stderr=True)
+
+Config = Annotated[Path, typer.Option("--config", help="The list of checkpoints.", show_default=True)]
+Output = Annotated[Path, typer.Option("--output", help="Folder for docs and site; made if need be, and ours alone.")]
+
+
+@contextmanager
+def _told(standing: str = "") -> Iterator[None]:
+    """Problems that a user can act on are printed once, without a traceback. standing: what a trouble of the disk leaves as it was"""
+    try:
+        yield
+    except RefusedError as error:
+        for problem in error.problems:
+            err.print(problem)
+        raise typer.Exit(REFUSED) from None
+    except AtlasError as error:
+        err.print(str(error))
+        raise typer.Exit(FAILED) from None
+    except OSError as error:
+        err.print(f"{error.filename or 'disk'}: {error.strerror or error}{standing}")
+        raise typer.Exit(REFUSED) from None
+
+
+@app.command()
+def build(  # noqa: PLR0913, PLR0917 (one for each option)
+    config_file: Config = Path("checkpoints.yml"),
+    output: Output = Path("build"),
+    jobs: Annotated[int, typer.Option(min=1, help="Checkpoints worked on at once.")] = local_pool.CORES,
+    offline: Annotated[bool, typer.Option("--offline", help="Ask no server; use what is cached.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for checkpoints that were not reached.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Build all anew, even what has not changed.")] = False,
+    log: Annotated[Path | None, typer.Option("--log", help="Write every event to this file, one JSON object a line.")] = None,
+    cluster: Annotated[str | None, typer.Option("--cluster", help="Work on the dask.distributed scheduler at tcp://host:port.")] = None,
+) -> None:
+    """Measure and draw every checkpoint of the list and build the site.
+
+    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or broken off, the former site stands.
+    """
+    with _told("; the former site stands"):
+        elsewhere = None if cluster is None else _elsewhere(dask_pool.scheduler(cluster))
+        checkpoints = list_file.load(config_file, evaluate.all_sources())
+        with write.owned(output) as folder, progress.telling(out, len(checkpoints), log) as teller:
+            alone, few = partial(local_pool.processes, jobs=1, alone=True), worker.FEW if cluster is None else 0
+            crew = worker.Crews(partial(local_pool.processes, jobs=jobs), alone, elsewhere, few)
+            counts = builds.build(evaluate.plan(checkpoints, offline), folder, crew, teller.tell, fresh)
+            summary = teller.close(counts, output / "site" / "index.html")
+        out.print(summary)
+    raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
+
+
+@app.command()
+def inspect(
+    source: Annotated[str, typer.Argument(help="A folder in the Hub's layout, or a Hub id (owner/name, or owner/name@revision).")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")] = False,
+    pickle: Annotated[bool, typer.Option("--pickle", help="Open pytorch_model.bin, with torch's weights_only.")] = False,
+) -> None:
+    """Show how one checkpoint tells position, without building anything."""
+    with _told():
+        [task] = evaluate.plan([_named(source, pickle)], offline=False)
+        checkpoint = task.checkpoint
+        files = evaluate.open_files(checkpoint, task.offline)
+        found = evaluate.find(files)
+        outcome = Outcome(checkpoint, "ok", revision=files.revision)
+        if as_json:
+            shown = {**data_files.checkpoint(outcome), "encodings": [data_files.encoding(encoding) for encoding in found]}
+            typer.echo(json.dumps(shown, indent=1))
+            return
+        _print_found(checkpoint, found)
+
+
+@app.command()
+def check(config_file: Config = Path("checkpoints.yml")) -> None:
+    """Read the list of checkpoints and tell every problem in it; nothing is opened."""
+    with _told():
+        checkpoints = list_file.load(config_file, evaluate.all_sources())
+    out.print(f"{config_file}: {len(checkpoints)} checkpoints, no problem found")
+
+
+@app.command()
+def serve(
+    config_file: Config = Path("checkpoints.yml"),
+    output: Output = Path("build"),
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8000,
+) -> None:
+    """Show the site on this machine, and build it again whenever the list, a template, a page or the code changes."""
+    from mkdocs.livereload import LiveReloadServer
+
+    command = [sys.executable, "-m", "generator", "build", "--config", str(config_file), "--output", str(output)]
+
+    def rebuild() -> None:
+        subprocess.run(command, check=False)
+
+    with _told():
+        config_file.stat()
+        _free(port)
+    rebuild()
+    with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
+        for watched in (config_file, *WATCHED):
+            server.watch(str(watched))
+        out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
+        try:
+            server.serve()
+        except KeyboardInterrupt:
+            server.shutdown()
+
+
+@app.command(hidden=True)
+def schema() -> None:
+    """Write the JSON Schema of the list of checkpoints, for editors."""
+    SCHEMA.write_text(list_row.schema(evaluate.all_sources()), encoding="utf-8")
+
+
+def _free(port: int) -> None:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        raise RefusedError(f"--port {port}: {os.strerror(error.errno or 0)}; expected one that is free") from None
+
+
+def _elsewhere(address: str) -> Callable[[int], AbstractContextManager[worker.Workers]]:
+    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=local_pool.Limits().seconds)
+
+
+def _named(source: str, pickle: bool) -> Checkpoint:
+    """A checkpoint that no list names: a path where it looks like one, else an id with or without a revision."""
+    is_path = Path(source).is_dir() or source.startswith((".", "/", "~"))
+    key = next(known.key for known in evaluate.all_sources() if known.is_path == is_path)
+    name, _, revision = (source, "", "") if is_path else source.partition("@")
+    place = str(list_file.expanded(name)) if is_path else name
+    return Checkpoint(list_file.slugify(name), key, name, place, name, revision or None, pickle=pickle)
+
+
+def _print_found(checkpoint: Checkpoint, found: list[Encoding[Any]]) -> None:
+    if not found:
+        out.print(f"{checkpoint.title}: no position encoding found; looked for:")
+        for scheme in evaluate.all_schemes():
+            out.print(f"  · {scheme.looked_for}")
+        return
+    table = Table("part", "scheme", "form", "tensor", "shape", "dtype", "analyses", title=checkpoint.title, title_justify="left")
+    for encoding in found:
+        provenance = encoding.provenance
+        applied = ", ".join(analysis.key for analysis in evaluate.all_analyses() if isinstance(encoding.form, analysis.forms))
+        shape = " × ".join(str(size) for size in provenance.shape)
+        table.add_row(
+            encoding.part,
+            encoding.scheme,
+            type(encoding.form).__name__,
+            provenance.tensor or "none (config.json)",
+            shape,
+            provenance.dtype or "",
+            applied,
+        )
+    for column in table.columns:
+        column.overflow = "fold"
+    out.print(table)
+    for encoding in found:
+        for note in encoding.notes:
+            out.print(f"{encoding.part}: {note}")

@@ -1,0 +1,189 @@
+"""What is read: checkpoints, their files, and the encodings found in them."""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from generator.contracts.published_record import Published
+from generator.encodings import Form
+from generator.numerics.arrays import Array, Floats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+FormT_co = TypeVar("FormT_co", bound=Form, covariant=True)
+LONGEST_PART = 60
+TIMES = range(2**32)  # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
+SENTENCE = "The cat sat on the mat because it was tired."
+Json = Mapping[str, Any]
+Numbers = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A configured row. ``id`` is the Hub id or folder as written there; ``place`` is what its source opens.
+
+    committed: when its revision was committed, in seconds since 1970, where its source knows; a folder has no date that is the same on
+    every machine
+    """
+
+    slug: str
+    source: str
+    id: str
+    place: str
+    title: str
+    revision: str | None = None
+    group: str = "Checkpoints"
+    notes: str = ""
+    sentence: str | tuple[int, ...] = SENTENCE
+    pickle: bool = False
+    words: bool = False
+    committed: int | None = None
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """What a weights file says of a tensor before any of it is read."""
+
+    file: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class Files(Protocol):
+    """A lazy view of one checkpoint: only the bytes asked for are read."""
+
+    @property
+    def where(self) -> str:
+        """How to name this checkpoint in a message."""
+
+    @property
+    def revision(self) -> str | None:
+        """The full commit when it came from the Hub."""
+
+    @property
+    def config(self) -> Json:
+        """config.json as data."""
+
+    @property
+    def tensors(self) -> "Mapping[str, TensorInfo]":
+        """What each tensor's header says, by name; empty without weights."""
+
+    def tensor(self, name: str) -> Floats:
+        """All of one tensor, exactly, as float64."""
+
+    def rows(self, name: str, indices: Sequence[int]) -> Floats:
+        """Some rows of a matrix, in the order asked for."""
+
+    def sha256(self, name: str) -> str:
+        """Hex digest of a tensor's bytes as stored."""
+
+    def read(self, name: str) -> bytes | None:
+        """A small file beside config.json, or None."""
+
+
+@dataclass(frozen=True)
+class LayoutRow:
+    """Tensors that differ in the numbers of their layers alone; ``pattern`` has # for each number."""
+
+    pattern: str
+    shape: tuple[int, ...]
+    dtype: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where files come from.
+
+    is_path: whether places are paths, relative to the configuration
+    open: the files of a row; the second argument says whether nobody may be asked for them. errors: RowError, NotReachedError
+    state: text that changes whenever the files of a row do, or None where only opening them would tell; the second argument gives the
+    digest of any file
+    reach: asks once a run whether anything answers there. errors: NotReachedError
+    pin: the row with a revision that cannot move, so that all of a run sees the same, and its date; the second argument is that of ``open``
+    received: bytes that this process has had over the network
+    """
+
+    key: str
+    describes: str
+    is_path: bool
+    open: Callable[[Checkpoint, bool], Files]
+    state: Callable[[Checkpoint, Callable[[Path], str]], str | None]
+    reach: Callable[[], None] = lambda: None
+    pin: Callable[[Checkpoint, bool], Checkpoint] = lambda checkpoint, offline: checkpoint  # noqa: ARG005 (named for its callers)
+    received: Callable[[], int] = lambda: 0
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where an encoding comes from. Without a tensor it was made from config.json alone."""
+
+    file: str
+    tensor: str | None = None
+    dtype: str | None = None
+    shape: tuple[int, ...] = ()
+    sha256: str | None = None
+
+    @classmethod
+    def of(cls, files: Files, name: str) -> "Provenance":
+        """That of a whole tensor."""
+        tensor = files.tensors[name]
+        return cls(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding(Generic[FormT_co]):
+    """One way in which one part of a checkpoint tells position. ``notes`` are plain sentences on how it was read."""
+
+    part: str
+    scheme: str
+    form: FormT_co
+    provenance: Provenance
+    notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """A name that is unique within its checkpoint and fit for a path, also where a part is named after a tensor."""
+        plain = re.sub(r"[^a-z0-9_]+", "-", self.part.lower())[:LONGEST_PART]
+        if re.fullmatch(r"[a-z0-9_ ]+", self.part) and len(self.part) <= LONGEST_PART:
+            return f"{plain}-{self.scheme}"
+        return f"{plain}-{hashlib.sha256(self.part.encode(errors='backslashreplace')).hexdigest()[:8]}-{self.scheme}"
+
+    @property
+    def is_of_words(self) -> bool:
+        """Whether its positions are those of words; those of patches or sounds are told by the part or lie on a grid."""
+        return getattr(self.form, "grid", None) is None and not self.part.startswith(("vision", "audio"))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How a scheme works, drawn from its rule or from numbers made up to show it, and from no checkpoint.
+
+    numbers: what ``alt`` and ``draw`` are made from; caption says which of them are made up
+    """
+
+    caption: str
+    how_to_read: str
+    numbers: Callable[[], Numbers]
+    alt: Callable[[Numbers], str]
+    draw: "Callable[[Numbers], Drawing]"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """One way of telling position. ``also``: other names for it in papers and code, by which it is searched for; ``looked_for``
+    completes the sentence “none found; looked for …”; ``published`` is what it must give again."""
+
+    key: str
+    title: str
+    also: tuple[str, ...]
+    summary: str
+    looked_for: str
+    order: int
+    find: Callable[[Files], list[Encoding[Form]]]
+    picture: Picture
+    published: tuple[Published, ...] = ()

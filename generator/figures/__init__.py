@@ -1,0 +1,1 @@
+"""What figures share: style, panels, lines, and their bytes as SVG."""

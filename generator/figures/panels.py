@@ -1,0 +1,146 @@
+"""What figures are made of: panels, images, lines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from generator.figures.style import GRID, LEVELS, PIXELS, SEQUENTIAL, SERIES, WIDTH
+from generator.numerics.arrays import Floats, shrink
+
+if TYPE_CHECKING:  # matplotlib takes most of a second to import, and only drawing needs it.
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+HALF = 28  # letters of a title above half of the width
+LINE = 0.15  # inches that a line of a small title takes
+
+
+def panels(count: int, columns: int = 2, height: float = 3.2, **shared: Any) -> "tuple[Figure, list[Axes]]":
+    """A figure of the usual width with ``count`` axes in rows of ``columns``, each row ``height`` inches high."""
+    from matplotlib.figure import Figure
+
+    columns = min(columns, count)
+    rows = ceil(count / columns)
+    figure = Figure(figsize=(WIDTH, height * rows), layout="constrained")
+    axes = [figure.add_subplot(rows, columns, index + 1, **shared) for index in range(count)]
+    return figure, axes
+
+
+def wrapped(title: str, letters: int = HALF) -> str:
+    """``title`` in lines of as many ``letters`` as there is room for."""
+    return fill(title, letters, break_on_hyphens=False)
+
+
+def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str, share: int = 1) -> "AxesImage":
+    """``matrix`` as an image on fixed ``limits``; ``share`` is how many images the figure has.
+
+    Large ones are averaged over blocks first. What is not defined stays empty.
+    """
+    import matplotlib as mpl
+
+    rows, columns = matrix.shape
+    scale = max(1.0, np.sqrt(share * rows * columns / PIXELS))
+    small = shrink(matrix, ceil(rows / scale), ceil(columns / scale))
+    colormap = mpl.colormaps[colours].resampled(LEVELS).with_extremes(bad=(0, 0, 0, 0))
+    extent = (-0.5, columns - 0.5, rows - 0.5, -0.5)
+    return axes.imshow(small, cmap=colormap, vmin=limits[0], vmax=limits[1], extent=extent, aspect="auto")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A matrix to be shown as an image, with the name and colour of what it belongs to."""
+
+    title: str
+    colour: str
+    matrix: Floats
+
+
+def image_panels(shown: Sequence[Panel], limits: tuple[float, float], colours: str, labels: tuple[str, str, str], square: bool) -> "Figure":
+    """Matrices side by side on one scale; ``labels`` name the columns, the rows and the values.
+
+    One or two fill the width; more become small multiples, named along the outer edges alone.
+    """
+    small, alone = len(shown) > 2, square and len(shown) == 1
+    columns, letters = (2, HALF) if not small else (4, 16) if square else (3, 22)
+    titles = [wrapped(panel.title, letters) for panel in shown]
+    height = (4.2 if alone else 3.8) if not small else (1.95 if square else 2.45) + LINE * max(title.count("\n") + 1 for title in titles)
+    figure, axes = panels(len(shown) + alone, columns, height, box_aspect=1 if square else None)
+    if alone:
+        axes.pop().set_axis_off()  # Beside nothing, it keeps the left half.
+    for index, (each, panel, title) in enumerate(zip(axes, shown, titles, strict=True)):
+        picture = image(each, panel.matrix, limits, colours, share=len(shown))
+        each.set_title(title, color=panel.colour, fontsize=8.5 if small else None)
+        lowest, first = index + columns >= len(shown), index % columns == 0
+        each.set(xlabel=labels[0] if lowest else None, ylabel=labels[1] if first else None)
+    colour_bar(figure, picture, axes, labels[2])
+    return figure
+
+
+def colour_bar(figure: "Figure", shown: "ScalarMappable", axes: "Sequence[Axes]", label: str) -> None:
+    """One scale for all ``axes``, at their right."""
+    bar = figure.colorbar(shown, ax=list(axes), shrink=0.85, aspect=28, pad=0.02)
+    bar.outline.set_visible(False)
+    bar.set_label(label)
+
+
+def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str) -> None:
+    """Each whole number of ``matrix`` in its cell of an image on these ``limits``, black or white as its colour is light or dark."""
+    import matplotlib as mpl
+
+    shares = (matrix - limits[0]) / (limits[1] - limits[0])
+    light = mpl.colormaps[colours](shares)[:, :, :3] @ (0.299, 0.587, 0.114) > 0.5
+    for row, column in np.ndindex(matrix.shape):
+        text, colour = f"{matrix[row, column]:.0f}".replace("-", "−"), "#000000" if light[row, column] else "#ffffff"
+        axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+
+
+def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spacing: float) -> None:
+    """Lines (n_lines, n_points) above each other from the bottom up, ``spacing`` apart, the first at height 0."""
+    for index, line in enumerate(lines):
+        axes.axhline(index * spacing, color=GRID, linewidth=0.6, zorder=0)
+        axes.plot(line + index * spacing, color=colour, linewidth=0.8)
+    axes.set_yticks([index * spacing for index in range(len(lines))], names)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_ylim(-0.55 * spacing, (len(lines) - 0.45) * spacing)
+    axes.margins(x=0.01)
+
+
+def head_colours(n_heads: int) -> list[str]:
+    """A colour for each head: distinct ones while they last, beyond that a scale from the first head to the last."""
+    if n_heads <= len(SERIES):
+        return list(SERIES[:n_heads])
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps[SEQUENTIAL](0.35 + 0.5 * head / (n_heads - 1))) for head in range(n_heads)]
+
+
+def logarithmic(axes: "Axes", which: str) -> None:
+    """The x or y axis on a logarithmic scale, with plain numbers at its ticks."""
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axes.set(**{f"{which}scale": "log"})
+    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def thumbnail(kernel: Floats) -> "Figure":
+    """A square picture of a kernel without axes, for the gallery: (n, n), scaled to its own range."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2.2, 2.2))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    kernel = np.where(np.isfinite(kernel), kernel, np.nan)
+    defined = kernel[~np.isnan(kernel)]
+    low, high = (float(defined.min()), float(defined.max())) if defined.size else (0.0, 1.0)
+    image(axes, kernel, (low, high if high > low else low + 1.0), SEQUENTIAL, share=8)
+    return figure

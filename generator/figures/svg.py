@@ -1,0 +1,76 @@
+"""Figures as SVG: the same bytes for the same numbers, small, and light or dark as the page around them is."""
+
+import base64
+import gc
+import io
+import re
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.figures.style import DARK, STYLE
+from generator.numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
+    """The figure that ``draw`` makes of ``inputs``, as SVG, the same bytes for the same numbers, light or dark as its page is."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # The reader's own fonts draw it.
+        buffer = io.StringIO()
+        _save(draw(*inputs), buffer)
+    gc.collect(1)  # The parts of a figure refer to each other, and would stay until many more have come.
+    text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
+    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it fills the window; the box keeps its shape.
+    text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
+    return text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1).encode()
+
+
+def _save(figure: "Figure", file: io.StringIO) -> None:
+    """``figure.savefig`` alone would draw all of it once more, to nowhere, for the sake of the layout."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    FigureCanvasSVG(figure)  # Text is measured as it will be drawn.
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) if not axis.get_label_text()):
+        axis.set_label_coords(0, 0)  # Else a place clear of all ticks would be sought for a label that is not there.
+    engine, dpi = figure.get_layout_engine(), figure.dpi
+    if engine is not None:
+        engine.execute(figure)  # It leaves the resolution of SVG behind; images are drawn at the figure's own.
+        figure.set(layout_engine=None, dpi=dpi)
+    figure.savefig(file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+
+
+def _scheme_css() -> str:
+    dark = "".join(
+        f'[style*="{what}: {light}"]{{{what}:{colour}!important}}' for light, colour in DARK.items() for what in ("fill", "stroke")
+    )
+    return (
+        ":root{color-scheme:light dark}text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif!important}"
+        f"image{{image-rendering:pixelated}}@media(prefers-color-scheme:dark){{{dark}}}"
+    )
+
+
+def _short_numbers(match: re.Match[str]) -> str:
+    short = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), match[0])
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", short)
+
+
+def _palette_png(match: re.Match[str]) -> str:
+    from PIL import Image
+
+    pixels: Array = np.array(Image.open(io.BytesIO(base64.b64decode(match[1]))).convert("RGBA"))
+    whole, index = np.unique(pixels.view(">u4").astype(np.uint32), return_inverse=True)  # Numbers are sorted faster than rows of four.
+    if whole.size > 256:
+        return match[0]
+    colours = whole.astype(">u4").view(np.uint8).reshape(-1, 4)
+    picture = Image.fromarray(index.reshape(pixels.shape[:2]).astype(np.uint8), "P")
+    picture.putpalette(colours[:, :3].tobytes())
+    buffer = io.BytesIO()
+    picture.save(buffer, format="PNG", optimize=True, transparency=colours[:, 3].tobytes())
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -1,0 +1,183 @@
+"""One checkpoint, from opening its files to the last figure."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from threadpoolctl import threadpool_limits
+
+from generator import analyses, schemes
+from generator.checkpoints import sources
+from generator.checkpoints.model import input_layer
+from generator.checkpoints.model.config_json import facts
+from generator.checkpoints.model.module_tree import layout
+from generator.contracts import (
+    Analysis,
+    Checkpoint,
+    Encoding,
+    Files,
+    Label,
+    Outcome,
+    OwnLayer,
+    Reading,
+    Result,
+    Results,
+    Scheme,
+    Source,
+    Subject,
+    discovery,
+)
+from generator.contracts.by_itself import said
+from generator.encodings import Form, Rotation
+from generator.errors import NotApplicableError, NotReachedError, RowError
+from generator.figures.panels import thumbnail
+from generator.figures.style import REFERENCE as REFERENCE_COLOUR
+from generator.figures.style import SERIES, short
+from generator.figures.svg import svg
+
+AT_ONCE = 8  # Questions under way together.
+THUMBNAIL = 96  # positions
+REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint that is one has a colour of its own.
+
+
+@dataclass(frozen=True)
+class Task:
+    """One row with all that its process needs to know of the others: its colour, and whether its source answers.
+
+    own, received: what ``ask`` returned and how many bytes came for it, where that was called before
+    """
+
+    checkpoint: Checkpoint
+    colour: str
+    offline: bool
+    own: OwnLayer | None = field(default=None, compare=False)
+    received: int = field(default=0, compare=False)
+
+
+def all_sources() -> tuple[Source, ...]:
+    return discovery.load(sources, Source)
+
+
+def all_schemes() -> tuple[Scheme, ...]:
+    return discovery.load(schemes, Scheme)
+
+
+def all_analyses() -> tuple[Analysis, ...]:
+    return discovery.load(analyses, Analysis)
+
+
+def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
+    """A task for each row; every source that is needed is asked once whether it answers, and then what its revisions stand for now."""
+    used = {checkpoint.source for checkpoint in checkpoints}
+    sources = {source.key: source for source in all_sources() if source.key in used}
+    silent = {key for key, source in sources.items() if offline or not _reached(source)}
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        pinned = threads.map(lambda row: sources[row.source].pin(row, row.source in silent), checkpoints)
+        return [Task(row, SERIES[index % len(SERIES)], row.source in silent) for index, row in enumerate(pinned)]
+
+
+def study(task: Task) -> Outcome:
+    """What the atlas has to say of one checkpoint; whatever goes wrong is part of the answer."""
+    try:
+        with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
+            return _study(task)
+    except RowError as error:
+        return failed(task, str(error))
+    except NotReachedError as error:
+        return replace(failed(task, str(error)), status="not reached")
+    except MemoryError:
+        raise  # Whoever set the limit can name it.
+    except Exception as error:  # noqa: BLE001  # A bug of ours, or a disk's, must not take the other checkpoints' pages with it.
+        if isinstance(error, OSError) and error.filename:
+            return failed(task, f"{error.filename}: {error.strerror}; expected a file that can be read")
+        return failed(task, f"unexpected {type(error).__name__}: {error}")
+
+
+def ask(task: Task) -> OwnLayer:
+    """What the model's own embedding layer returns for the row's sentence; it may take torch and a model's code.
+
+    errors: as those of ``input_layer.read`` and ``open_files``
+    """
+    return input_layer.ask(open_files(task.checkpoint, task.offline), task.checkpoint)
+
+
+def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
+    """The files of a checkpoint, from whichever source it names.
+
+    errors: RowError, NotReachedError
+    """
+    source = next(source for source in all_sources() if source.key == checkpoint.source)
+    return source.open(checkpoint, offline)
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    """Every encoding that any scheme finds, in order of the schemes; a decoder comes after what it decodes."""
+    found = [encoding for scheme in all_schemes() for encoding in scheme.find(files)]
+    return sorted(found, key=lambda encoding: encoding.part == "decoder")
+
+
+def _reached(source: Source) -> bool:
+    try:
+        source.reach()
+    except NotReachedError:
+        return False
+    return True
+
+
+def failed(task: Task, reason: str) -> Outcome:
+    """What is said of a row of which nothing comes."""
+    return Outcome(task.checkpoint, "failed", reason)
+
+
+def _study(task: Task) -> Outcome:
+    checkpoint = task.checkpoint
+    files = open_files(checkpoint, task.offline)
+    encodings = find(files)
+    subjects = input_layer.subjects(files, checkpoint, encodings, task.own)
+    titles = [f"{checkpoint.title} · {encoding.part}" if len(encodings) > 1 else checkpoint.title for encoding in encodings]
+    return Outcome(
+        checkpoint,
+        "ok",
+        revision=files.revision,
+        facts=facts(files.config, files.where),
+        layout=layout(files.tensors),
+        readings=tuple(_read(subject, Label(short(title), task.colour)) for subject, title in zip(subjects, titles, strict=True)),
+        looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),
+    )
+
+
+def _read(subject: Subject[Form], label: Label) -> Reading:
+    results = {analysis.key: _compute(analysis, subject) for analysis in all_analyses()}
+    drawings, alts = {}, {}
+    for analysis in all_analyses():
+        shown = _beside_reference(analysis, subject, label, results[analysis.key])
+        for spec in analysis.figures if shown else ():
+            name = f"{analysis.key}-{spec.key}"
+            drawings[name], alts[name] = svg(spec.draw, shown), spec.alt(shown)
+    picture = svg(thumbnail, subject.encoding.form.kernel(THUMBNAIL).mean(axis=0))
+    form = subject.encoding.form
+    encoding = replace(subject.encoding, form=form.settled if isinstance(form, Rotation) else form)
+    return Reading(encoding, label, results, drawings, alts, picture)
+
+
+def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
+    form = subject.encoding.form
+    if not isinstance(form, analysis.forms):
+        return Result(reason=f"it asks about another form of encoding, and this one is {form.noun}")
+    try:
+        return analysis.compute(subject)
+    except NotApplicableError as error:
+        return Result(reason=str(error))
+
+
+def _beside_reference(analysis: Analysis, subject: Subject[Form], label: Label, result: Result) -> Results:
+    """The result, and where its form has a reference that differs from it, that of the reference at its side."""
+    if result.reason is not None:
+        return {}
+    reference = subject.encoding.form.reference
+    if reference is None:
+        return {label: result}
+    try:
+        return {label: result, REFERENCE: said(analysis.compute, reference)}
+    except NotApplicableError:
+        return {label: result}

@@ -1,0 +1,80 @@
+"""What the program and its libraries are: all that decides numbers and pages beside the checkpoints."""
+
+import os
+import platform
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+from generator import PROGRAM, __version__
+from generator.cache.fingerprint import of_contents, of_parts
+from generator.contracts import TIMES
+from generator.errors import RefusedError
+
+ROOT = Path(__file__).parents[2]
+LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
+HTML = ("mkdocs", "mkdocs-material")
+# What decides the outcome of one checkpoint, rooms and files: a change elsewhere makes pages anew, and no numbers.
+EVALUATED_BY = (
+    "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py", "figures", "numerics", "schemes", "text.py",
+    "pipeline/evaluate.py", "pipeline/jobs.py", "pipeline/result_store.py", "pipeline/versions.py", "pipeline/worker.py",
+)  # fmt: skip
+
+
+def all_versions() -> dict[str, str]:
+    """Versions by name."""
+    return {PROGRAM: __version__, **{library: version(library) for library in LIBRARIES}}
+
+
+def code() -> str:
+    """Digest of the program and of the versions of Python and of every library that it asks for."""
+    return of_parts((of_contents((ROOT / "generator",)), _required()))
+
+
+def studying() -> str:
+    """As ``code``, of what decides the outcome of one checkpoint."""
+    return of_parts((of_contents(ROOT / "generator" / place for place in EVALUATED_BY), _required()))
+
+
+def rendering() -> str:
+    """Digest of the versions of what mkdocs and its theme ask for in their turn, such as Markdown: they decide what HTML is made of a page."""
+    return of_parts(sorted(set(_installed(requirement for name in HTML for requirement in requires(name) or ()))))
+
+
+def _required() -> list[tuple[str, str]]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [("python", platform.python_version()), *_installed(project["dependencies"])]
+
+
+def _installed(requirements: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Name and version of each that is there; other systems and extras may ask for more."""
+    for requirement in requirements:
+        name = re.split(r"[^\w.-]", requirement)[0]
+        with suppress(PackageNotFoundError):
+            yield name, version(name)
+
+
+def given_time() -> int | None:
+    """SOURCE_DATE_EPOCH, by which whoever builds sets the date of what is built; None without it.
+
+    errors: RefusedError
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdecimal() and int(given) in TIMES):
+        raise RefusedError(f"SOURCE_DATE_EPOCH: found {given!r}; expected seconds since 1970")
+    return int(given)
+
+
+def commit_time() -> int | None:
+    """When the program last changed, in seconds since 1970; None outside its repository."""
+    command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+    try:
+        return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        return None

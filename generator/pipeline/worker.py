@@ -1,0 +1,101 @@
+"""What is done elsewhere than in the main process, and the interfaces of those who do it."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import Protocol
+
+from threadpoolctl import threadpool_limits
+
+from generator.checkpoints.hub.retries import haste
+from generator.contracts import Maker
+from generator.pipeline.evaluate import Task, all_sources, ask, study
+from generator.pipeline.result_store import Store, pack, packed
+
+FEW = 8  # rows
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a worker sends back: a packed outcome, if it has not put that into the store itself, and what it took."""
+
+    packed: bytes | None
+    seconds: float
+    received: int
+
+
+class Workers(Protocol):
+    """Whoever does the work: processes on this machine or on others."""
+
+    def submit(self, task: Task, kept: Store, key: str) -> "Future[Done]":
+        """Do ``attempt`` of a task sometime; whoever shares no disk with the store leaves it out."""
+
+    def reason(self, error: BaseException) -> str:
+        """What an error says of the worker that it comes from."""
+
+
+class Makers(Protocol):
+    """Whoever makes all else: processes on this machine, which read results from its own disk."""
+
+    def make(self, maker: Maker) -> "Future[bytes]":
+        """Do ``made`` of it sometime."""
+
+    def reason(self, error: BaseException) -> str:
+        """As that of workers."""
+
+
+class Crew(Workers, Makers, Protocol):
+    """Who does both."""
+
+
+@dataclass(frozen=True)
+class Crews:
+    """Who does what, each started when called for.
+
+    here: given how many rows are new, those who study them and draw what compares them; alone: one process that shares nothing with others
+    elsewhere: given the same number, those who study in their place
+    few: with more new rows than these nobody works alone, since it is faster if each asks for itself
+    """
+
+    here: Callable[[int], AbstractContextManager[Crew]]
+    alone: Callable[[], AbstractContextManager[Makers]]
+    elsewhere: Callable[[int], AbstractContextManager[Workers]] | None = None
+    few: int = FEW
+
+
+def received() -> int:
+    """Bytes that came to this process over the network."""
+    return sum(source.received() for source in all_sources())
+
+
+def attempt(task: Task, kept: Store | None = None, key: str = "") -> Done:
+    """The study of one task, by whichever process this is; what succeeds goes to ``kept``, where that is at hand, and all else back.
+
+    errors: MemoryError
+    """
+    begun, before = monotonic(), received()
+    outcome, sent = study(task), None
+    try:
+        if kept is None or outcome.status != "ok":
+            sent = pack(outcome)
+        else:
+            kept.put(key, packed(outcome))
+    except OSError:
+        sent = pack(outcome)  # Whoever waits for it will say what is wrong with the disk.
+    return Done(sent, monotonic() - begun, received() - before + task.received)
+
+
+def answer(task: Task) -> bytes:
+    """What ``ask`` says of one task, or None where something is wrong, and how many bytes came over the network for it, packed."""
+    own, before = None, received()
+    with suppress(Exception), haste():  # The study meets it again, waits for it and tells it.
+        own = ask(task)
+    return pack((own, received() - before))
+
+
+def made(make: Maker) -> bytes:
+    """What ``make`` returns, by whichever process this is."""
+    with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
+        return make()

@@ -1,0 +1,91 @@
+"""Learned absolute position embeddings: a table whose rows are trained like word vectors."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.checkpoints.model.config_json import family
+from generator.checkpoints.model.position_tables import as_encoding, layout_of, stored_tables, vectors
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Scheme
+from generator.encodings import Form
+from generator.figures.panels import Panel, image_panels
+from generator.figures.style import DIVERGING, INK
+from generator.schemes.learned.patch_tables import as_encoding as of_patches
+from generator.schemes.learned.patch_tables import patch_tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    tables = [(table, vectors(files, table)) for table in stored_tables(files)]
+    beside = _beside(files.config)
+    found = [as_encoding(files, table, rows, SCHEME.key, beside) for table, rows in tables if layout_of(table, rows) is None]
+    return found + [of_patches(files, table, SCHEME.key) for table in patch_tables(files)]
+
+
+def _beside(config: Json) -> tuple[str, ...]:
+    """What else tells position in this family, where it is not shown or is in doubt."""
+    attention = config.get("attn_config")
+    if family(config) == MPT and isinstance(attention, Mapping) and attention.get("alibi") is False:
+        return (IGNORED,)
+    return (BESIDE[family(config)],) if family(config) in BESIDE else ()
+
+
+MPT = "mpt"
+IGNORED = (
+    "config.json asks for no ALiBi, so the model was trained with this table. The code of transformers for this family has no place for the "
+    "table and adds ALiBi all the same; loaded there, the model is not the one that was trained."
+)
+BESIDE = {
+    "bros": "Besides, sinusoids of the differences between two words' boxes, through a learned map, are multiplied with the query; these are not shown.",
+}
+TOKENS = ("the", "cat", "and", "the", "dog")
+
+
+def _numbers() -> Numbers:
+    """Vectors drawn at random, one for each word and one for each position: (n_tokens, 16) each, and their sum."""
+    draws = np.random.default_rng(0)
+    words, positions = draws.normal(size=(len(TOKENS), 16)), draws.normal(size=(len(TOKENS), 16))
+    words = words[[TOKENS.index(token) for token in TOKENS]]  # One vector for each word, wherever it stands.
+    return {"words": words, "positions": positions, "sum": words + positions}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    titles = {"words": "word vectors", "positions": "rows of the table", "sum": "their sum"}
+    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    figure = image_panels(shown, (-3.0, 3.0), DIVERGING, ("dimension", "position", "value"), square=False)
+    for axes in figure.axes[:3]:
+        axes.set_yticks(range(len(TOKENS)), [f"{position} {token}" for position, token in enumerate(TOKENS)])
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    before, after = (np.linalg.norm(numbers[name][0] - numbers[name][3]) for name in ("words", "sum"))
+    size = " by ".join(str(count) for count in numbers["sum"].shape)
+    return f"Three heat maps of {size}: word vectors, rows of the table, their sum. The two rows of “the” are {before:.2f} apart before, {after:.2f} after."
+
+
+PICTURE = Picture(
+    caption="What adding a table does: “the” has one word vector, and two different sums at positions 0 and 3. All numbers here are random; what training makes of them is on the pages of the checkpoints.",
+    how_to_read=(
+        "One row for each token, one column for each dimension. On the left, the rows of the two “the” are the same; in the middle no two rows are. "
+        "On the right each cell is the sum of the two to its left, and the two “the” can be told apart."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
+SCHEME = Scheme(
+    key="learned",
+    title="Learned table",
+    also=("learned positional embedding", "absolute position embedding (BERT, GPT-2, ViT)"),
+    summary="One trained vector for each position, added to the vector of the word or image patch before the first layer.",
+    looked_for="a position table among the tensors (position_embeddings, wpe, embed_positions, pos_embed …)",
+    order=10,
+    find=find,
+    picture=PICTURE,
+)

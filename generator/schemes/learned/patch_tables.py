@@ -1,0 +1,82 @@
+"""Tables of images that are not one matrix added as it stands: one for rows and one for columns, or one behind a gate."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from generator.checkpoints.model.patch_grid import lattice
+from generator.contracts import Encoding, Files, Provenance
+from generator.encodings import Form, PositionTable
+from generator.errors import RowError
+from generator.numerics.arrays import Floats, frozen
+
+SUM = "A patch gets the sum of two vectors, one for its row and one for its column, each from a table of its own."
+AXIS = re.compile(r"(^|\.)(row|column)_embedder\.weight$")  # Pix2Struct, Kosmos 2.5
+BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
+SIDES = ("columns", "rows")  # In the order in which Gemma 4 stores them.
+WINDOW = re.compile(r"(^|\.)pos_embed_window$")  # SAM 2
+GATED = re.compile(r"(^|\.)gated_positional_embedding\.embedding$")  # Mllama
+
+
+@dataclass(frozen=True)
+class PatchTable:
+    """A table of patches: the tensor and the part that it is of, its form and how it was read."""
+
+    name: str
+    part: str
+    form: PositionTable
+    notes: tuple[str, ...]
+
+
+def patch_tables(files: Files) -> Iterator[PatchTable]:
+    """Every such table of a checkpoint."""
+    for name, tensor in files.tensors.items():
+        shape = tensor.shape
+        if min(shape, default=0) < 1:
+            continue
+        if (axis := AXIS.search(name)) and len(shape) == 2:
+            yield _side(name, f"{axis[2]}s", frozen(files.tensor(name)))
+        elif BOTH_AXES.search(name) and len(shape) == 3 and shape[0] == 2 and shape[1] != 2:
+            stored = files.tensor(name)
+            yield from (_side(name, side, frozen(rows)) for side, rows in zip(SIDES, stored, strict=True))
+        elif WINDOW.search(name) and len(shape) == 4 and shape[0] == 1:
+            yield _window(name, files.tensor(name)[0])
+        elif GATED.search(name) and len(shape) == 2:
+            yield _gated(files, name)
+
+
+def as_encoding(files: Files, table: PatchTable, scheme: str) -> Encoding[Form]:
+    """The record of such a table that follows ``scheme``."""
+    return Encoding(table.part, scheme, table.form, Provenance.of(files, table.name), table.notes)
+
+
+def _side(name: str, side: str, vectors: Floats) -> PatchTable:
+    return PatchTable(name, f"vision {side}", PositionTable(vectors), (SUM, f"This is the table of the {side}."))
+
+
+def _window(name: str, stored: Floats) -> PatchTable:
+    """stored: (width, rows, columns)"""
+    width, rows, columns = stored.shape
+    laid = f"This table of {rows} rows by {columns} columns is laid over the grid of patches again and again, and added to the other one."
+    vectors = frozen(np.moveaxis(stored, 0, -1).reshape(-1, width))
+    return PatchTable(name, "vision within a window", PositionTable(vectors, grid=(rows, columns)), (laid,))
+
+
+def _gated(files: Files, name: str) -> PatchTable:
+    """What is added to every tile: the stored table times 1 − tanh(gate)."""
+    gate_name = name.removesuffix("embedding") + "gate"
+    shape = files.tensors[gate_name].shape if gate_name in files.tensors else None
+    if shape is None or math.prod(shape) != 1:
+        raise RowError(f"{files.where}: {gate_name} has shape {shape}; expected one number, the gate of {name}")
+    share = 1.0 - math.tanh(float(files.tensor(gate_name).reshape(-1)[0]))
+    stored = files.tensor(name)
+    patches = lattice(name, len(stored), files.config)
+    vectors = frozen(share * stored[patches.before : len(stored) - patches.after])
+    gated = f"The model adds this table times 1 − tanh(gate) = {share:.4g}, and so it is shown."
+    tiles = "A second table, for each shape of the image and each of its tiles, is added times tanh(gate); it is not shown."
+    laid = f"{patches.grid[0]} rows by {patches.grid[1]} columns, {patches.source}" if patches.grid else "no grid is known for them"
+    counted = f"The tensor has {len(stored):,} rows; {patches.before} of a special token are left out, the others are patches: {laid}."
+    return PatchTable(name, "vision", PositionTable(vectors, patches.before, patches.grid), (gated, tiles, counted))

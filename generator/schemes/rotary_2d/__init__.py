@@ -1,0 +1,154 @@
+"""Rotary position embedding of images: part of a head turns with the row of the patch, part with its column."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isqrt, pi
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from generator.checkpoints.model.config_json import family
+from generator.checkpoints.model.patch_grid import DEEPEST, Grid, own_grids
+from generator.checkpoints.model.stacks import defaults
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
+from generator.encodings import BASE, Form, Rotation
+from generator.figures.panels import Panel, image_panels
+from generator.figures.style import INK, SEQUENTIAL
+from generator.schemes.rotary_2d.families import OWN, SIDE, Found, base_of, head_dim_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Families by what their code does; each name may go on with one of ENDS. All count patches but DINOv3, which counts from −1 to 1.
+SAME = frozenset(
+    {"qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp", "qwen2_5_omni", "qwen3_omni_moe",
+     "glm4v", "glm4v_moe", "glm_ocr", "glm5_next", "paddleocr_vl", "video_llama_3", "mlcd", "kimi_k25", "exaone4_5",
+     "ernie4_5_vl_moe", "cohere_compass", "gemma4", "muse_glimmer", "muse_spark", "dots3_note", "inkling2", "lfm3_vl", "step3p5", "llama4"}
+)  # fmt: skip
+BY_TURNS = frozenset({"pixtral"})
+CENTRED = frozenset({"dinov3_vit", "eomt_dinov3", "sapiens2"})
+CENTRED_BASE = 100.0
+ENDS = ("_vision_encoder", "_vision_model", "_vision")
+
+
+@dataclass(frozen=True)
+class Tower:
+    """A model of images: its family, and what its config says, the family's own defaults included."""
+
+    kind: str
+    config: Json
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    towers = list(_towers(files.config, "", 0))
+    several = len(towers) > 1
+    return [
+        Encoding(f"vision {index}{along}" if several else f"vision{along}", SCHEME.key, form, Provenance("config.json"), notes)
+        for index, tower in enumerate(towers)
+        for along, form, notes in _rotations(tower, files.where)
+    ]
+
+
+def _towers(config: Any, outer: str, depth: int) -> Iterator[Tower]:
+    if not isinstance(config, dict) or depth > DEEPEST:
+        return
+    named = family(config) if "model_type" in config else outer
+    kind = next((named.removesuffix(end) for end in ENDS if named.endswith(end)), named)
+    own = OWN[kind][0] if kind in OWN else "patch_size"
+    if kind in SAME | BY_TURNS | CENTRED | OWN.keys() and own in config and "vocab_size" not in config:
+        yield Tower(kind, {**_usual(kind, own), **{key: value for key, value in config.items() if value is not None}})
+        if own == "patch_size":
+            return
+    for value in config.values():
+        yield from _towers(value, kind, depth + 1)
+
+
+def _usual(kind: str, key: str) -> Json:
+    found = (defaults(f"{kind}{end}") for end in (*ENDS, ""))
+    return next((each for each in found if key in each), {})
+
+
+def _rotations(tower: Tower, where: str) -> Iterator[Found]:
+    if tower.kind in OWN:
+        yield from OWN[tower.kind][1](tower.config, where)
+        return
+    head_dim = head_dim_of(tower.config, where)
+    quarter, half = head_dim // 4, head_dim // 4 * 2
+    base = base_of(tower.config, CENTRED_BASE if tower.kind in CENTRED else BASE, where)
+    rows, columns, said = _grid(tower.config)
+    shared = f"Of the {head_dim} components of each head, {half} turn with the row of the patch and {half} with its column ({quarter} pairs each)"
+    if tower.kind in BY_TURNS:
+        note = f"{shared}: of one series of {2 * quarter} frequencies by base {base:g}, rows have the first, the third …, columns the second, the fourth …. {said}"
+        yield " rows", Rotation(base, half, head_dim, rows), (note,)
+        yield " columns", Rotation(base, half, head_dim, columns, step=base ** (-2.0 / head_dim)), (note,)
+        return
+    note = f"{shared}, by the same {quarter} frequencies of base {base:g}; shown is one of the two. {said}"
+    if tower.kind not in CENTRED:
+        yield "", Rotation(base, half, head_dim, max(rows, columns)), (note,)
+        return
+    centred = "Patches are not counted: the image reaches from −1 to 1 both ways, and 1 is a full turn of 2π, so patches of a finer grid are nearer."
+    for along, side in ((" rows", rows), (" columns", columns)) if rows != columns else (("", rows),):
+        yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), (note, centred)
+
+
+def _grid(config: Json) -> tuple[int, int, str]:
+    """Rows and columns of patches, and where the numbers come from."""
+    stored = config.get("num_position_embeddings")
+    if stated := next(own_grids(config), None):
+        return *stated, _said(stated, "as config.json says")
+    if isinstance(stored, int) and (side := isqrt(max(stored, 0))) > 1:
+        return side, side, _said((side, side), "as its stored table has")
+    return SIDE, SIDE, f"The model takes images of any size; a side of {SIDE} patches is shown."
+
+
+def _said(grid: Grid, source: str) -> str:
+    return f"The grid has {grid[0]} rows and {grid[1]} columns, {source}."
+
+
+REACH = 13  # Patches each way, as in an image of 14 × 14.
+
+
+def _numbers() -> Numbers:
+    """Mean cosine of the angles for each offset in rows and columns, for a head of 64 components: (27, 27) each."""
+    along = Rotation(BASE, 32, 64, REACH + 1).by_offset(REACH + 1)[np.abs(np.arange(-REACH, REACH + 1))]
+    rows, columns = np.meshgrid(along, along, indexing="ij")
+    return {"rows": rows, "columns": columns, "all": (rows + columns) / 2}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    titles = {"rows": "pairs for rows", "columns": "pairs for columns", "all": "all pairs"}
+    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    figure = image_panels(shown, (0.5, 1.0), SEQUENTIAL, ("columns across", "rows down", "mean cosine"), square=True)
+    for axes in figure.axes[: len(shown)]:
+        axes.set_xticks([0, REACH, 2 * REACH], [f"−{REACH}", "0", f"{REACH}"])
+        axes.set_yticks([0, REACH, 2 * REACH], [f"−{REACH}", "0", f"{REACH}"])
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    side, both = numbers["all"][REACH, -1], numbers["all"][-1, -1]
+    return f"Three images over offsets of up to {REACH} patches: level stripes, upright stripes, and their mean, a cross that is 1 in the middle, {side:.2f} at its arms' ends, {both:.2f} in the corners."
+
+
+PICTURE = Picture(
+    caption="What the rotation makes of an offset between two patches, for a head of 64 components with base 10,000.",
+    how_to_read=(
+        "The middle is the patch that looks; a cell above it is for a patch that lies above. Yellow: query and key are turned alike. Half of the pairs count rows alone, half columns alone. "
+        "Together they make a cross: for a patch in the same row, however far, half of the pairs are turned alike, and so for the same column."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
+SCHEME = Scheme(
+    key="rotary_2d",
+    title="Rotary in two dimensions",
+    also=("2-D or axial RoPE", "rotary embedding for images"),
+    summary="Part of each query and key turns by an angle proportional to the patch's row, part by one proportional to its column.",
+    looked_for="a model of images in config.json whose family turns queries and keys by rows and columns (DINOv3, Pixtral, Qwen2-VL …)",
+    order=46,
+    find=find,
+    picture=PICTURE,
+)

@@ -1,0 +1,131 @@
+"""Rotations of images whose code does more than count rows and columns: by time as well, in windows, of a memory, across heads."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from generator.checkpoints.model.config_json import positive, whole
+from generator.checkpoints.model.patch_grid import own_grids
+from generator.contracts import Json
+from generator.encodings import BASE, Rotation
+from generator.errors import RowError
+
+Found = tuple[str, Rotation, tuple[str, ...]]  # What follows "vision" in the part, the rotation along one axis, and how it was read.
+MOST_COMPONENTS = 2**16
+SIDE = 64  # Patches drawn where the config names no size.
+
+
+def head_dim_of(config: Json, where: str) -> int:
+    """How many components a head has, those that four do not divide left out.
+
+    errors: RowError when the config tells no such number
+    """
+    width = config.get("embed_dim") or config.get("hidden_size")
+    heads = config.get("num_heads") or config.get("num_attention_heads")
+    given = config.get("head_dim") or whole(width, f"{where}: hidden_size") // whole(heads, f"{where}: num_attention_heads")
+    return _fit(whole(given, f"{where}: head_dim"), where)
+
+
+def _fit(head_dim: int, where: str, least: int = 4) -> int:
+    if not least <= head_dim <= MOST_COMPONENTS:
+        raise RowError(f"{where}: a head of {head_dim:,} components in the model of images; expected {least} to {MOST_COMPONENTS:,}")
+    return head_dim
+
+
+def base_of(config: Json, usual: float, where: str) -> float:
+    """The base that the config names, under whichever key, or the usual one."""
+    rope = config.get("rope_parameters")
+    inner = rope.get("rope_theta") if isinstance(rope, Mapping) else None
+    return positive(next((each for each in (config.get("rope_theta"), inner) if each is not None), usual), f"{where}: rope_theta")
+
+
+def of_video(config: Json, where: str) -> Iterator[Found]:
+    """A third of each head, cut to whole pairs, turns with each of time, row and column (MiniMax M3)."""
+    head_dim = _fit(head_dim_of(config, where), where, least=6)
+    yield from _thirds("", head_dim, base_of(config, BASE, where), _side(config))
+
+
+def of_vjepa2(config: Json, where: str) -> Iterator[Found]:
+    """The encoder's and the predictor's, whose code gives neighbouring frequencies to the two components of a pair."""
+    side = whole(config.get("crop_size"), f"{where}: crop_size") // whole(config.get("patch_size"), f"{where}: patch_size")
+    own = "In this code the two components of a pair are not turned by one frequency but by two that are neighbours in the series."
+    for along, start in (("", ""), (" predictor", "pred_")):
+        width, heads = (whole(config.get(f"{start}{key}"), f"{where}: {start}{key}") for key in ("hidden_size", "num_attention_heads"))
+        for _, form, notes in _thirds(along, _fit(width // heads, where, least=6), BASE, max(side, 1)):
+            yield along, form, (*notes, own)
+
+
+def _thirds(along: str, head_dim: int, base: float, side: int) -> Iterator[Found]:
+    third = 2 * (head_dim // 3 // 2)
+    still = f"; {head_dim - 3 * third} turn with none" if head_dim > 3 * third else ""
+    note = f"Of the {head_dim} components of each head, {third} turn with time, {third} with the row of the patch and {third} with its column{still}"
+    yield (
+        along,
+        Rotation(base, third, head_dim, side),
+        (f"{note}, by the same {third // 2} frequencies of base {base:g}; shown is one of the three.",),
+    )
+
+
+def in_windows(config: Json, where: str) -> Iterator[Found]:
+    """Layers that see a window count its patches; those that see the whole image count in smaller steps (SAM 3)."""
+    head_dim, base = head_dim_of(config, where), base_of(config, BASE, where)
+    window, side = whole(config.get("window_size"), f"{where}: window_size"), _side(config)
+    note = _halves(head_dim, base)
+    yield " in windows", Rotation(base, head_dim // 4 * 2, head_dim, window), (note, f"Layers of windows count {window} patches each way.")
+    smaller = f"Layers that see the whole image count in steps of {window}/{side}, so that its {side} patches reach as far as a window's {window}."
+    yield " of the whole image", Rotation(base, head_dim // 4 * 2, head_dim, side, step=window / side), (note, smaller)
+
+
+def of_memory(config: Json, where: str) -> Iterator[Found]:
+    """Attention from a frame of a video to those remembered (SAM 2)."""
+    width, rate, heads = (
+        whole(config.get(f"memory_attention_{key}"), f"{where}: memory_attention_{key}")
+        for key in ("hidden_size", "downsample_rate", "num_attention_heads")
+    )
+    older = {"rope_theta": config.get("rope_theta", config.get("memory_attention_rope_theta"))}
+    head_dim, base = _fit(width // (rate * heads), where), base_of({**config, **older}, BASE, where)
+    sizes, coarse = (config.get(f"memory_attention_rope_{key}_sizes") for key in ("feat", "k"))
+    side = (
+        max((whole(each, f"{where}: memory_attention_rope_feat_sizes") for each in sizes), default=SIDE)
+        if isinstance(sizes, list)
+        else SIDE
+    )
+    counted = isinstance(coarse, list) and len(coarse) == 2
+    keys = (f"Keys of the memory are counted in a grid of {' by '.join(f'{each!r:.9}' for each in coarse or ())}.",) if counted else ()
+    told = "Turned are the queries and keys of the attention to remembered frames, and of the attention within a frame before it."
+    yield " memory", Rotation(base, head_dim // 4 * 2, head_dim, side), (_halves(head_dim, base), told, *keys)
+
+
+def across_heads(config: Json, where: str) -> Iterator[Found]:
+    """The whole width is turned before it is split into heads, rows and columns by turns (Efficient LoFTR)."""
+    width, base = _fit(whole(config.get("hidden_size"), f"{where}: hidden_size"), where), base_of(config, BASE, where)
+    half = width // 4 * 2
+    note = f"All {width} components of a query are turned before it is split into heads: pairs turn with the row and the column of the feature by turns"
+    yield (
+        "",
+        Rotation(base, half, width, SIDE),
+        (
+            f"{note}, by the same {half // 2} frequencies of base {base:g}; shown is one of the two.",
+            f"The model takes images of any size; a side of {SIDE} is shown.",
+        ),
+    )
+
+
+def _halves(head_dim: int, base: float) -> str:
+    quarter, half = head_dim // 4, head_dim // 4 * 2
+    return (
+        f"Of the {head_dim} components of each head, {half} turn with the row of the patch and {half} with its column, "
+        f"by the same {quarter} frequencies of base {base:g}; shown is one of the two."
+    )
+
+
+def _side(config: Json) -> int:
+    return max(next(own_grids(config), (SIDE, SIDE)))
+
+
+# Families that need a reading of their own, each with the key of config.json that its part of the config has.
+OWN: Mapping[str, tuple[str, Callable[[Json, str], Iterator[Found]]]] = {
+    "minimax_m3_vl": ("patch_size", of_video),
+    "vjepa2": ("patch_size", of_vjepa2),
+    "sam3_vit_model": ("patch_size", in_windows),
+    **dict.fromkeys(("sam2_video", "edgetam_video", "sam3_tracker_video"), ("memory_attention_hidden_size", of_memory)),
+    "efficientloftr": ("hidden_size", across_heads),
+}

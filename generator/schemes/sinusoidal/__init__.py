@@ -1,0 +1,188 @@
+"""The fixed sinusoid: stored as a tensor, in one of several layouts, or made when the model runs."""
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.checkpoints.model.config_json import family, needed, whole
+from generator.checkpoints.model.patch_grid import own_grids
+from generator.checkpoints.model.position_tables import as_encoding, layout_of, stored_tables, vectors
+from generator.checkpoints.model.stacks import completed, towers
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
+from generator.encodings import Form, PositionTable, sinusoid
+from generator.errors import RowError
+from generator.figures.panels import colour_bar, image, panels
+from generator.figures.style import DIVERGING, SERIES
+from generator.numerics.arrays import frozen
+from generator.schemes.sinusoidal.families import DECLARED, Made, first_angle, made_by
+from generator.schemes.sinusoidal.feature_maps import HEADS, feature_map
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
+FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$")
+SIDES = {"encoder": ("text encoder", "max_text_positions", 450), "decoder": ("speech decoder", "max_speech_positions", 4000)}
+CLIPS = frozenset({"videomae"})
+MOST_VALUES = 2**27  # 1 GB in float64; the longest in use holds a tenth of it.
+COSINES_FIRST = "all cosines in the first half of the vector, all sines in the second, with the exponent k/(d/2 − 1)"
+SAID = {
+    "interleaved": "sines and cosines by turns, as printed in the paper",
+    "halves": "all sines in the first half of the vector, all cosines in the second",
+    "tensor2tensor": "sines and cosines in halves, with the exponent k/(d/2 − 1) of tensor2tensor",
+    "columns first": "half of the vector is the sinusoid of the patch's column, the other half that of its row",
+    "shifted": "sines and cosines by turns, less their mean and then scaled",
+    "rows first": "half of the vector is the sinusoid of the patch's row, the other half that of its column",
+}
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    tables = [(table, vectors(files, table)) for table in stored_tables(files)]
+    stored = [
+        as_encoding(files, table, rows, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {SAID[layout]}.",))
+        for table, rows in tables
+        if (layout := layout_of(table, rows))
+    ]
+    parts = {table.part for table, _ in tables}
+    scaled = _scaled(files)
+    made = [encoding for tower in towers(files.config) for encoding in _made(files, tower.config, parts)]
+    sides = {encoding.part.split()[-1] for encoding in scaled}  # A side has one or the other.
+    made = [encoding for encoding in made if encoding.part.split()[-1] not in sides]
+    return stored + made + scaled + _of_map(files) + (_of_clips(files) if family(files.config) in CLIPS else [])
+
+
+def _made(files: Files, config: Json, stored: set[str]) -> list[Encoding[Form]]:
+    """What is made at run time; nothing where a part of the same name has a stored table."""
+    declared = config.get("position_embedding_type") == "sinusoidal" or any(config.get(flag) is True for flag in FLAGS)
+    how = made_by(config) or (DECLARED if declared else None)
+    if how is None or (stored if how is DECLARED else stored & {part for part, _ in how.lengths}):
+        return []
+    counted = {part: _n_positions(files, config, keys) for part, keys in how.lengths}
+    return [_encoding(files, config, how, part, length) for part, length in counted.items() if length]
+
+
+def _scaled(files: Files) -> list[Encoding[Form]]:
+    """The sinusoids that SpeechT5 multiplies by a trained number each (Li et al. 2019, arXiv 1809.08895, section 3.2)."""
+    return [_times(files, name, *SIDES[match[2]]) for name in files.tensors if (match := FACTOR.search(name))]
+
+
+def _times(files: Files, name: str, part: str, key: str, usual: int) -> Encoding[Form]:
+    tensor = files.tensors[name]
+    n_positions = whole(files.config.get(key, usual), f"{files.where}: {key}")
+    d_model = needed(files.config, "d_model", files.where)
+    if math.prod(tensor.shape) != 1 or not 0 < n_positions * d_model <= MOST_VALUES:
+        raise RowError(f"{files.where}: {name} has shape {tensor.shape}, for {n_positions:,} × {d_model:,} values; expected one number")
+    factor = float(files.tensor(name).reshape(-1)[0])
+    form = PositionTable(frozen(factor * sinusoid(n_positions, d_model)))
+    note = f"It is made when the model runs: {SAID['interleaved']}, and multiplied by a trained number, {factor:.4g}, as it is shown."
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note,))
+
+
+def _of_map(files: Files) -> list[Encoding[Form]]:
+    """The sinusoid of a head for detection or segmentation, over the map that its config tells of."""
+    known = family(files.config) in HEADS  # Only then are the family's defaults worth the import of transformers.
+    found = feature_map(completed(files.config), files.where) if known else None
+    if found is None:
+        return []
+    form = PositionTable(found.vectors, grid=found.grid)
+    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=found.vectors.shape), (found.note,))]
+
+
+def _of_clips(files: Files) -> list[Encoding[Form]]:
+    """The sinusoid of patches of a clip, which are numbered through all of its frames."""
+    grid = next(own_grids(files.config), None)
+    if grid is None:
+        raise RowError(f"{files.where}: config.json tells no image_size and patch_size; expected both, for the clip's patches are counted")
+    frames, deep = (
+        whole(files.config.get(key, usual), f"{files.where}: {key}") for key, usual in (("num_frames", 16), ("tubelet_size", 2))
+    )
+    steps = frames // deep
+    shape = steps * grid[0] * grid[1], needed(files.config, "d_model", files.where)
+    if not 0 < shape[0] * shape[1] <= MOST_VALUES:
+        raise RowError(f"{files.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected 1 to {MOST_VALUES:,} values")
+    counted = f"Patches are counted through the clip, step by step and row by row: {steps} steps of {grid[0]} rows by {grid[1]} columns."
+    note = f"No tensor holds it; it is made when the model runs: {SAID['interleaved']}. {counted}"
+    form = PositionTable(sinusoid(*shape))
+    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,))]
+
+
+def _encoding(files: Files, config: Json, how: Made, part: str, length: int) -> Encoding[Form]:
+    shape = length - how.skipped, _width(files, config, how)
+    if shape[0] < 1:
+        raise RowError(f"{files.where}: {length:,} positions, of which the first {how.skipped} are not used; expected more")
+    if shape[0] * shape[1] > MOST_VALUES:
+        raise RowError(f"{files.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected at most {MOST_VALUES:,} values")
+    first_row = first_angle(config, how)
+    table = sinusoid(first_row + shape[0], shape[1], how.layout)[first_row:]
+    if how.cosines_first:
+        table = np.roll(table, shape[1] // 2, axis=1)
+    if how.scaled:
+        table = table / np.sqrt(shape[1])
+    said = COSINES_FIRST if how.cosines_first else SAID[how.layout]
+    counts = f" The first position has the angles of number {first_row}." if first_row else ""
+    scaled = " Its values are divided by the square root of the width." if how.scaled else ""
+    note = f"No tensor holds it; it is made when the model runs: {said}.{counts}{scaled}"
+    return Encoding(part, SCHEME.key, PositionTable(frozen(table), first_row), Provenance("config.json", shape=shape), (note,))
+
+
+def _width(files: Files, config: Json, how: Made) -> int:
+    if not how.width:
+        return needed(config, "d_model", files.where)
+    return math.prod(whole(config.get(key), f"{files.where}: {key}") for key in how.width)
+
+
+def _n_positions(files: Files, config: Json, keys: tuple[str, ...]) -> int:
+    """How many the config speaks of; 0 where it has none of the keys that would say so."""
+    if not keys:
+        return needed(config, "n_positions", files.where)
+    return sum(whole(config[key], f"{files.where}: {key}") for key in keys if config.get(key) is not None)
+
+
+def _numbers() -> Numbers:
+    """A table of 64 positions × 32 dimensions, and for the table of width 768 the cosine of position 0 with all others."""
+    wide = sinusoid(128, 768)
+    return {"waves": sinusoid(64, 32), "cosines": wide @ wide[0] / (wide[0] @ wide[0])}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (left, right) = panels(2, height=3.2)
+    picture = image(left, numbers["waves"], (-1.0, 1.0), DIVERGING, share=2)
+    left.set_title("64 positions, 32 dimensions")
+    left.set(xlabel="dimension", ylabel="position")
+    colour_bar(figure, picture, [left], "value")
+    right.plot(numbers["cosines"], color=SERIES[0])
+    right.set_title("768 dimensions")
+    right.set(xlabel="offset (positions)", ylabel="cosine of two positions", ylim=(0.0, 1.02), xlim=(0, 127))
+    right.grid(axis="y")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    near, far = numbers["cosines"][[1, 10]]
+    return f"On the left a heat map with waves that are longer from dimension to dimension. On the right a line that falls from 1 to {near:.3f} at offset 1, {far:.3f} at 10."
+
+
+PICTURE = Picture(
+    caption="Left, a small table: sines and cosines by turns. Right, how alike two positions are in a table of the usual width.",
+    how_to_read=(
+        "On the left, each column is one wave over the positions: short on the left side, so long on the right that it hardly changes within the picture. "
+        "On the right, the line holds wherever the two positions stand; only their offset counts. It falls steadily as far as offset 43, then in waves."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
+SCHEME = Scheme(
+    key="sinusoidal",
+    title="Sinusoid",
+    also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
+    summary="A fixed table of sines and cosines whose wavelengths grow from 2π to 10000 · 2π positions; nothing is learned.",
+    looked_for="a stored table equal to the sinusoid, or a config that asks for one",
+    order=20,
+    find=find,
+    picture=PICTURE,
+)

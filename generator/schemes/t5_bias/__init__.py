@@ -1,0 +1,197 @@
+"""T5's relative bias: a learned number for each head and bucket of offsets, added to the attention logit."""
+
+import math
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.checkpoints.model.config_json import family, needed, said, whole
+from generator.checkpoints.model.tensor_names import in_order, parts, stack
+from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Published, Scheme
+from generator.encodings import Form, OffsetBias
+from generator.encodings.buckets import buckets, first_distances
+from generator.errors import RowError
+from generator.figures.panels import panels
+from generator.figures.style import MUTED, SERIES
+from generator.numerics.arrays import Array, frozen
+from generator.schemes.t5_bias.families import KINDS, BiasKind
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# UDOP adds up several in its encoder, each with sizes of its own, and then does not use block 0's.
+SUMMED = re.compile(r"(^|\.)encoder\.relative_bias\.biases\.(\d+)\.relative_attention_bias\.weight$")
+INSTEAD_OF = re.compile(r"(^|\.)encoder\.block\.0\.layer\.0\.SelfAttention\.relative_attention_bias\.weight$")
+SUMMED_USUALLY = ({"type": "1d"}, {"type": "horizontal"}, {"type": "vertical"})
+ON_PAGE = {"horizontal": ("across the page", "width"), "vertical": ("down the page", "height")}
+SCALED = frozenset({"layoutlmv3"})  # Adds the bias before it divides by √d.
+MOST_DISTANCE = 100_000
+MOST_SHOWN = 200  # distances, beyond the last bucket's first
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How one table is read: rows for ``n_buckets`` of offsets up to ``max_distance``; one side alone has them all if ``causal``."""
+
+    n_buckets: int
+    max_distance: int
+    causal: bool
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    kinds = {name: kind for name in in_order(files.tensors) if (kind := _kind(files.config, name))}
+    if any((match := SUMMED.search(name)) and match[2] == "0" for name in kinds):
+        kinds = {name: kind for name, kind in kinds.items() if not INSTEAD_OF.search(name)}
+    part = parts({name: f"{stack(name)} {kind.along}".strip() for name, kind in kinds.items()})
+    return [_encoding(files, name, kind, part[name]) for name, kind in kinds.items()]
+
+
+def _kind(config: Json, name: str) -> BiasKind | None:
+    if match := SUMMED.search(name):
+        return _summed(config, int(match[2]))
+    return next((kind for kind in KINDS if re.search(kind.ends, name)), None)
+
+
+def _summed(config: Json, index: int) -> BiasKind | None:
+    """The kind of the encoder's bias number ``index`` in UDOP, whose config lists them."""
+    listed = said(config, "relative_bias_args") or SUMMED_USUALLY
+    entry = listed[index] if isinstance(listed, list | tuple) and index < len(listed) else None
+    if not isinstance(entry, dict):
+        return None
+    along, side = ON_PAGE.get(entry.get("type", ""), ("", ""))
+    hundredths = (
+        f"Offsets are counted in 1/{entry.get('scaling_factor', 100)} of the page's {side}, between the middles of two words' boxes."
+    )
+    n_buckets, distance = entry.get("relative_attention_num_buckets", 32), entry.get("max_distance", 100 if along else 128)
+    summed = "The encoder adds up its biases along the sequence, across the page and down it."
+    return BiasKind("", (None, n_buckets), (None, distance), along, (hundredths, summed) if along else (summed,))
+
+
+def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Form]:
+    sizes = _sizes(files, name, kind)
+    offsets, bucket = _rows(files, kind, sizes)
+    scale, note = _scale(files.config, files.where)
+    table = files.tensor(name)
+    values = frozen(scale * (table.T if kind.by_head else table)[bucket].T)  # (n_heads, n_offsets)
+    form = OffsetBias(values, frozen(offsets), sizes.causal, beyond="constant")
+    told = kind.notes if kind.each_offset or kind.radius else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*told, *note))
+
+
+def _scale(config: Json, where: str) -> tuple[float, tuple[str, ...]]:
+    if family(config) not in SCALED:
+        return 1.0, ()
+    head_dim = needed(config, "d_model", where) // needed(config, "n_heads", where)
+    return 1 / math.sqrt(max(head_dim, 1)), (f"The stored values are divided by √{head_dim} with the logit; so are those shown.",)
+
+
+def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
+    """The offsets that are drawn, and the row that each has: two arrays (n_offsets,)."""
+    if kind.each_offset:
+        offsets = np.arange(-sizes.max_distance, sizes.max_distance)
+        return offsets, offsets + sizes.max_distance
+    reach = sizes.max_distance
+    if kind.radius:
+        key, silent = kind.radius
+        reach = min(whole(said(files.config, key) or silent, f"{files.where}: {key}"), MOST_DISTANCE)
+    offsets = np.arange(-reach, 1 if sizes.causal else reach + 1)
+    return offsets, buckets(offsets, sizes.n_buckets, sizes.max_distance, sizes.causal)
+
+
+def _sizes(files: Files, name: str, kind: BiasKind) -> Sizes:
+    """errors: RowError when config.json and the tensor's shape do not agree"""
+    shape, causal = files.tensors[name].shape[:: -1 if kind.by_head else 1], stack(name) == "decoder"
+    max_distance = _whole(files, *kind.max_distance)
+    n_buckets = 2 * max_distance if kind.each_offset else _whole(files, *kind.n_buckets)
+    enough = len(shape) == 2 and (shape[0] == n_buckets or (kind.has_more and shape[0] > n_buckets))
+    if not enough or n_buckets < 4:
+        expected = f"(heads, {n_buckets} buckets)" if kind.by_head else f"({n_buckets} buckets, heads)"
+        raise RowError(f"{files.where}: {name} has shape {files.tensors[name].shape}; expected {expected}")
+    exact = n_buckets // (2 if causal else 4)
+    if not exact < max_distance <= MOST_DISTANCE:
+        distance = kind.max_distance[0] or "the largest distance"
+        raise RowError(f"{files.where}: {distance} is {max_distance:,}; expected {exact + 1} to {MOST_DISTANCE:,}")
+    return Sizes(n_buckets, max_distance, causal)
+
+
+def _whole(files: Files, key: str | None, silent: object) -> int:
+    found = said(files.config, key) if key else None
+    return whole(silent if found is None else found, f"{files.where}: {key or 'relative_bias_args'}")
+
+
+def _shared(bucket: Array, offsets: Array) -> tuple[str, ...]:
+    last = int(np.min(np.abs(offsets[bucket == bucket[0]])))
+    return (f"All offsets of {last} positions and more share the last bucket of their side.",)
+
+
+def _unused(bucket: Array, n_buckets: int) -> tuple[str, ...]:
+    unused = ", ".join(str(index) for index in sorted(set(range(n_buckets)) - set(bucket.tolist())))
+    return (f"No offset falls into bucket {unused}, so that stored row has no effect and is not drawn.",) if unused else ()
+
+
+def _numbers() -> Numbers:
+    """The bucket of each offset with T5's own sizes, in its encoder and in its decoder."""
+    both, past = np.arange(-128, 129), np.arange(-128, 1)
+    of = {"encoder": buckets(both, 32, 128, causal=False), "decoder": buckets(past, 32, 128, causal=True)}
+    return {"encoder_offsets": both, "decoder_offsets": past, **of}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, axes = panels(2, height=3.0, sharey=None)
+    for each, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
+        each.plot(numbers[f"{name}_offsets"], numbers[name], color=colour, linewidth=0, marker="s", markersize=2.2)
+        each.axvline(0, color=MUTED, linewidth=0.6)
+        each.set_title(name, color=colour)
+        each.set(xlabel="offset: key minus query (positions)", ylabel="bucket", xlim=(-132, 132), ylim=(-1, 32))
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    said = (
+        f"{name}: {np.unique(numbers[name]).size} buckets for offsets {numbers[f'{name}_offsets'][0]} to {numbers[f'{name}_offsets'][-1]}"
+        for name in ("encoder", "decoder")
+    )
+    return "Steps that widen with the distance from offset 0. " + "; ".join(said) + "."
+
+
+PICTURE = Picture(
+    caption="Which of 32 buckets each offset falls into, with T5's own sizes. Every head learns one number for each bucket.",
+    how_to_read=(
+        "All offsets at one height share a learned number. Near 0 every offset has a bucket of its own; further out the steps widen, and the last one "
+        "goes on for ever. The encoder has 16 buckets for the past and 15 for the future; number 16 stays empty. The decoder has all 32 for the past."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
+SCHEME = Scheme(
+    key="t5_bias",
+    title="T5's relative bias",
+    also=("relative position bias", "relative attention bias", "T5 buckets"),
+    summary="A learned number for each head and range of offsets, added to the attention logit. This scheme adds nothing to the input.",
+    looked_for="relative_attention_bias.weight and its like among the tensors (rel_attn_embed, rel_pos_bias …)",
+    order=30,
+    find=find,
+    picture=PICTURE,
+    published=(
+        Published(
+            "First distance of each bucket in an encoder, 32 buckets up to 128",
+            (*map(str, range(9)), "12", "16", "23", "32", "46", "64", "91"),
+            "Raffel et al. 2020 (arXiv 1910.10683), section 2.1, and the code published with it",
+            first_distances,
+            partial(buckets, -np.arange(MOST_SHOWN), 32, 128, causal=False),
+        ),
+        Published(
+            "The same in a decoder",
+            (*map(str, range(17)), "19", "21", "24", "27", "31", "35", "40", "46", "52", "59", "67", "77", "87", "99", "113"),
+            "Raffel et al. 2020, section 2.1, and the code published with it",
+            first_distances,
+            partial(buckets, -np.arange(MOST_SHOWN), 32, 128, causal=True),
+        ),
+    ),
+)

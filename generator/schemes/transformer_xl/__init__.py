@@ -1,0 +1,160 @@
+"""Transformer-XL's relative positions: a sinusoid of the offset through a learned map, and a global bias towards each offset."""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.checkpoints.model.config_json import number, said
+from generator.checkpoints.model.tensor_names import in_order, parts, stack
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.encodings import BASE, Form, OffsetBias
+from generator.errors import RowError
+from generator.figures.panels import Panel, image_panels
+from generator.figures.style import DIVERGING, INK
+from generator.numerics.arrays import Array, Floats, frozen
+from generator.schemes.transformer_xl.audio import mapped
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = 128  # Offsets each way; the formula goes on.
+MOST_WIDE = 2**16
+BIASES = re.compile(r"(^|\.)(r_r_bias|pos_bias_v|bias_v)$")
+POOLED = "r_kernel"  # Of Funnel, whose later blocks have fewer positions.
+# The learned map beside each bias, by the bias's own name. Rows of the map are outputs, except in the first two.
+MAPS = {"r_r_bias": ("r", POOLED), "pos_bias_v": ("linear_pos.weight",), "bias_v": ("relative_k_proj.weight",)}
+HALVES = "r_r_bias"  # XLNet and Funnel have all sines first; conformers have sines and cosines by turns.
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one layer's term is made of. map: (n_heads, head_dim, width); bias: (n_heads, head_dim)."""
+
+    bias: Floats
+    map: Floats
+    halves: bool
+
+
+def sinusoid_of(offsets: Array, width: int, halves: bool) -> Floats:
+    """The sinusoid of query minus key for each offset, key minus query (Dai et al. 2019, arXiv 1901.02860, section 3.3).
+
+    returns: (n_offsets, width)
+    """
+    angles = -offsets[:, None] * BASE ** (-2.0 * np.arange(width // 2) / width)  # (n_offsets, width / 2)
+    pair = (np.sin(angles), np.cos(angles))
+    return np.concatenate(pair, axis=1) if halves else np.stack(pair, axis=-1).reshape(len(offsets), width)
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    maps = {name: map_name for name in in_order(files.tensors) if (map_name := _map_of(files, name))}
+    part = parts({name: stack(name) for name in maps})
+    found = [_encoding(files, name, map_name, part[name]) for name, map_name in maps.items()]
+    return found + [Encoding(of, SCHEME.key, form, origin, notes) for of, form, origin, notes in mapped(files)]
+
+
+def _map_of(files: Files, name: str) -> str | None:
+    match = BIASES.search(name)
+    stems = [name[: match.start(2)] + end for end in MAPS[match[2]]] if match else []
+    return next((stem for stem in stems if stem in files.tensors), None)
+
+
+def _encoding(files: Files, name: str, map_name: str, part: str) -> Encoding[Form]:
+    term = _term(files, name, map_name)
+    _, head_dim, width = term.map.shape
+    reach, clamped = _reach(files)
+    offsets = np.arange(-reach, reach + 1)
+    towards = np.einsum("nd,ndw->nw", term.bias, term.map)  # (n_heads, width)
+    values = towards @ sinusoid_of(offsets, width, term.halves).T / np.sqrt(head_dim)
+    form = OffsetBias(frozen(values), frozen(offsets), causal=False, beyond="constant")
+    provenance = Provenance.of(files, name)
+    return Encoding(part, SCHEME.key, form, provenance, (*_notes(name, map_name, head_dim), *clamped))
+
+
+def _term(files: Files, name: str, map_name: str) -> Term:
+    """errors: RowError when the bias and the map do not have the same heads"""
+    shape, bias = files.tensors[map_name].shape, files.tensors[name].shape
+    halves = name.endswith(HALVES)
+    fits = len(bias) == 2 and len(shape) == (3 if halves else 2) and min(*bias, *shape) > 0 and max(shape) <= MOST_WIDE
+    fits = fits and (shape[1:] == bias if halves else shape[0] == bias[0] * bias[1])
+    width = shape[0] if halves else shape[-1]
+    if not fits or width % 2:
+        raise RowError(f"{files.where}: {name} has shape {bias} and {map_name} {shape}; expected the same heads, and an even width")
+    table = files.tensor(map_name)
+    return Term(files.tensor(name), np.moveaxis(table, 0, 2) if halves else table.reshape(*bias, width), halves)
+
+
+def _reach(files: Files) -> tuple[int, tuple[str, ...]]:
+    """How many offsets each way are shown, and a note where the model holds the last one beyond."""
+    clamp = said(files.config, "clamp_len")
+    if isinstance(clamp, int) and not isinstance(clamp, bool) and 0 < clamp <= SHOWN:
+        return clamp, (f"Offsets beyond {clamp} count as {clamp}.",)
+    shown = min(SHOWN, number(files.config, "n_positions", files.where) or SHOWN)
+    return shown, (f"The formula goes on beyond the {shown} positions each way that are shown.",)
+
+
+def _notes(name: str, map_name: str, head_dim: int) -> tuple[str, ...]:
+    bias, through = (next(word for word in reversed(each.split(".")) if word != "weight") for each in (name, map_name))
+    pooled = ("A layer's positions may stand for several tokens; offsets are counted in tokens.",) if through == POOLED else ()
+    return (
+        f"What is shown depends on position alone: {bias} times the sinusoid of the offset mapped by {through}, divided by √{head_dim}.",
+        "The query is multiplied with the same mapped sinusoid, so it too prefers some offsets to others.",
+        *pooled,
+    )
+
+
+N_SHOWN, HEAD_DIM = 16, 8
+
+
+def _numbers() -> Numbers:
+    """The four products that make a logit, of vectors drawn at random: (n_positions, n_positions) each, query by key."""
+    draws = np.random.default_rng(0)
+    queries, keys = draws.normal(size=(2, N_SHOWN, HEAD_DIM))
+    towards_content, towards_offset = draws.normal(size=(2, HEAD_DIM))
+    offsets = np.arange(1 - N_SHOWN, N_SHOWN)
+    mapped = sinusoid_of(offsets, HEAD_DIM, halves=True) @ draws.normal(size=(HEAD_DIM, HEAD_DIM))  # (n_offsets, head_dim)
+    index = np.arange(N_SHOWN)
+    of_pair = mapped[index[None, :] - index[:, None] + N_SHOWN - 1]  # (n_positions, n_positions, head_dim)
+    products = {
+        "content": queries @ keys.T,
+        "offset": np.einsum("id,ijd->ij", queries, of_pair),
+        "content_bias": np.broadcast_to(keys @ towards_content, (N_SHOWN, N_SHOWN)),
+        "offset_bias": of_pair @ towards_offset,
+    }
+    return {name: product / np.sqrt(HEAD_DIM) for name, product in products.items()}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    titles = {"content": "query · key", "offset": "query · offset", "content_bias": "u · key", "offset_bias": "v · offset"}
+    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    return image_panels(shown, (-4.0, 4.0), DIVERGING, ("key position", "query position", "part of the logit"), square=True)
+
+
+def _alt(numbers: Numbers) -> str:
+    size = len(numbers["content"])
+    return f"Four matrices of {size} by {size} positions: two without a visible order, one the same in every row, one the same along each diagonal."
+
+
+PICTURE = Picture(
+    caption="The four products whose sum is a logit. All numbers here are random; what training makes of the last product is on the pages of the checkpoints.",
+    how_to_read=(
+        "Row: the position that looks; column: the position looked at. The first two change with the query. The third is the same in every row: it favours some keys, "
+        "whoever looks. The fourth is the same along each diagonal: it depends on the offset alone, and is what the atlas shows of a checkpoint."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
+SCHEME = Scheme(
+    key="transformer_xl",
+    title="Transformer-XL's relative positions",
+    also=("relative positional encoding with the biases u and v",),
+    summary="The sinusoid of each offset, through a learned map, is multiplied with the query and with a bias that is the same for all queries.",
+    looked_for="r_r_bias, pos_bias_v or bias_v beside a map of positions among the tensors, or such a map alone in an audio tower of Gemma",
+    order=36,
+    find=find,
+    picture=PICTURE,
+)

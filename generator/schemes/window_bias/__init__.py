@@ -1,0 +1,127 @@
+"""A learned number for each head and two-dimensional offset between patches of a window (Swin, BEiT, LeViT)."""
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.encodings import Form, WindowBias
+from generator.errors import RowError
+from generator.figures.panels import cell_numbers, image, panels
+from generator.figures.style import SEQUENTIAL
+from generator.numerics.arrays import frozen
+from generator.schemes.window_bias.stored import Unfolded, from_network, from_sizes, from_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TABLE = re.compile(r"(^|\.)relative_position_bias_table$")
+SIZES = re.compile(r"(^|\.)attention_biases$")
+NETWORK = re.compile(r"(^|\.)(continuous_position_bias_mlp|cpb_mlp)\.2\.weight$")
+KINDS = (TABLE, SIZES, NETWORK)
+NUMBER = re.compile(r"(?:^|\.)(\w+)\.(\d+)(?=\.)")
+HALVED = re.compile(r"layers\.(\d+)\.blocks\.\d+\.")
+HALVING = re.compile(r"(^|\.)stages\.\d+\.layers\.\d+\.attention_biases$")  # LeViT's layers between two stages.
+FEWER_QUERIES = "This layer halves the grid: only the patches of every second row and column look, at all of them."
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    names = sorted((name for name in files.tensors if any(kind.search(name) for kind in KINDS)), key=_place)
+    parts = {name: _part(name) for name in names}
+    alike = Counter(parts.values())
+    return [_encoding(files, name, part if alike[part] == 1 else f"{part} of {_stem(name)}") for name, part in parts.items()]
+
+
+def _stem(name: str) -> str:
+    """The name of the module that holds it."""
+    return next(kind.sub("", name) for kind in KINDS if kind.search(name))
+
+
+def _place(name: str) -> tuple[str, list[int]]:
+    """Layers of one tower in order: 2 comes before 10."""
+    return re.split(r"\d", name)[0], [int(number) for _, number in NUMBER.findall(_stem(name) + ".")]
+
+
+def _part(name: str) -> str:
+    """Stage and block, layer, or neither where all layers share one; the numbers next to the tensor are meant."""
+    numbers = [number for _, number in NUMBER.findall(f"{_stem(name)}.")][-2:]
+    seen = "audio" if "audio" in re.split(r"[._]", name) else "vision"
+    titles = {0: (), 1: ("layer",), 2: ("stage", "block")}[len(numbers)]
+    return " ".join((seen, *(word for pair in zip(titles, numbers, strict=True) for word in pair)))
+
+
+def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
+    tensor = files.tensors[name]
+    read = _unfolded(files, name)
+    if not read.values.size:
+        raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected one head and one offset at least")
+    notes = (read.said, FEWER_QUERIES) if HALVING.search(name) else (read.said,)
+    return Encoding(part, SCHEME.key, WindowBias(frozen(np.ascontiguousarray(read.values))), Provenance.of(files, name), notes)
+
+
+def _unfolded(files: Files, name: str) -> Unfolded:
+    if TABLE.search(name):
+        return from_table(files, name)
+    if SIZES.search(name):
+        return from_sizes(files, name)
+    halved = HALVED.search(name)
+    return from_network(files, name.removesuffix(".2.weight"), int(halved[1]) if halved else None)
+
+
+SIDE = 3
+
+
+def _numbers() -> Numbers:
+    """The number of each offset in a window of 3 × 3 patches, row by row, and that of each pair of patches, query by key."""
+    patch = np.arange(SIDE * SIDE)
+    down, across = (part[None, :] - part[:, None] + SIDE - 1 for part in (patch // SIDE, patch % SIDE))
+    reach = 2 * SIDE - 1
+    return {"offsets": np.arange(reach * reach).reshape(reach, reach), "pairs": down * reach + across}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (left, right) = panels(2, height=3.6)
+    limits = (0.0, float(numbers["offsets"].max()))
+    for axes, name in ((left, "offsets"), (right, "pairs")):
+        image(axes, numbers[name], limits, SEQUENTIAL)
+        cell_numbers(axes, numbers[name], limits, SEQUENTIAL)
+        axes.set_box_aspect(1)
+    places = range(2 * SIDE - 1)
+    left.set_xticks(places, [f"{place - SIDE + 1}".replace("-", "−") for place in places])
+    left.set_yticks(places, [f"{place - SIDE + 1}".replace("-", "−") for place in places])
+    left.set_title("25 offsets")
+    left.set(xlabel="columns across", ylabel="rows down")
+    right.set_title("9 × 9 pairs of patches")
+    right.set(xlabel="patch looked at", ylabel="patch that looks")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    count, size = numbers["offsets"].size, len(numbers["pairs"])
+    return f"On the left a square of {count} numbered offsets, on the right the number that each of {size} by {size} pairs of patches uses."
+
+
+PICTURE = Picture(
+    caption="A window of 3 × 3 patches has 25 offsets, and so 25 learned numbers for each head: left which offset each is for, right which one each pair of patches uses.",
+    how_to_read=(
+        "On the left, the middle (12) is for a patch and itself; what lies above it is for keys above. On the right, patches are counted row by row. Pairs with the same "
+        "offset have the same number and colour: 12 all along the diagonal, 13 for every neighbour to the right."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
+SCHEME = Scheme(
+    key="window_bias",
+    title="Window bias",
+    also=("relative position bias (Swin, BEiT)", "attention bias (LeViT)"),
+    summary="A learned number for each head and two-dimensional offset between patches, added to the attention logit within a window.",
+    looked_for="relative_position_bias_table, attention_biases or continuous_position_bias_mlp among the tensors",
+    order=60,
+    find=find,
+    picture=PICTURE,
+)

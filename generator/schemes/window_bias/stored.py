@@ -1,0 +1,119 @@
+"""Biases of a window of patches as numbers for every offset, from the three ways in which they are stored."""
+
+from dataclasses import dataclass
+from itertools import product
+from math import isqrt
+
+import numpy as np
+
+from generator.checkpoints.model.patch_grid import Grid, configs, own_grids, pair, stated
+from generator.contracts import Files, Json
+from generator.errors import RowError
+from generator.numerics.arrays import Floats
+
+SPECIAL = 3  # BEiT's rows for [CLS] to a patch, a patch to [CLS], and [CLS] to itself.
+LARGEST = 512  # Patches on a side; the largest window in use has 64.
+REACH, STEEP = 16.0, 8.0  # Liu et al. 2022, as published: 16 · sigmoid, and coordinates up to ±8 before the logarithm.
+
+
+@dataclass(frozen=True, eq=False)
+class Unfolded:
+    """values: (n_heads, 2·rows − 1, 2·columns − 1), key minus query, the offset (0, 0) in the middle; said: how they were read."""
+
+    values: Floats
+    said: str
+
+
+def from_table(files: Files, name: str) -> Unfolded:
+    """[offsets, heads], one row for each offset, query minus key, row by row (Swin); BEiT has three more, for [CLS].
+
+    errors: RowError when the number of rows is that of no window
+    """
+    table = files.tensor(name)
+    rows, columns, special = _window(files, name, table.shape)
+    values = table[: len(table) - special].T.reshape(-1, 2 * rows - 1, 2 * columns - 1)
+    left = f"The last {special} of the {len(table):,} stored rows are for [CLS], which has no place in the grid, and are left out. "
+    said = f"The window is {rows} × {columns} patches. The table is stored by query minus key; it is turned round here, to key minus query."
+    return Unfolded(values[:, ::-1, ::-1], (left if special else "") + said)
+
+
+def from_sizes(files: Files, name: str) -> Unfolded:
+    """[heads, sizes of offsets], row by row: one number for all four offsets that differ in sign alone (LeViT).
+
+    errors: RowError when their number is not a square
+    """
+    table = files.tensor(name)
+    side = isqrt(table.shape[1]) if table.ndim == 2 else 0
+    if side < 1 or side * side != table.shape[1]:
+        raise RowError(f"{files.where}: {name} has shape {table.shape}; expected (heads, a square number of offsets)")
+    size = np.abs(np.arange(1 - side, side))
+    said = f"The grid is {side} × {side} patches. One number is stored for the offsets that differ in sign alone; it is drawn for each of them."
+    return Unfolded(table.reshape(-1, side, side)[:, size[:, None], size], said)
+
+
+def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
+    """Two layers that make the bias from the offset (Swin v2): 16 · sigmoid(W₂ · relu(W₁ · offset + b₁)).
+
+    stage: how often the grid of patches has been halved before this layer; None where it never is
+    errors: RowError when the config tells no window, or a weight is missing or of another shape
+    """
+    first, shift, second = (files.tensor(_there(files, f"{stem}.{end}")) for end in ("0.weight", "0.bias", "2.weight"))
+    if first.shape[1:] != (2,) or shift.shape != first.shape[:1] or second.shape[1:] != first.shape[:1]:
+        raise RowError(f"{files.where}: {stem} has weights {first.shape}, {shift.shape}, {second.shape}; expected (n, 2), (n), (heads, n)")
+    window, trained = _configured(files, stage)
+    hidden = np.maximum(_coordinates(window, trained) @ first.T + shift, 0.0)  # (n_rows, n_columns, n), one for each offset
+    values = REACH / (1.0 + np.exp(-np.moveaxis(hidden @ second.T, -1, 0)))
+    said = (
+        f"The window is {window} × {window} patches, as config.json says. No table is stored: a small network of two layers, {stem}, makes each "
+        "number from the logarithm of the offset. Its outcome is drawn as it is added, between 0 and 16, and turned round to key minus query."
+    )
+    return Unfolded(values[:, ::-1, ::-1], said)
+
+
+def _coordinates(window: int, trained: int) -> Floats:
+    """What the network is given for each offset, query minus key: (2·window − 1, 2·window − 1, 2), by rows and columns.
+
+    sign · log₂(1 + 8 |offset| / (trained − 1)) / log₂ 8, the offset measured by the window that the network was trained with.
+    """
+    # In float32, as the models do it: sixteen times the outcome would show the difference.
+    offsets = np.arange(1 - window, window, dtype=np.float32) / np.float32(max((trained or window) - 1, 1)) * np.float32(STEEP)
+    scaled = (np.sign(offsets) * np.log2(np.float32(1.0) + np.abs(offsets)) / np.float32(np.log2(STEEP))).astype(np.float64)
+    return np.stack(np.meshgrid(scaled, scaled, indexing="ij"), axis=-1)
+
+
+def _window(files: Files, name: str, shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Rows and columns of the window, and how many rows of the table are for no offset."""
+    n_rows = shape[0] if len(shape) == 2 else 0
+    sides = [isqrt(max(n_rows - special, 0)) for special in (0, SPECIAL)]
+    squares = [((side + 1) // 2, (side + 1) // 2) for side in sides if side % 2]
+    for (rows, columns), special in product([*_windows(files.config), *squares], (0, SPECIAL)):
+        if (2 * rows - 1) * (2 * columns - 1) + special == n_rows:
+            return rows, columns, special
+    raise RowError(
+        f"{files.where}: {name} has shape {shape}; expected (2 · rows − 1) · (2 · columns − 1) offsets, or {SPECIAL} more, by heads"
+    )
+
+
+def _windows(config: Json) -> list[Grid]:
+    """The windows that the config names: its own, or the whole grid of patches."""
+    own = (pair(each.get("window_size")) for each in configs(config))
+    return [*(window for window in own if window), *stated(config)]
+
+
+def _configured(files: Files, stage: int | None) -> tuple[int, int]:
+    """Patches on a side of the window, no more than the grid has rows, and that of training, 0 where it is the same."""
+    for each in configs(files.config):
+        if window := pair(each.get("window_size")):
+            rows = [grid[0] >> (stage or 0) for grid in own_grids(each)][:1]
+            listed = each.get("pretrained_window_sizes")
+            trained = listed[stage] if isinstance(listed, list) and stage is not None and stage < len(listed) else 0
+            side = min([window[0], *rows])
+            if 0 < side <= LARGEST and isinstance(trained, int) and 0 <= trained <= LARGEST:
+                return side, trained
+    raise RowError(f"{files.where}: config.json tells no window_size from 1 to {LARGEST}; expected one, for the bias is made from it")
+
+
+def _there(files: Files, name: str) -> str:
+    if name not in files.tensors:
+        raise RowError(f"{files.where}: no tensor named {name!r}; expected it beside the other weights that make the bias")
+    return name

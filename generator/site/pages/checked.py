@@ -1,0 +1,88 @@
+"""The values that others give, beside ours."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from threadpoolctl import threadpool_limits
+
+from generator.contracts import Analysis, Atlas, Encoding, Maker, Page, PageKind, Published, Scheme
+from generator.contracts.published import Check, check
+from generator.encodings import Form, PositionTable, Rotation
+
+STORED, GIVEN, RESCALED = (f"{__name__} {kind}" for kind in ("stored", "given", "rescaled"))  # what a case is asked of
+
+
+@dataclass(frozen=True)
+class Group:
+    """The cases of one extension; ``link`` is the path of its page."""
+
+    title: str
+    link: str
+    checks: tuple[Check, ...]
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    encodings = [reading.encoding for outcome in atlas.outcomes if outcome.status == "ok" for reading in outcome.readings]
+
+    def table(sha256: str) -> Form | None:
+        return next((one.form for one in encodings if one.provenance.sha256 == sha256 and _whole(one)), None)
+
+    stored, given, rescaled = (_cases(atlas.analyses, atlas.schemes, kind) for kind in (STORED, GIVEN, RESCALED))
+    tables = {sha256: form for sha256 in sorted({case.sha256 or "" for case in stored}) if (form := table(sha256))}
+    ask = partial(_asked, stored, tables)
+    made = (
+        (stored, atlas.remember(f"{STORED} {[*tables]}", ask) if tables else ask),
+        (given, atlas.remember(GIVEN, partial(_asked, given, {}))),
+        (rescaled, atlas.remember(RESCALED, partial(_asked, rescaled, {}))),
+    )
+    return [Page("learn/checked-against.md", "checked.md.jinja", {"found": partial(_found, atlas, made)})]
+
+
+def ahead(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> dict[str, Maker]:
+    """The cases that take torch."""
+    return {RESCALED: partial(_asked, _cases(analyses, schemes, RESCALED), {})}
+
+
+def _cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme], kind: str) -> list[Published]:
+    return [case for records in (analyses, schemes) for record in records for case in record.published if _kind(case) == kind]
+
+
+def _kind(case: Published) -> str:
+    """Whether it takes a stored table, or else torch, as rotations with scaling do."""
+    if case.given is None:
+        return STORED
+    form = case.given()
+    return RESCALED if isinstance(form, Rotation) and form.is_rescaled else GIVEN
+
+
+def _found(atlas: Atlas, made: Iterable[tuple[Sequence[Published], Maker]]) -> tuple[list[Group], dict[str, int]]:
+    """All cases by what they belong to, and how many there are, agree, and could not be asked."""
+    ours = {id(case): found for cases, make in made for case, found in zip(cases, json.loads(make()), strict=True)}
+    groups = [*_groups("analyses", atlas.analyses, ours), *_groups("schemes", atlas.schemes, ours)]
+    every = [one for group in groups for one in group.checks]
+    return groups, {"all": len(every), "agree": sum(one.agrees for one in every), "absent": sum(one.ours is None for one in every)}
+
+
+def _asked(cases: Sequence[Published], tables: Mapping[str, Form]) -> bytes:
+    """Our values of each case, as JSON."""
+    with threadpool_limits(1):  # As where checkpoints are studied: more threads would change the last digits.
+        return json.dumps([check(case, tables.get).ours for case in cases]).encode()
+
+
+def _groups(room: str, records: Sequence[Analysis] | Sequence[Scheme], ours: Mapping[int, list[float] | None]) -> Iterator[Group]:
+    """The cases of each record that has some. room: the folder of the records' pages"""
+    for record in records:
+        if record.published:
+            answers = [(case, ours[id(case)]) for case in record.published]
+            checks = (Check(case, None if found is None else tuple(found)) for case, found in answers)
+            yield Group(record.title, f"{room}/{record.key}.md", tuple(checks))
+
+
+def _whole(encoding: Encoding[Form]) -> bool:
+    """Whether it is a table of which every stored row is a position."""
+    return isinstance(encoding.form, PositionTable) and encoding.form.vectors.shape == encoding.provenance.shape
+
+
+PAGE = PageKind("checked", pages, ahead)

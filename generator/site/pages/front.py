@@ -1,0 +1,98 @@
+"""The front page: what this is, what is most remarkable, and the gallery of all checkpoints."""
+
+from dataclasses import dataclass
+
+from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Result, Scheme
+from generator.encodings import NoEncoding
+from generator.site.outline import Story
+
+MOST_REMARKS = 4
+MOST_CARDS = 64  # shared among the groups; the rest are on the schemes' own pages and in the list
+LEAST_WEIGHT = 0.5  # of a finding that a stranger should see first
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A finding with whose it is, the figure that shows it best, and where that is explained."""
+
+    finding: Finding
+    outcome: Outcome
+    reading: Reading
+    figure: Figure
+    address: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """The checkpoints that tell position by one scheme, with those of their encodings that do so."""
+
+    scheme: Scheme
+    members: tuple[tuple[Outcome, tuple[Reading, ...]], ...]
+    total: int
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
+    used = [scheme for scheme in atlas.schemes if any(_by(scheme, outcome) for outcome in built)]
+    told = [reading for outcome in built for reading in outcome.readings if not isinstance(reading.encoding.form, NoEncoding)]
+    most = max(MOST_CARDS // (len(used) + 1), 4)
+    context = {
+        "remarks": _remarks(atlas),
+        "groups": [_group(scheme, built, most) for scheme in used],
+        "families": sorted({_family(outcome) for outcome in built} - {""}),
+        "family": _family,
+        "nothing": [outcome for outcome in built if not outcome.readings][:most],
+        "counts": {
+            "checkpoints": len(built),
+            "encodings": len(told),
+            "schemes": len({reading.encoding.scheme for reading in told}),
+            "figures": sum(len(reading.drawings) for outcome in built for reading in outcome.readings),
+        },
+        "failed": _with_status(atlas, "failed"),
+        "not_reached": _with_status(atlas, "not reached"),
+        "versions": atlas.versions,
+    }
+    return [Page("index.md", "index.md.jinja", context)]
+
+
+def _remarks(atlas: Atlas) -> list[Remark]:
+    """The weightiest findings of the run, each of another checkpoint and another analysis."""
+    every = [remark for outcome in atlas.outcomes for reading in outcome.readings for remark in _of(atlas, outcome, reading)]
+    chosen: list[tuple[str, Remark]] = []
+    for key, remark in sorted(every, key=lambda pair: -pair[1].finding.weight):
+        taken = any(key == other or remark.outcome is said.outcome for other, said in chosen)
+        if not taken and remark.finding.weight >= LEAST_WEIGHT and len(chosen) < MOST_REMARKS:
+            chosen.append((key, remark))
+    return [remark for _, remark in chosen]
+
+
+def _of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, Remark]]:
+    found = []
+    story = Story.of(outcome, atlas.analyses)
+    for analysis in atlas.analyses:
+        result: Result = reading.results[analysis.key]
+        spec = analysis.figures[0]
+        address = story.address(reading, analysis)
+        for finding in result.findings if f"{analysis.key}-{spec.key}" in reading.drawings else ():
+            found.append((analysis.key, Remark(finding, outcome, reading, Figure.of(outcome, reading, analysis, spec), address)))  # noqa
+    return found
+
+
+def _group(scheme: Scheme, built: list[Outcome], most: int) -> Group:
+    members = [(outcome, readings[:2]) for outcome in built if (readings := _by(scheme, outcome))]
+    return Group(scheme, tuple(members[:most]), len(members))
+
+
+def _by(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:
+    return tuple(reading for reading in outcome.readings if reading.encoding.scheme == scheme.key)
+
+
+def _family(outcome: Outcome) -> str:
+    return next((str(fact.value) for fact in outcome.facts if fact.name == "Family"), "")
+
+
+def _with_status(atlas: Atlas, status: str) -> list[Outcome]:
+    return [outcome for outcome in atlas.outcomes if outcome.status == status]
+
+
+PAGE = PageKind("front", pages)
