@@ -125,7 +125,8 @@ def test_a_build_without_input_stands_in_any_folder(world: Path) -> None:
 
 
 def test_a_user_without_a_home_sees_no_warning(world: Path) -> None:
-    command = ("build", "--offline", "--fresh", "--config", str(world / "checkpoints.yml"), "--output", str(world / "homeless"))
+    rows = [{"folder": str(world / "rotation")}]
+    command = ("build", "--offline", "--config", str(write_list(world / "one", rows)), "--output", str(world / "homeless"))
     done = run(*command, home=world / "hub", HOME="/dev/null/none")
     assert (done.returncode, done.stderr) == (0, "")
 
