@@ -19,7 +19,7 @@ TABLE = np.random.default_rng(0).normal(0.0, 0.02, (50, 12))
 
 
 def value(result: Result, key: str) -> float | None:
-    return next(metric.value for metric in result.metrics if metric.key == key)
+    return result.value(key)
 
 
 def of_table(values: Any) -> Subject[PositionTable]:

@@ -94,7 +94,7 @@ def draw(results: Results) -> "Figure":
         low, high = -MARGIN * last, (1.0 + MARGIN) * last
         each.plot([0, last], [0, last], color=MUTED, linewidth=0.8)
         each.add_patch(_dots(np.clip(read, low, high), label.colour))
-        each.set(xlabel=f"position (mean error {result.metrics[0].value:.3g})", ylabel="position read off the vector")
+        each.set(xlabel=f"position (mean error {result.value('error'):.3g})", ylabel="position read off the vector")
         each.set(xlim=(low, high), ylim=(low, high))
         each.set_title(wrapped(label.title), color=label.colour)
         each.set_box_aspect(1)
@@ -128,8 +128,8 @@ def draw_by_position(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: mean error {significant(result.metrics[0].value, 3)} of {result.arrays['read'].size} positions, "
-        f"{result.metrics[2].value:.0f} % read exactly"
+        f"{label.title}: mean error {significant(result.value('error'), 3)} of {result.arrays['read'].size} positions, "
+        f"{result.value('exact'):.0f} % read exactly"
         for label, result in results.items()
     )
     return "Position as read off the vector against the true position, as points beside the diagonal. " + "; ".join(said) + "."

@@ -143,7 +143,7 @@ def _named(label: Label, matrices: np.ndarray, alone: bool) -> list[tuple[str, n
 def alt_curves(results: Results) -> str:
     said = (
         f"{label.title}: {len(result.arrays['values'])} heads, from {significant(result.arrays['values'].min(), 3)} to {significant(result.arrays['values'].max(), 3)}, "
-        f"{result.metrics[5].value:.0f} % of them largest within one position{_cut(result)}"
+        f"{result.value('near_heads'):.0f} % of them largest within one position{_cut(result)}"
         for label, result in results.items()
     )
     return "Bias of each head as a curve over the offset. " + "; ".join(said) + "."

@@ -48,7 +48,7 @@ def draw(results: Results) -> "Figure":
 
 
 def alt(results: Results) -> str:
-    said = (f"{label.title}: mean size {result.metrics[0].value:.2f}" for label, result in results.items())
+    said = (f"{label.title}: mean size {result.value('size'):.2f}" for label, result in results.items())
     return "Cosine matrices of the dimensions on a scale from −1 to 1. " + "; ".join(said) + "."
 
 

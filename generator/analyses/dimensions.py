@@ -62,7 +62,7 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     said = (
         f"{label.title}: dimensions {', '.join(str(dimension) for dimension in result.arrays['dimensions'])}, "
-        f"step to step change {result.metrics[0].value:.2f} of the root mean square"
+        f"step to step change {result.value('roughness'):.2f} of the root mean square"
         for label, result in results.items()
     )
     return "Single dimensions drawn as curves over position. " + "; ".join(said) + "."

@@ -142,13 +142,13 @@ def draw_matrices(results: Results) -> "Figure":
 
 
 def alt_profiles(results: Results) -> str:
-    said = (f"{label.title}: {_said(result.metrics[1])}" for label, result in results.items())
+    said = (f"{label.title}: {_said(result.metric('half'))}" for label, result in results.items())
     return "Lines over the distance, each 1 where it is highest and 0 at the farthest. Half-distance, " + "; ".join(said) + "."
 
 
 def alt_matrices(results: Results) -> str:
     said = (
-        f"{label.title}: {len(result.arrays['matrix'])} positions, translation invariance {_said(result.metrics[3])}"
+        f"{label.title}: {len(result.arrays['matrix'])} positions, translation invariance {_said(result.metric('invariance'))}"
         for label, result in results.items()
     )
     return "Kernels as square images, each on its own scale. " + "; ".join(said) + "."

@@ -115,7 +115,7 @@ def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Findin
 
 def draw_heads(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=4.0)
-    for level in sorted({_value(result, "chance") for result in results.values()}):
+    for level in sorted({chance for result in results.values() if (chance := result.value("chance")) is not None}):
         axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=DOTTED)
     for label, result, dash in told_apart(results):
         local = np.sort(result.arrays["locality"])[::-1]
@@ -135,15 +135,10 @@ def draw_matrices(results: Results) -> "Figure":
     return image_panels(shown, (FAINTEST, 0.0), SEQUENTIAL, ("key position", "query position", "attention (power of ten)"), square=True)
 
 
-def _value(result: Result, key: str) -> float:
-    """That of a metric which is always defined."""
-    return next(metric.value for metric in result.metrics if metric.key == key and metric.value is not None)
-
-
 def alt_heads(results: Results) -> str:
     said = (
-        f"{label.title}: {result.arrays['locality'].size} heads, from {_value(result, 'most_local'):.1f} down to "
-        f"{_value(result, 'least_local'):.1f} %, even attention {_value(result, 'chance'):.1f} %"
+        f"{label.title}: {result.arrays['locality'].size} heads, from {result.value('most_local'):.1f} down to "
+        f"{result.value('least_local'):.1f} %, even attention {result.value('chance'):.1f} %"
         for label, result in results.items()
     )
     return "Locality of each head, sorted, as falling lines. " + "; ".join(said) + "."
@@ -151,7 +146,7 @@ def alt_heads(results: Results) -> str:
 
 def alt_matrices(results: Results) -> str:
     said = (
-        f"{label.title}: {_value(result, 'positions'):.0f} positions, to the query's own position goes "
+        f"{label.title}: {result.value('positions'):.0f} positions, to the query's own position goes "
         f"{100.0 * np.diagonal(result.arrays['attention']).mean():.1f} % on average"
         for label, result in results.items()
     )

@@ -138,7 +138,7 @@ def draw_dimensions(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: median {significant(result.metrics[0].value, 3)}, from {significant(result.metrics[2].value, 3)} to {significant(result.metrics[1].value, 3)}, "
+        f"{label.title}: median {significant(result.value('median'), 3)}, from {significant(result.value('shortest'), 3)} to {significant(result.value('longest'), 3)}, "
         f"{result.arrays['positions_out'].size} out of line"
         for label, result in results.items()
     )
@@ -146,7 +146,7 @@ def alt(results: Results) -> str:
 
 
 def alt_dimensions(results: Results) -> str:
-    said = (f"{name.title}: {one.metrics[8].value:.0f} of {one.arrays['dimension_norms'].size} hold half" for name, one in results.items())
+    said = (f"{name.title}: {one.value('half'):.0f} of {one.arrays['dimension_norms'].size} hold half" for name, one in results.items())
     return "Energy held by the strongest dimensions, as rising lines. " + "; ".join(said) + "."
 
 

@@ -146,10 +146,13 @@ def _path(axes: "Axes", across: Floats, up: Floats, every: int) -> "ScalarMappab
     return ScalarMappable(cmap=SEQUENTIAL)
 
 
+def _shares(result: Result) -> str:
+    return ", ".join(f"{result.value(f'first_{count}'):.0f} %" for count in range(1, LEADING + 1))
+
+
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: {', '.join(f'{metric.value:.0f} %' for metric in result.metrics[:LEADING])} of the variance in the first one, two and three, "
-        f"{result.metrics[4].value:.1f} turns"
+        f"{label.title}: {_shares(result)} of the variance in the first one, two and three, {result.value('turns'):.1f} turns"
         for label, result in results.items()
     )
     return "Positions as a line in the plane of each two of the first three principal components. " + "; ".join(said) + "."

@@ -126,7 +126,7 @@ def alt(results: Results) -> str:
 
 
 def _said(result: Result, key: str) -> str:
-    value = next(metric.value for metric in result.metrics if metric.key == key)
+    value = result.value(key)
     return "not defined" if value is None else significant(value, 4)
 
 
@@ -137,8 +137,7 @@ def part(form: PositionTable, first: int, beyond: int) -> PositionTable:
 
 
 def _centred_stable(form: PositionTable, first: int, beyond: int) -> list[float]:
-    found = {metric.key: metric.value for metric in said(compute, part(form, first, beyond)).metrics}
-    return [found["centred_stable"] or np.nan]
+    return [said(compute, part(form, first, beyond)).value("centred_stable") or np.nan]
 
 
 OF_90_95_99 = ("for_90", "for_95", "for_99")

@@ -75,8 +75,8 @@ def draw(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: {result.arrays['strength'].size} offsets, strongest at {result.metrics[4].value:.0f}, "
-        f"{result.metrics[2].value:.0f} % of the energy within ±{FAR}"
+        f"{label.title}: {result.arrays['strength'].size} offsets, strongest at {result.value('peak'):.0f}, "
+        f"{result.value('far'):.0f} % of the energy within ±{FAR}"
         for label, result in results.items()
     )
     return "Strength of a convolution as a line over the offset. " + "; ".join(said) + "."

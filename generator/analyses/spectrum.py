@@ -138,8 +138,8 @@ def draw(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: most energy at a period of {significant(result.metrics[0].value, 3)} positions, {result.metrics[1].value:.0f} % in the slowest tenth of the frequencies, "
-        f"{result.metrics[3].value:.0f} periods stand out"
+        f"{label.title}: most energy at a period of {significant(result.value('strongest'), 3)} positions, {result.value('slow'):.0f} % in the slowest tenth of the frequencies, "
+        f"{result.value('peaks'):.0f} periods stand out"
         for label, result in results.items()
     )
     return "Mean amplitude of the dimensions by period, with quartiles, over the same with shuffled positions. " + "; ".join(said) + "."

@@ -145,12 +145,12 @@ def alt(results: Results) -> str:
         beside = (
             f"{label.title}: {count} of {rows * columns} patches of a grid of {rows} by {columns}; mean cosine of neighbours side by side "
         )
-        said.append(f"{beside}{_said(result, 0)}, above each other {_said(result, 1)}, of any two {_said(result, 2)}")
+        said.append(f"{beside}{_said(result, 'across')}, above each other {_said(result, 'down')}, of any two {_said(result, 'mean')}")
     return "Cosine of patches with all patches, as a grid of small images on a scale from −1 to 1. " + "; ".join(said) + "."
 
 
-def _said(result: Result, index: int) -> str:
-    value = result.metrics[index].value
+def _said(result: Result, key: str) -> str:
+    value = result.value(key)
     return "not defined" if value is None else f"{value:.2f}"
 
 

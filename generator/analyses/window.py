@@ -98,8 +98,8 @@ def _ticks(count: int) -> tuple[list[int], list[str]]:
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: {_size(result.arrays['values'])}, {result.metrics[2].value:.0f} % of them largest at the patch itself or beside it, "
-        f"spread of a head {significant(result.metrics[0].value, 3)} on average"
+        f"{label.title}: {_size(result.arrays['values'])}, {result.value('near_heads'):.0f} % of them largest at the patch itself or beside it, "
+        f"spread of a head {significant(result.value('spread'), 3)} on average"
         for label, result in results.items()
     )
     return f"Bias by offset between patches as images on a scale from −{LIMIT:g} to {LIMIT:g}. " + "; ".join(said) + "."

@@ -134,7 +134,7 @@ def largest_by_chance(share: float) -> float:
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: {significant(result.metrics[0].value, 3)} % in the first tenth, {significant(result.metrics[1].value, 3)} % in the last, {significant(result.metrics[3].value, 3)} % by chance"
+        f"{label.title}: {significant(result.value('top'), 3)} % in the first tenth, {significant(result.value('bottom'), 3)} % in the last, {significant(result.value('chance'), 3)} % by chance"
         for label, result in results.items()
     )
     return "Energy of positions, added up over the directions of words, beside a straight line for chance. " + "; ".join(said) + "."

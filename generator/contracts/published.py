@@ -68,8 +68,8 @@ def array(compute: Callable[[Subject[FormT]], Result], name: str, *places: int) 
 
 
 def _metrics(compute: Callable[[Subject[FormT]], Result], keys: tuple[str, ...], form: FormT) -> list[float]:
-    found = {metric.key: metric.value for metric in said(compute, form).metrics}
-    return [np.nan if (value := found[key]) is None else value for key in keys]
+    result = said(compute, form)
+    return [np.nan if (value := result.value(key)) is None else value for key in keys]
 
 
 def _entries(compute: Callable[[Subject[FormT]], Result], name: str, places: tuple[int, ...], form: FormT) -> list[float]:
