@@ -73,8 +73,7 @@ def alt(results: Results) -> str:
 
 
 def _said(result: Result, key: str) -> str:
-    value = result.value(key)
-    return "not defined" if value is None else rounded(value, 2, 1.0, -1.0)
+    return rounded(result.value(key), 2, 1.0, -1.0)
 
 
 ANALYSIS = Analysis(

@@ -106,7 +106,7 @@ def _findings(halves: list[float], falls: list[float], n_heads: int, line: str) 
     if not halves:
         return (Finding(f"Within {line}, the farthest count most.", ("positions", "rising"), 0.8),)
     some = f", in {len(halves)} of {n_heads} heads," if len(halves) < n_heads else ","
-    fades = f"fades halfway to what it says of the farthest within a distance of {np.mean(halves):.1f}"
+    fades = f"fades halfway to what it says of the farthest within a distance of {rounded(float(np.mean(halves)), 1, 0.0)}"
     text = f"Over {line}{some} what the encoding says of two {fades}"
     rests_on = ("positions", "half", "rising")
     if not falls:
@@ -155,7 +155,7 @@ def alt_matrices(results: Results) -> str:
 
 
 def _said(metric: Metric) -> str:
-    return "not applicable" if metric.value is None else f"{metric.value:.2f} {metric.unit}".strip()
+    return "not applicable" if metric.value is None else f"{rounded(metric.value, 2)} {metric.unit}".strip()
 
 
 ANALYSIS = Analysis(

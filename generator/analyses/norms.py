@@ -12,7 +12,7 @@ from generator.figures.lines import Line, legend_below, mark_beyond, told_apart
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, finite, row_norms
-from generator.text import significant
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -146,7 +146,9 @@ def alt(results: Results) -> str:
 
 
 def alt_dimensions(results: Results) -> str:
-    said = (f"{name.title}: {one.value('half'):.0f} of {one.arrays['dimension_norms'].size} hold half" for name, one in results.items())
+    said = (
+        f"{name.title}: {rounded(one.value('half'), 0)} of {one.arrays['dimension_norms'].size} hold half" for name, one in results.items()
+    )
     return "Energy held by the strongest dimensions, as rising lines. " + "; ".join(said) + "."
 
 
