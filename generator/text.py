@@ -10,6 +10,8 @@ LEAST, MOST = 1e-4, 1e9  # Sizes between which a number is written out.
 UNSEEN = frozenset(
     {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 )  # Unicode's categories of controls, marks of format, ends of lines, and what is no character.
+SIGNIFICANT = 4
+WHOLE = 1e-12  # How far rounding may leave a whole number from one, as a share of it.
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -29,12 +31,23 @@ def counted(count: int, total: int, noun: str, verb: str) -> str:
     return f"All {total} {noun}s {verb}" if count == total else f"{count} of {total} {noun}s {verb}"
 
 
-def rounded(value: float, digits: int, *limits: float) -> str:
-    """``value`` with ``digits`` after the point, or as many more as it takes not to read as one of ``limits`` where it is none."""
+def rounded(value: float | None, digits: int, *limits: float) -> str:
+    """``value`` with ``digits`` after the point, or as many more as it takes not to read as one of ``limits`` where it is none.
+
+    “not defined” where there is no value.
+    """
+    if value is None or not math.isfinite(value):
+        return "not defined"
     wanted = digits
     while wanted < MOST_DIGITS and any(float(f"{value:.{wanted}f}") == limit and abs(value - limit) > FLAT for limit in limits):
         wanted += 1
     return f"{value:z,.{wanted}f}".replace("-", "−")
+
+
+def signed(value: float, digits: int) -> str:
+    """``rounded`` with a plus before what has no minus."""
+    text = rounded(value, digits)
+    return text if text.startswith("−") else f"+{text}"
 
 
 def significant(value: float | None, digits: int) -> str:
@@ -47,6 +60,33 @@ def significant(value: float | None, digits: int) -> str:
         return f"{float(mantissa):g} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}".replace("-", "−")
     text = f"{near:,.{decimals(near, digits)}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "−")
+
+
+def fixed(value: float, digits: int) -> str:
+    """``rounded`` without a point where only zeros would follow it."""
+    text = rounded(value, digits)
+    whole, _, after = text.partition(".")
+    return text if after.strip("0") else whole
+
+
+def number(value: float | None) -> str:
+    """Four significant digits or all before the point, thousands separated, a true minus sign; "–" for what is none.
+
+    What is whole but for rounding has no point.
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    near = float(f"{value:.{SIGNIFICANT - 1}e}")
+    if abs(value) < 1e15 and math.isclose(value, round(value), rel_tol=WHOLE):
+        text = f"{round(value):,}"
+    elif LEAST <= abs(near) < MOST:
+        text = f"{value:,.{decimals(near, SIGNIFICANT)}f}"
+    else:
+        mantissa, exponent = f"{value:.{SIGNIFICANT - 1}e}".split("e")
+        text = f"{mantissa} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
+    return text.replace("-", "−")
 
 
 def decimals(value: float, digits: int) -> int:

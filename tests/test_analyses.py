@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -10,7 +11,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from generator.contracts import Analysis, Encoding, FigureSpec, InputLayer, Label, LayerNorm, Provenance, Result, Sentence, Subject
+from generator.contracts import Analysis, Encoding, FigureSpec, InputLayer, Label, LayerNorm, Metric, Provenance, Result, Sentence, Subject
 from generator.encodings import Convolution, Form, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
 from generator.errors import NotApplicableError
 from generator.figures.panels import thumbnail
@@ -246,6 +247,24 @@ def test_its_figures_show_different_forms_side_by_side(analysis: Analysis) -> No
     for spec in analysis.figures:
         picture = svg(spec.draw, results)
         assert all(label.title.encode() in picture for label in LABELS)
+
+
+@each_analysis
+def test_metrics_in_another_order_change_no_text_and_no_figure(analysis: Analysis) -> None:
+    added = Metric("added", "Added by a test", 0.0123)
+    for result in (answers(analysis)[0], answers(analysis)[-1]):
+        other = replace(result, metrics=(added, *reversed(result.metrics)))
+        for spec in analysis.figures:
+            assert spec.alt({LABELS[0]: other}) == spec.alt({LABELS[0]: result})
+    for spec in analysis.figures:
+        assert svg(spec.draw, {LABELS[0]: other}) == svg(spec.draw, {LABELS[0]: result})
+
+
+def test_a_metric_that_a_result_does_not_have_is_named_beside_those_that_it_has() -> None:
+    result = Result((Metric("first", "First", 1.0), Metric("second", "Second", None, reason="none")))
+    assert (result.value("first"), result.value("second")) == (1.0, None)
+    with pytest.raises(KeyError, match="no metric 'third'; expected one of first, second"):
+        result.metric("third")
 
 
 @each_analysis

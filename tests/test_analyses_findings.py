@@ -156,7 +156,7 @@ SAID: list[tuple[ModuleType, Form, list[str]]] = [
     ),
     (table, rows(np.zeros((4, 4))), ["Every value is zero"]),
     (table, rows(np.ones((4, 4))), []),
-    (table, rows(np.pad([[-3.0]], ((4, 15), (7, 12)))), ["One value stands out: 3.00 at position 4, dimension 7"]),
+    (table, rows(np.pad([[-3.0]], ((4, 15), (7, 12)))), ["One value stands out: 3 at position 4, dimension 7"]),
     (
         tiles,
         PositionTable(grid_sinusoid((8, 8), 64), grid=(8, 8)),

@@ -32,11 +32,11 @@ def asked(form: Shaped) -> Result:
 
 
 def value(form: Shaped, key: str) -> float | None:
-    return next(metric.value for metric in asked(form).metrics if metric.key == key)
+    return asked(form).value(key)
 
 
 def reason(form: Shaped, key: str) -> str:
-    return next(metric.reason or "" for metric in asked(form).metrics if metric.key == key)
+    return asked(form).metric(key).reason or ""
 
 
 def bias(*heads: list[float], causal: bool = False) -> OffsetBias:

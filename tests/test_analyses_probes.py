@@ -32,7 +32,7 @@ def table(values: Floats, grid: tuple[int, int] | None = None) -> PositionTable:
 
 
 def value(result: Result, key: str) -> float:
-    found = next(metric.value for metric in result.metrics if metric.key == key)
+    found = result.value(key)
     assert found is not None
     return found
 
@@ -133,7 +133,7 @@ def test_only_the_first_512_positions_are_probed() -> None:
 
 def test_few_positions_make_too_few_pairs_for_the_larger_sample() -> None:
     result = order_probe.compute(subject(table(SMOOTH)))
-    assert next(metric.reason for metric in result.metrics if metric.key == "error_many") == "there are only 3,600 pairs of positions"
+    assert result.metric("error_many").reason == "there are only 3,600 pairs of positions"
 
 
 @pytest.mark.parametrize("form", [table(np.ones((9, 4))), table(np.ones((12, 4)), grid=(3, 4)), table(np.full((20, 4), np.nan))])

@@ -52,7 +52,7 @@ def test_a_table_made_of_two_breaks_between_them(place: int, weight: float) -> N
     parts = [drifting(place + 1, 0.8, seed=1), drifting(200 - place, 0.8, seed=2)]
     result = asked(np.vstack(parts))
     finding = result.findings[0]
-    assert (result.arrays["seams"].tolist(), {metric.key: metric.value for metric in result.metrics}["at"]) == ([[place, place]], place)
+    assert (result.arrays["seams"].tolist(), result.value("at")) == ([[place, place]], place)
     assert f"A seam lies between positions {place} and {place + 1}" in finding.text
     assert (finding.weight, "Devlin" in finding.context) == (weight, place == 127)
 

@@ -19,7 +19,7 @@ TABLE = np.random.default_rng(0).normal(0.0, 0.02, (50, 12))
 
 
 def value(result: Result, key: str) -> float | None:
-    return next(metric.value for metric in result.metrics if metric.key == key)
+    return result.value(key)
 
 
 def of_table(values: Any) -> Subject[PositionTable]:
@@ -45,10 +45,16 @@ def test_the_share_of_values_beyond_the_colours_by_hand() -> None:
     assert value(result, "beyond") == pytest.approx(1.0)
 
 
-def test_a_value_that_stands_out_is_named_with_its_place() -> None:
-    outlier = np.pad([[-3.0]], ((4, 15), (7, 12)))
-    (finding,) = table.compute(of_table(outlier)).findings
-    assert "3.00 at position 4, dimension 7, 20 times" in finding.text
+@pytest.mark.parametrize(("outlier", "text"), [(-3.0, "3"), (1.874, "1.87"), (0.00412, "0.00412"), (-2.5e-9, "2.5 × 10⁻⁹")])
+def test_a_value_that_stands_out_is_named_with_its_place_however_small(outlier: float, text: str) -> None:
+    (finding,) = table.compute(of_table(np.pad([[outlier]], ((4, 15), (7, 12))))).findings
+    assert f": {text} at position 4, dimension 7, 20 times" in finding.text
+
+
+def test_a_small_change_from_position_to_position_is_no_zero() -> None:
+    """Of a line from 1,000 to 1,009, each step is 1 by a root mean square of about 1,004."""
+    (finding,) = dimensions.compute(of_table(np.arange(1000.0, 1010.0)[:, None])).findings
+    assert "changes by 0.001 of" in finding.text
 
 
 def test_the_cosines_are_those_of_scikit_learn() -> None:

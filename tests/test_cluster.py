@@ -58,7 +58,7 @@ class Cluster:
     scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
-    def crew(self, code: str = "", seconds: float = 600.0) -> Callable[[int], AbstractContextManager[worker.Workers]]:
+    def crew(self, code: str = "", seconds: float = local_pool.Limits().seconds) -> Callable[[int], AbstractContextManager[worker.Workers]]:
         return partial(dask_pool.cluster, address=self.address, code=code or versions.code(), seconds=seconds)
 
 

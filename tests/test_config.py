@@ -181,6 +181,25 @@ def test_a_file_that_is_not_there_is_refused() -> None:
         list_file.load(Path("none.yml"), SOURCES)
 
 
+def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
+    options = {key: True if field.default is False else "other" for key, field in list_row.Options.model_fields.items()}
+    [found] = load(json.dumps({"checkpoints": [{"hub": "a/b", **options}]}))
+    assert {key: getattr(found, key) for key in options} == options
+
+
+def test_a_row_without_options_has_the_defaults_that_its_schema_names() -> None:
+    [found] = load(HEAD + "  - a/b\n")
+    defaults = list_row.Options.model_validate({}).model_dump(exclude={"title"})
+    assert {key: getattr(found, key) for key in defaults} == defaults
+
+
+@pytest.mark.parametrize(("written", "sentence"), [("[101, 7, 0x66]", (101, 7, 102)), ("'It is\n\n  so.'", "It is\nso.")])
+def test_a_sentence_is_plain_text_or_a_tuple_of_plain_numbers(written: str, sentence: object) -> None:
+    [found] = load(f"{HEAD}  - {{hub: a/b, sentence: {written}}}\n")
+    assert found.sentence == sentence
+    assert {type(found.sentence), *map(type, found.sentence)} <= {str, tuple, int}
+
+
 def test_one_checkpoint_at_two_revisions_has_two_pages() -> None:
     found = load(HEAD + "  - {hub: a/b, revision: step1}\n  - {hub: a/b, revision: step2}\n")
     assert [checkpoint.slug for checkpoint in found] == ["a-b-step1", "a-b-step2"]

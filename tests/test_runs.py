@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -15,6 +16,7 @@ from pebble import ProcessExpired
 
 from generator.cache import fingerprint
 from generator.cache.blobs import Kept
+from generator.checkpoints.hub import repository, retries
 from generator.contracts import Checkpoint, Outcome
 from generator.errors import RefusedError
 from generator.figures import style
@@ -22,6 +24,7 @@ from generator.figures.style import SERIES
 from generator.pipeline import evaluate, jobs, local_pool, worker
 from generator.pipeline.artifact_cache import Remembered
 from generator.pipeline.result_store import Store, pack
+from tests.built import ROOT
 from tests.support import Deadly, checkpoint
 from tests.synthetic import BROKEN, NOTHING, ROTATION, TABLE, Contents, write_folder
 
@@ -107,14 +110,29 @@ def test_a_row_that_takes_too_much_memory_fails_naming_the_limit_and_no_other_do
     assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "needed more than 1 GiB of memory"), ("ok", None)]
 
 
+def test_the_readme_names_the_limits_of_a_checkpoint() -> None:
+    limits = local_pool.Limits()
+    [named] = re.findall(
+        r"A checkpoint may take ([\d,]+) seconds and ([\d,]+) GiB of memory", (ROOT / "README.md").read_text(encoding="utf-8")
+    )
+    assert named == (f"{limits.seconds:,.0f}", f"{limits.memory / 2**30:,.0f}")
+
+
+def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
+    """A pickle is loaded whole."""
+    limits = local_pool.Limits()
+    assert limits.seconds > retries.LATEST
+    assert limits.memory >= 2 * repository.MOST_PICKLE_BYTES
+
+
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
     [task] = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
-    with local_pool.processes(jobs=1) as crew:
+    with local_pool.processes(jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)) as crew:
         deadly, kept = evaluate.Task(checkpoint(place=Deadly()), "", False), Store(tmp_path / "store")
         lost, found = crew.submit(deadly, kept, "lost"), crew.submit(task, kept, "found")
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
-        assert crew.reason(caught.value).startswith("its process ended with code -9; it had 4 GiB of memory and 600 seconds")
+        assert crew.reason(caught.value).startswith("its process ended with code -9; it had 3 GiB of memory and 300 seconds")
         assert found.result().packed is None
     outcome = kept.get("found")
     assert outcome is not None

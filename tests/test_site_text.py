@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 from mkdocs.utils.yaml import yaml_load
 
-from generator.site.escape import finalize, literal, number
+from generator.site.escape import finalize, literal
 from generator.site.render import environment_of
+from generator.text import number
 from tests.built import ROOT
 
 # Every place where a template puts text, with a mark where it stands.

@@ -1,12 +1,17 @@
-"""Colours of checkpoints: told apart by those without red or green cones as well, and seen on either background."""
+"""Colours: those of checkpoints are told apart by everybody on either background, and those of values are the same wherever they stand."""
 
+import re
 from itertools import combinations
 
 import numpy as np
 import pytest
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
 
-from generator.figures.style import DARK, PAPER, REFERENCE, SERIES
+from generator.figures.style import DARK, DIVERGING, PAPER, REFERENCE, SEQUENTIAL, SERIES
 from generator.numerics.arrays import Floats
+from generator.pipeline.build import SITE_SRC
+from generator.site.pages.map import LEVELS
 
 # How linear RGB looks to others: Machado, Oliveira and Fernandes 2009, table 1, severity 1.0.
 SIGHTS = {
@@ -44,3 +49,21 @@ def test_every_colour_stands_out_from_the_page(paper: str) -> None:
     for colour in SERIES:
         light, dark = sorted((TO_XYZ[1] @ linear(colour) + 0.05, page), reverse=True)
         assert light / dark >= 3.0, colour
+
+
+def look_alike(colours: list[str], colormap: str) -> bool:
+    """Whether these, evenly spaced from its low end to its high end, are those of a colormap of matplotlib."""
+    theirs = [to_hex(colormaps[colormap](share)) for share in np.linspace(0.0, 1.0, len(colours))]
+    return all(np.linalg.norm(lab(linear(one)) - lab(linear(other))) < NOTICED for one, other in zip(colours, theirs, strict=True))
+
+
+@pytest.mark.parametrize(("name", "colormap"), [("VIRIDIS", SEQUENTIAL), ("DIVERGING", DIVERGING)])
+def test_the_compare_page_has_the_colormaps_of_figures(name: str, colormap: str) -> None:
+    [stops] = re.findall(rf'const {name} = "([^"]+)"', (SITE_SRC / "assets/compare/colours.js").read_text(encoding="utf-8"))
+    assert look_alike([f"#{stop}" for stop in stops.split()], colormap)
+
+
+def test_the_levels_of_the_map_have_the_colormap_of_figures_from_its_high_end() -> None:
+    levels = dict(re.findall(r"\.l(\d+) { background: (#\w{6})", (SITE_SRC / "assets/compare.css").read_text(encoding="utf-8")))
+    assert list(levels) == [str(level) for level in range(LEVELS)]
+    assert look_alike(list(levels.values())[::-1], SEQUENTIAL)

@@ -1,8 +1,14 @@
 """Sentences about numbers, case by case."""
 
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
-from generator.text import counted, in_words, rounded, significant
+from generator.text import counted, fixed, in_words, rounded, signed, significant
+from tests.built import ROOT
 
 COUNTS = [
     (0, 6, "No head favours"),
@@ -23,6 +29,8 @@ ROUNDED = [  # value, digits, limits, text
     (-0.001, 2, (), "0.00"),
     (-0.25, 2, (), "−0.25"),
     (2105.4, 0, (), "2,105"),
+    (None, 2, (), "not defined"),
+    (float("nan"), 2, (0.0,), "not defined"),
 ]
 
 
@@ -32,8 +40,36 @@ def test_a_count_agrees_with_its_noun_and_verb(count: int, total: int, text: str
 
 
 @pytest.mark.parametrize(("value", "digits", "limits", "text"), ROUNDED)
-def test_rounding_never_claims_a_limit_that_is_not_reached(value: float, digits: int, limits: tuple[float, ...], text: str) -> None:
+def test_rounding_never_claims_a_limit_that_is_not_reached(value: float | None, digits: int, limits: tuple[float, ...], text: str) -> None:
     assert rounded(value, digits, *limits) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(16.72, "+16.7"), (-16.72, "−16.7"), (-0.01, "+0.0"), (1234.5, "+1,234.5")])
+def test_a_number_with_its_sign(value: float, text: str) -> None:
+    assert signed(value, 1) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.25, "0.250"), (-0.25, "−0.250"), (2.0004, "2"), (1024.0, "1,024"), (0.0, "0"), (0.1, "0.100")]
+)
+def test_a_fixed_number_of_digits_is_left_out_where_all_are_zero(value: float, text: str) -> None:
+    assert fixed(value, 3) == text
+
+
+def _fixed_decimals(path: Path) -> Iterator[str]:
+    """The expressions that an f-string of this module shows with digits of its own choice."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if (
+            isinstance(node, ast.FormattedValue)
+            and node.format_spec is not None
+            and re.search(r"\.\d+[efg%]", ast.unparse(node.format_spec))
+        ):
+            yield f"{path.stem}: {ast.unparse(node.value)}"
+
+
+@pytest.mark.parametrize("room", ["analyses", "schemes", "contracts", "site/pages"])
+def test_numbers_for_readers_are_written_by_one_module(room: str) -> None:
+    assert [found for path in sorted((ROOT / "generator" / room).rglob("*.py")) for found in _fixed_decimals(path)] == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from generator.figures.panels import panels, wrapped
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats
 from generator.numerics.linear_probes import DRAWS, FOLDS, LinearReader, probed, read_positions
-from generator.text import significant
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,20 +57,22 @@ def _place(wrong: Floats, worst: int) -> Metric:
 
 def _finding(error: float, spread: float, middle: float, n_positions: int) -> Finding:
     rests_on = ("error", "spread", "middle", "probed")
-    found = f"{error:.2f} ± {spread:.2f}" if error < 10 else f"{error:.0f} ± {spread:.0f}"
+    found = f"{rounded(error, 2, 0.0)} ± {rounded(spread, 2, 0.0)}" if error < 10 else f"{rounded(error, 0)} ± {rounded(spread, 0)}"
     told = f"fitted to four fifths of the first {n_positions} vectors, it misses the others by {found} positions on average"
     if error <= READABLE * middle:
         return Finding(
-            f"A straight line reads the position off the vector: {told} (always guessing the middle: {middle:.0f}).", rests_on, 0.6
+            f"A straight line reads the position off the vector: {told} (always guessing the middle: {rounded(middle, 0)}).", rests_on, 0.6
         )
     if error >= UNREADABLE * middle:
         return Finding(
-            f"A straight line cannot read the position off the vector: {told}, and always guessing the middle by {middle:.0f}.",
+            f"A straight line cannot read the position off the vector: {told}, and always guessing the middle by {rounded(middle, 0)}.",
             rests_on,
             0.7,
         )
     return Finding(
-        f"A straight line reads only part of the position off the vector: {told} (always guessing the middle: {middle:.0f}).", rests_on, 0.4
+        f"A straight line reads only part of the position off the vector: {told} (always guessing the middle: {rounded(middle, 0)}).",
+        rests_on,
+        0.4,
     )
 
 
@@ -80,8 +82,8 @@ def _of_worst(wrong: Floats, worst: int) -> tuple[Finding, ...]:
         return ()
     others = float(np.delete(wrong, worst).mean())
     text = (
-        f"Position {worst} is read worst, {wrong[worst]:.0f} positions off on average, which alone makes {100.0 * wrong[worst] / wrong.sum():.0f} % of "
-        f"the error; all others are {others:.2f} off."
+        f"Position {worst} is read worst, {rounded(wrong[worst], 0)} positions off on average, which alone makes {rounded(100.0 * wrong[worst] / wrong.sum(), 0)} % of "
+        f"the error; all others are {rounded(others, 2, 0.0)} off."
     )
     return (Finding(text, ("worst", "worst_at", "error"), 0.5),)
 
@@ -94,7 +96,7 @@ def draw(results: Results) -> "Figure":
         low, high = -MARGIN * last, (1.0 + MARGIN) * last
         each.plot([0, last], [0, last], color=MUTED, linewidth=0.8)
         each.add_patch(_dots(np.clip(read, low, high), label.colour))
-        each.set(xlabel=f"position (mean error {result.metrics[0].value:.3g})", ylabel="position read off the vector")
+        each.set(xlabel=f"position (mean error {significant(result.value('error'), 3)})", ylabel="position read off the vector")
         each.set(xlim=(low, high), ylim=(low, high))
         each.set_title(wrapped(label.title), color=label.colour)
         each.set_box_aspect(1)
@@ -128,8 +130,8 @@ def draw_by_position(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: mean error {significant(result.metrics[0].value, 3)} of {result.arrays['read'].size} positions, "
-        f"{result.metrics[2].value:.0f} % read exactly"
+        f"{label.title}: mean error {significant(result.value('error'), 3)} of {result.arrays['read'].size} positions, "
+        f"{rounded(result.value('exact'), 0)} % read exactly"
         for label, result in results.items()
     )
     return "Position as read off the vector against the true position, as points beside the diagonal. " + "; ".join(said) + "."

@@ -118,7 +118,7 @@ def draw(results: Results) -> "Figure":
         picture = image(each, rows / scale, (-LIMIT, LIMIT), DIVERGING, share=len(shown))
         each.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=7)
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
-        each.set_title(f"{title} · root mean square {scale:.3g}", color=label.colour)
+        each.set_title(f"{title} · root mean square {significant(scale, 3)}", color=label.colour)
     axes[-1].set_xlabel("dimension")
     colour_bar(figure, picture, axes, "value ÷ root mean square of the step")
     return figure
@@ -127,7 +127,7 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     said = []
     for label, result in results.items():
-        means = (f"{STEPS[name]} {result.arrays[f'norms_{name}'].mean():.3g}" for name in STEPS if name in result.arrays)
+        means = (f"{STEPS[name]} {significant(result.arrays[f'norms_{name}'].mean(), 3)}" for name in STEPS if name in result.arrays)
         said.append(f"{label.title}, {len(result.arrays['tokens'])} tokens, mean norms: {', '.join(means)}")
     return "The input of a sentence, step by step, as heat maps of tokens by dimensions. " + "; ".join(said) + "."
 

@@ -11,7 +11,7 @@ from generator.figures.lines import Line, mark_beyond
 from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
 from generator.figures.style import DIVERGING, MUTED
 from generator.numerics.arrays import Floats, finite
-from generator.text import counted, in_words, significant
+from generator.text import counted, in_words, rounded, signed, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +57,7 @@ def _extreme(form: OffsetBias, away: Floats, sign: float) -> tuple[Finding, ...]
         return ()
     head = int(farthest.argmax())
     at, n_more = int((sign * away[head]).argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
-    value, median = (f"{each:+.1f}".replace("-", "−") for each in (form.values[head, at], np.median(form.values[head])))
+    value, median = (signed(each, 1) for each in (form.values[head, at], np.median(form.values[head])))
     how = ("multiplies", "always") if sign > 0 else ("divides", "never")
     more = f"; {n_more} more {'head goes' if n_more == 1 else 'heads go'} more than {LIMIT:g} that way" if n_more else ""
     text = (
@@ -71,7 +71,7 @@ def _where(form: OffsetBias, head: int, at: int) -> str:
     """The offsets around the index ``at`` that have its value."""
     other = np.flatnonzero(form.values[head] != form.values[head, at])
     first, last = int(np.max(other[other < at], initial=-1)) + 1, int(np.min(other[other > at], initial=form.offsets.size)) - 1
-    low, high = (f"{form.offsets[each]:.0f}".replace("-", "−") for each in (first, last))
+    low, high = (rounded(form.offsets[each], 0) for each in (first, last))
     if first == 0 and form.offsets[0] < 0:
         return f"offset {high} and all before"
     if last == form.offsets.size - 1 and form.offsets[-1] > 0:
@@ -143,7 +143,7 @@ def _named(label: Label, matrices: np.ndarray, alone: bool) -> list[tuple[str, n
 def alt_curves(results: Results) -> str:
     said = (
         f"{label.title}: {len(result.arrays['values'])} heads, from {significant(result.arrays['values'].min(), 3)} to {significant(result.arrays['values'].max(), 3)}, "
-        f"{result.metrics[5].value:.0f} % of them largest within one position{_cut(result)}"
+        f"{rounded(result.value('near_heads'), 0)} % of them largest within one position{_cut(result)}"
         for label, result in results.items()
     )
     return "Bias of each head as a curve over the offset. " + "; ".join(said) + "."

@@ -66,14 +66,14 @@ def draw(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: neighbours {_said(result.metrics[0])}, any two {_said(result.metrics[1])}, lowest {_said(result.metrics[2])}"
+        f"{label.title}: neighbours {_said(result, 'adjacent')}, any two {_said(result, 'mean')}, lowest {_said(result, 'lowest')}"
         for label, result in results.items()
     )
     return "Cosine matrices on a scale from −1 to 1. Mean cosines, " + "; ".join(said) + "."
 
 
-def _said(metric: Metric) -> str:
-    return "not defined" if metric.value is None else rounded(metric.value, 2, 1.0, -1.0)
+def _said(result: Result, key: str) -> str:
+    return rounded(result.value(key), 2, 1.0, -1.0)
 
 
 ANALYSIS = Analysis(

@@ -22,6 +22,7 @@ from generator.numerics.arrays import (
     offsets_between,
     translation_invariance,
 )
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,24 +108,24 @@ def _or_reason(key: str, title: str, value: float | None, unit: str, reason: str
 def of_fall(half: Metric, rise: Metric, beside: float, mean: float) -> tuple[Finding, ...]:
     if half.value is None or not beside - mean > ALIKE:
         return ()
-    text = f"Likeness fades with distance: half of the fall from 1, a position with itself, to {mean:.2f}, any two, is done {_at_half(half.value)}"
+    text = f"Likeness fades with distance: half of the fall from 1, a position with itself, to {rounded(mean, 2)}, any two, is done {_at_half(half.value)}"
     if rise.value is None:
         return (Finding(f"{text}, and the line never turns.", ("half_fall", "rise"), 0.4),)
-    return (Finding(f"{text}; the line rises first at {rise.value:.0f}.", ("half_fall", "rise"), 0.3),)
+    return (Finding(f"{text}; the line rises first at {rounded(rise.value, 0)}.", ("half_fall", "rise"), 0.3),)
 
 
 def _at_half(distance: float) -> str:
     if distance < BESIDE[0]:
         return "before the next position"
-    return "at the next position" if distance < BESIDE[1] else f"at a distance of {distance:.1f}"
+    return "at the next position" if distance < BESIDE[1] else f"at a distance of {rounded(distance, 1)}"
 
 
 def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:
     if invariance is not None and invariance >= INVARIANT:
-        text = f"Only the distance matters: {100.0 * invariance:.1f} % of what sets cosines apart follows from the offset alone."
+        text = f"Only the distance matters: {rounded(100.0 * invariance, 1)} % of what sets cosines apart follows from the offset alone."
         return (Finding(text, ("invariance",), 0.6),)
     if invariance is not None and invariance < VARYING:
-        text = f"Place matters beside distance: the offset alone explains {100.0 * invariance:.0f} % of what sets cosines apart."
+        text = f"Place matters beside distance: the offset alone explains {rounded(100.0 * invariance, 0)} % of what sets cosines apart."
         return (Finding(text, ("invariance",), 0.3),)
     return ()
 
@@ -151,7 +152,7 @@ def alt(results: Results) -> str:
 
 
 def _at(values: Floats, offset: int) -> str:
-    return f"{values[offset]:.2f}" if offset < len(values) and not np.isnan(values[offset]) else "not defined"
+    return rounded(values[offset] if offset < len(values) else None, 2)
 
 
 ANALYSIS = Analysis(

@@ -10,6 +10,7 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import cosine_matrix, finite, off_diagonal
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +40,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
 def _findings(strong: float) -> tuple[Finding, ...]:
     if strong < 1.0:
         return ()
-    return (Finding(f"{strong:.1f} % of all pairs of dimensions run together or opposite (cosine beyond ±{STRONG}).", ("strong",), 0.4),)
+    return (
+        Finding(f"{rounded(strong, 1)} % of all pairs of dimensions run together or opposite (cosine beyond ±{STRONG}).", ("strong",), 0.4),
+    )
 
 
 def draw(results: Results) -> "Figure":
@@ -48,7 +51,7 @@ def draw(results: Results) -> "Figure":
 
 
 def alt(results: Results) -> str:
-    said = (f"{label.title}: mean size {result.metrics[0].value:.2f}" for label, result in results.items())
+    said = (f"{label.title}: mean size {rounded(result.value('size'), 2)}" for label, result in results.items())
     return "Cosine matrices of the dimensions on a scale from −1 to 1. " + "; ".join(said) + "."
 
 

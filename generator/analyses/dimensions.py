@@ -9,6 +9,7 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import panels, ridges, wrapped
 from generator.numerics.arrays import Floats, finite, root_mean_square
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +36,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _findings(share: float) -> tuple[Finding, ...]:
-    changes = f"from one position to the next a value changes by {share:.2f} of the table's root mean square"
+    changes = f"from one position to the next a value changes by {rounded(share, 2, 0.0)} of the table's root mean square"
     if share < 0.3:
         return (Finding(f"The table is smooth: {changes}.", ("roughness",), 0.3),)
     return (Finding(f"The table is rough: {changes} (pure noise: 1.41).", ("roughness",), 0.4),) if share > 1.0 else ()
@@ -62,7 +63,7 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     said = (
         f"{label.title}: dimensions {', '.join(str(dimension) for dimension in result.arrays['dimensions'])}, "
-        f"step to step change {result.metrics[0].value:.2f} of the root mean square"
+        f"step to step change {rounded(result.value('roughness'), 2)} of the root mean square"
         for label, result in results.items()
     )
     return "Single dimensions drawn as curves over position. " + "; ".join(said) + "."

@@ -106,7 +106,7 @@ def _findings(halves: list[float], falls: list[float], n_heads: int, line: str) 
     if not halves:
         return (Finding(f"Within {line}, the farthest count most.", ("positions", "rising"), 0.8),)
     some = f", in {len(halves)} of {n_heads} heads," if len(halves) < n_heads else ","
-    fades = f"fades halfway to what it says of the farthest within a distance of {np.mean(halves):.1f}"
+    fades = f"fades halfway to what it says of the farthest within a distance of {rounded(float(np.mean(halves)), 1, 0.0)}"
     text = f"Over {line}{some} what the encoding says of two {fades}"
     rests_on = ("positions", "half", "rising")
     if not falls:
@@ -142,20 +142,20 @@ def draw_matrices(results: Results) -> "Figure":
 
 
 def alt_profiles(results: Results) -> str:
-    said = (f"{label.title}: {_said(result.metrics[1])}" for label, result in results.items())
+    said = (f"{label.title}: {_said(result.metric('half'))}" for label, result in results.items())
     return "Lines over the distance, each 1 where it is highest and 0 at the farthest. Half-distance, " + "; ".join(said) + "."
 
 
 def alt_matrices(results: Results) -> str:
     said = (
-        f"{label.title}: {len(result.arrays['matrix'])} positions, translation invariance {_said(result.metrics[3])}"
+        f"{label.title}: {len(result.arrays['matrix'])} positions, translation invariance {_said(result.metric('invariance'))}"
         for label, result in results.items()
     )
     return "Kernels as square images, each on its own scale. " + "; ".join(said) + "."
 
 
 def _said(metric: Metric) -> str:
-    return "not applicable" if metric.value is None else f"{metric.value:.2f} {metric.unit}".strip()
+    return "not applicable" if metric.value is None else f"{rounded(metric.value, 2)} {metric.unit}".strip()
 
 
 ANALYSIS = Analysis(

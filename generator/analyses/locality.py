@@ -14,7 +14,7 @@ from generator.figures.panels import Panel, image_panels, panels
 from generator.figures.style import MUTED, SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.numerics.attention import attention, locality, perplexity, symmetry
-from generator.text import counted
+from generator.text import counted, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,7 +91,7 @@ def _above(local: Floats, chance: float) -> Array:
 
 def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Finding, ...]:
     near = int(np.count_nonzero(_above(local, chance)))
-    compared = f"locality {100.0 * local.mean():.1f} % on average, {100.0 * chance:.1f} % for even attention"
+    compared = f"locality {rounded(100.0 * local.mean(), 1)} % on average, {rounded(100.0 * chance, 1)} % for even attention"
     looking = counted(near, local.size, "head", "look")
     looking = looking[0].lower() + looking[1:]
     rests_on = ("above", "locality", "chance")
@@ -115,7 +115,7 @@ def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Findin
 
 def draw_heads(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=4.0)
-    for level in sorted({_value(result, "chance") for result in results.values()}):
+    for level in sorted({chance for result in results.values() if (chance := result.value("chance")) is not None}):
         axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=DOTTED)
     for label, result, dash in told_apart(results):
         local = np.sort(result.arrays["locality"])[::-1]
@@ -135,15 +135,10 @@ def draw_matrices(results: Results) -> "Figure":
     return image_panels(shown, (FAINTEST, 0.0), SEQUENTIAL, ("key position", "query position", "attention (power of ten)"), square=True)
 
 
-def _value(result: Result, key: str) -> float:
-    """That of a metric which is always defined."""
-    return next(metric.value for metric in result.metrics if metric.key == key and metric.value is not None)
-
-
 def alt_heads(results: Results) -> str:
     said = (
-        f"{label.title}: {result.arrays['locality'].size} heads, from {_value(result, 'most_local'):.1f} down to "
-        f"{_value(result, 'least_local'):.1f} %, even attention {_value(result, 'chance'):.1f} %"
+        f"{label.title}: {result.arrays['locality'].size} heads, from {rounded(result.value('most_local'), 1)} down to "
+        f"{rounded(result.value('least_local'), 1)} %, even attention {rounded(result.value('chance'), 1)} %"
         for label, result in results.items()
     )
     return "Locality of each head, sorted, as falling lines. " + "; ".join(said) + "."
@@ -151,8 +146,8 @@ def alt_heads(results: Results) -> str:
 
 def alt_matrices(results: Results) -> str:
     said = (
-        f"{label.title}: {_value(result, 'positions'):.0f} positions, to the query's own position goes "
-        f"{100.0 * np.diagonal(result.arrays['attention']).mean():.1f} % on average"
+        f"{label.title}: {rounded(result.value('positions'), 0)} positions, to the query's own position goes "
+        f"{rounded(100.0 * np.diagonal(result.arrays['attention']).mean(), 1)} % on average"
         for label, result in results.items()
     )
     return "Mean attention of all heads as square images, query by key, on a logarithmic scale. " + "; ".join(said) + "."

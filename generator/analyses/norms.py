@@ -12,7 +12,7 @@ from generator.figures.lines import Line, legend_below, mark_beyond, told_apart
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, finite, row_norms
-from generator.text import significant
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,7 +138,7 @@ def draw_dimensions(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: median {significant(result.metrics[0].value, 3)}, from {significant(result.metrics[2].value, 3)} to {significant(result.metrics[1].value, 3)}, "
+        f"{label.title}: median {significant(result.value('median'), 3)}, from {significant(result.value('shortest'), 3)} to {significant(result.value('longest'), 3)}, "
         f"{result.arrays['positions_out'].size} out of line"
         for label, result in results.items()
     )
@@ -146,7 +146,9 @@ def alt(results: Results) -> str:
 
 
 def alt_dimensions(results: Results) -> str:
-    said = (f"{name.title}: {one.metrics[8].value:.0f} of {one.arrays['dimension_norms'].size} hold half" for name, one in results.items())
+    said = (
+        f"{name.title}: {rounded(one.value('half'), 0)} of {one.arrays['dimension_norms'].size} hold half" for name, one in results.items()
+    )
     return "Energy held by the strongest dimensions, as rising lines. " + "; ".join(said) + "."
 
 

@@ -12,7 +12,7 @@ from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.linear_probes import DRAWS, PairClassifier, draw_pairs, probed, wrong_orders
-from generator.text import significant
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,14 +79,16 @@ def _of_many(key: str, title: str, value: float | None, most: int) -> Metric:
 
 def _finding(error: float, spread: float, many: float | None) -> Finding:
     rests_on = ("error", "spread", "error_many") if many is not None else ("error", "spread")
-    told = f"{error:.1f} ± {spread:.1f} % of pairs that it was not fitted to are told wrongly"
-    more = "" if many is None else f", {many:.1f} % with {MANY:,} pairs to learn from"
+    told = f"{rounded(error, 1, 0.0)} ± {rounded(spread, 1, 0.0)} % of pairs that it was not fitted to are told wrongly"
+    more = "" if many is None else f", {rounded(many, 1, 0.0)} % with {MANY:,} pairs to learn from"
     if error <= TOLD:
-        return Finding(f"A straight line tells which of two positions comes first: {told}{more} (chance: {CHANCE:.0f} %).", rests_on, 0.45)
+        return Finding(
+            f"A straight line tells which of two positions comes first: {told}{more} (chance: {rounded(CHANCE, 0)} %).", rests_on, 0.45
+        )
     if error >= UNTOLD:
-        text = f"From few pairs, a straight line hardly learns which of two positions comes first: {told} (chance: {CHANCE:.0f} %){more}."
+        text = f"From few pairs, a straight line hardly learns which of two positions comes first: {told} (chance: {rounded(CHANCE, 0)} %){more}."
         return Finding(text, rests_on, 0.5)
-    text = f"A straight line tells with some errors which of two positions comes first: {told}{more} (chance: {CHANCE:.0f} %)."
+    text = f"A straight line tells with some errors which of two positions comes first: {told}{more} (chance: {rounded(CHANCE, 0)} %)."
     return Finding(text, rests_on, 0.25)
 
 

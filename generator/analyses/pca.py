@@ -95,21 +95,27 @@ class Path:
 
 
 def _findings(path: Path, circles: bool, is_helix: bool) -> tuple[Finding, ...]:
-    held = f"three directions hold {100.0 * path.three:.0f} % of what sets positions apart"
+    held = f"three directions hold {rounded(100.0 * path.three, 0, 100.0)} % of what sets positions apart"
     rests_on = ("turns", "steady", "evenness")
     if is_helix:
         whole = path.three >= MANY
         text = "The table is a helix" if whole else "The strongest directions show a helix"
-        text = f"{text}: {held}, and in these the positions go round {path.turns:.1f} times while they move on."
+        text = f"{text}: {held}, and in these the positions go round {rounded(path.turns, 1)} times while they move on."
         return (Finding(text, ("first_3", *rests_on, "onwards"), 1.0 if whole else 0.6, HELIX if whole else ""),)
     if circles:
         text, weight = ("Positions run round a circle", 0.8) if path.two >= MANY else ("The strongest directions show a circle", 0.5)
-        two = f"two directions, which hold {100.0 * path.two:.0f} % of what sets positions apart, positions make {path.turns:.1f} turns"
+        two = f"two directions, which hold {rounded(100.0 * path.two, 0, 100.0)} % of what sets positions apart, positions make {rounded(path.turns, 1)} turns"
         steady = f"{rounded(100.0 * path.steady, 0, 100.0)} % of the steps the same way"
         return (Finding(f"{text}: in {two}, {steady}.", ("first_2", *rests_on), weight),)
     if path.three >= MANY:
         return (Finding(f"Of all directions that there are, {held}.", ("first_3",), 0.8),)
-    return (Finding(f"The three strongest directions hold {100.0 * path.three:.0f} % of what sets positions apart.", ("first_3",), 0.2),)
+    return (
+        Finding(
+            f"The three strongest directions hold {rounded(100.0 * path.three, 0, 100.0)} % of what sets positions apart.",
+            ("first_3",),
+            0.2,
+        ),
+    )
 
 
 def draw(results: Results) -> "Figure":
@@ -123,8 +129,8 @@ def draw(results: Results) -> "Figure":
             picture = _path(each, coordinates[:, first], coordinates[:, second], every)
             each.set(xlim=(-limit, limit), ylim=(-limit, limit))
             each.set(
-                xlabel=f"component {first + 1} ({100 * shares[first]:.0f} %)",
-                ylabel=f"component {second + 1} ({100 * shares[second]:.0f} %)",
+                xlabel=f"component {first + 1} ({rounded(100 * shares[first], 0)} %)",
+                ylabel=f"component {second + 1} ({rounded(100 * shares[second], 0)} %)",
             )
             each.tick_params(labelsize=7)
         axes[LEADING * row].set_title(label.title, color=label.colour)
@@ -146,10 +152,13 @@ def _path(axes: "Axes", across: Floats, up: Floats, every: int) -> "ScalarMappab
     return ScalarMappable(cmap=SEQUENTIAL)
 
 
+def _shares(result: Result) -> str:
+    return ", ".join(f"{rounded(result.value(f'first_{count}'), 0)} %" for count in range(1, LEADING + 1))
+
+
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: {', '.join(f'{metric.value:.0f} %' for metric in result.metrics[:LEADING])} of the variance in the first one, two and three, "
-        f"{result.metrics[4].value:.1f} turns"
+        f"{label.title}: {_shares(result)} of the variance in the first one, two and three, {rounded(result.value('turns'), 1)} turns"
         for label, result in results.items()
     )
     return "Positions as a line in the plane of each two of the first three principal components. " + "; ".join(said) + "."

@@ -14,7 +14,7 @@ from generator.figures.lines import DOTTED, legend_below, told_apart
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats, finite, frozen
-from generator.text import significant
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,7 +100,11 @@ def _of_mean(in_mean: float) -> tuple[Finding, ...]:
     if in_mean <= 0.5:
         return ()
     return (
-        Finding(f"{100.0 * in_mean:.0f} % of the energy lies in the mean vector, which tells no position from another.", ("in_mean",), 0.5),
+        Finding(
+            f"{rounded(100.0 * in_mean, 0, 100.0)} % of the energy lies in the mean vector, which tells no position from another.",
+            ("in_mean",),
+            0.5,
+        ),
     )
 
 
@@ -126,8 +130,7 @@ def alt(results: Results) -> str:
 
 
 def _said(result: Result, key: str) -> str:
-    value = next(metric.value for metric in result.metrics if metric.key == key)
-    return "not defined" if value is None else significant(value, 4)
+    return significant(result.value(key), 4)
 
 
 @lru_cache(maxsize=2)
@@ -137,8 +140,7 @@ def part(form: PositionTable, first: int, beyond: int) -> PositionTable:
 
 
 def _centred_stable(form: PositionTable, first: int, beyond: int) -> list[float]:
-    found = {metric.key: metric.value for metric in said(compute, part(form, first, beyond)).metrics}
-    return [found["centred_stable"] or np.nan]
+    return [said(compute, part(form, first, beyond)).value("centred_stable") or np.nan]
 
 
 OF_90_95_99 = ("for_90", "for_95", "for_99")

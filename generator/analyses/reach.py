@@ -11,6 +11,7 @@ from generator.figures.lines import legend_below, told_apart
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats, finite
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +39,7 @@ def compute(subject: Subject[Convolution]) -> Result:
         findings=(
             Finding(
                 f"Of the {strength.size} positions that it spans, those within {half} of the position itself hold half of its energy; "
-                f"within ±{FAR} lie {100.0 * far:.0f} %.",
+                f"within ±{FAR} lie {rounded(100.0 * far, 0)} %.",
                 ("width", "half", "far"),
                 0.4,
             ),
@@ -75,8 +76,8 @@ def draw(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: {result.arrays['strength'].size} offsets, strongest at {result.metrics[4].value:.0f}, "
-        f"{result.metrics[2].value:.0f} % of the energy within ±{FAR}"
+        f"{label.title}: {result.arrays['strength'].size} offsets, strongest at {rounded(result.value('peak'), 0)}, "
+        f"{rounded(result.value('far'), 0)} % of the energy within ±{FAR}"
         for label, result in results.items()
     )
     return "Strength of a convolution as a line over the offset. " + "; ".join(said) + "."

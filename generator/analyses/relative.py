@@ -114,8 +114,8 @@ def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float 
 
 def alt(results: Results, opening: str) -> str:
     said = (
-        f"{label.title}: offsets {result.arrays['offsets'][0]:.0f} to {result.arrays['offsets'][-1]:.0f}, mean cosine of two "
-        f"{result.metrics[1].value:.2f}, lengths {significant(result.arrays['norms'].min(), 3)} to {significant(result.arrays['norms'].max(), 3)}"
+        f"{label.title}: offsets {rounded(result.arrays['offsets'][0], 0)} to {rounded(result.arrays['offsets'][-1], 0)}, mean cosine of two "
+        f"{rounded(result.value('mean'), 2)}, lengths {significant(result.arrays['norms'].min(), 3)} to {significant(result.arrays['norms'].max(), 3)}"
         for label, result in results.items()
     )
     return f"{opening} " + "; ".join(said) + "."

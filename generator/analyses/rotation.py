@@ -11,6 +11,7 @@ from generator.figures.lines import DOTTED, dots, legend_below, told_apart
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,7 +102,7 @@ def draw_profile(results: Results) -> "Figure":
 
 def alt_wavelengths(results: Results) -> str:
     said = (
-        f"{label.title}: from {result.arrays['wavelengths'].min():.2f} to {result.arrays['wavelengths'].max():,.0f} positions over "
+        f"{label.title}: from {rounded(result.arrays['wavelengths'].min(), 2)} to {rounded(result.arrays['wavelengths'].max(), 0)} positions over "
         f"{result.arrays['wavelengths'].size} pairs, context {int(result.arrays['context']):,}, of which {int(result.arrays['within']):,} in sight"
         for label, result in results.items()
     )
@@ -117,7 +118,7 @@ def alt_profile(results: Results) -> str:
 
 
 def _at(profile: Floats, offset: int) -> str:
-    return f"{profile[offset]:.2f}" if offset < profile.size else "out of sight"
+    return rounded(profile[offset], 2) if offset < profile.size else "out of sight"
 
 
 ANALYSIS = Analysis(

@@ -11,7 +11,7 @@ from generator.figures.lines import legend_below, told_apart
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, finite
-from generator.text import significant
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,7 +99,7 @@ def _share(squares: Floats, slow: int) -> float:
 def _findings(stand_out: Floats, slow: Metric, control: Metric, period: float) -> tuple[Finding, ...]:
     said = []
     if stand_out.size:
-        *named, last = (f"{significant(one, 3)}" for one in stand_out[:MOST_NAMED])
+        *named, last = (significant(one, 3) for one in stand_out[:MOST_NAMED])
         if stand_out.size > MOST_NAMED:
             named, last = [*named, last], f"{stand_out.size - MOST_NAMED} more"
         listed = f"periods of {', '.join(named)} and {last}" if named else f"a period of {last}"
@@ -108,7 +108,7 @@ def _findings(stand_out: Floats, slow: Metric, control: Metric, period: float) -
                 f"Many dimensions swing together in {listed}{' positions' if 'more' not in last else ' (in positions)'}.", ("peaks",), 0.6
             )
         )
-    shares = f"{slow.value:.0f} % of their energy lies in periods of {significant(period, 3)} positions and more ({control.value:.0f} % if positions are shuffled)"
+    shares = f"{rounded(slow.value, 0)} % of their energy lies in periods of {significant(period, 3)} positions and more ({rounded(control.value, 0)} % if positions are shuffled)"
     rests_on = (slow.key, control.key)
     if slow.value is not None and slow.value >= MOSTLY:
         said.append(Finding(f"Dimensions change slowly: {shares}.", rests_on, 0.4))
@@ -138,8 +138,8 @@ def draw(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: most energy at a period of {significant(result.metrics[0].value, 3)} positions, {result.metrics[1].value:.0f} % in the slowest tenth of the frequencies, "
-        f"{result.metrics[3].value:.0f} periods stand out"
+        f"{label.title}: most energy at a period of {significant(result.value('strongest'), 3)} positions, {rounded(result.value('slow'), 0)} % in the slowest tenth of the frequencies, "
+        f"{rounded(result.value('peaks'), 0)} periods stand out"
         for label, result in results.items()
     )
     return "Mean amplitude of the dimensions by period, with quartiles, over the same with shuffled positions. " + "; ".join(said) + "."

@@ -9,7 +9,7 @@ from generator.encodings import PositionTable
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Floats, finite, root_mean_square
-from generator.text import significant
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def _findings(rms: float, largest: float, position: int, dimension: int) -> tupl
         return (Finding("Every value is zero: the table tells no position from another.", ("rms",), 1.0),)
     if largest < 10.0 * rms:
         return ()
-    text = f"One value stands out: {largest:.2f} at position {position}, dimension {dimension}, {largest / rms:.0f} times the root mean square."
+    text = f"One value stands out: {significant(largest, 3)} at position {position}, dimension {dimension}, {rounded(largest / rms, 0)} times the root mean square."
     return (Finding(text, ("largest", "rms"), 0.7),)
 
 

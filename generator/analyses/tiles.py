@@ -11,6 +11,7 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels, wrapped
 from generator.figures.style import DIVERGING, PAPER, PIXELS, WIDTH
 from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite, mean_by_distance, mean_of_defined, shrink
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,7 @@ def _metric(key: str, title: str, value: float | None) -> Metric:
 def _findings(across: float | None, down: float | None, mean: float, uneven: float | None) -> tuple[Finding, ...]:
     if across is None or down is None or uneven is None:
         return ()
-    text = f"Patches side by side have a mean cosine of {across:.2f}, patches above each other {down:.2f}, any two {mean:.2f}."
+    text = f"Patches side by side have a mean cosine of {rounded(across, 2, 1.0, -1.0)}, patches above each other {rounded(down, 2, 1.0, -1.0)}, any two {rounded(mean, 2, 1.0, -1.0)}."
     rests_on = ("across", "down", "mean")
     if abs(uneven) < UNEVEN:
         return (
@@ -92,7 +93,7 @@ def _findings(across: float | None, down: float | None, mean: float, uneven: flo
             Finding("Along rows and along columns, likeness falls off nearly alike.", ("anisotropy",), 0.2),
         )
     more, less = ("columns", "rows") if uneven > 0 else ("rows", "columns")
-    uneven_text = f"At equal distances, patches are more alike along {more} than along {less}, by {abs(uneven):.2f}."
+    uneven_text = f"At equal distances, patches are more alike along {more} than along {less}, by {rounded(abs(uneven), 2, 0.0)}."
     return (Finding(text, rests_on, 0.4), Finding(uneven_text, ("anisotropy",), 0.6))
 
 
@@ -145,13 +146,12 @@ def alt(results: Results) -> str:
         beside = (
             f"{label.title}: {count} of {rows * columns} patches of a grid of {rows} by {columns}; mean cosine of neighbours side by side "
         )
-        said.append(f"{beside}{_said(result, 0)}, above each other {_said(result, 1)}, of any two {_said(result, 2)}")
+        said.append(f"{beside}{_said(result, 'across')}, above each other {_said(result, 'down')}, of any two {_said(result, 'mean')}")
     return "Cosine of patches with all patches, as a grid of small images on a scale from −1 to 1. " + "; ".join(said) + "."
 
 
-def _said(result: Result, index: int) -> str:
-    value = result.metrics[index].value
-    return "not defined" if value is None else f"{value:.2f}"
+def _said(result: Result, key: str) -> str:
+    return rounded(result.value(key), 2, 1.0, -1.0)
 
 
 ANALYSIS = Analysis(

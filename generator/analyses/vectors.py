@@ -41,7 +41,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _times(ratio: float) -> str:
-    return "about as long as" if f"{ratio:.2g}" == "1" else f"{significant(ratio, 2)} times as long as"
+    return "about as long as" if significant(ratio, 2) == "1" else f"{significant(ratio, 2)} times as long as"
 
 
 def _no_word(subject: Subject[PositionTable], d_model: int) -> str | None:

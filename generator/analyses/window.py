@@ -9,7 +9,7 @@ from generator.encodings import WindowBias
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import FLAT, Array, Floats, finite
-from generator.text import counted, significant
+from generator.text import counted, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,8 +98,8 @@ def _ticks(count: int) -> tuple[list[int], list[str]]:
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: {_size(result.arrays['values'])}, {result.metrics[2].value:.0f} % of them largest at the patch itself or beside it, "
-        f"spread of a head {significant(result.metrics[0].value, 3)} on average"
+        f"{label.title}: {_size(result.arrays['values'])}, {rounded(result.value('near_heads'), 0)} % of them largest at the patch itself or beside it, "
+        f"spread of a head {significant(result.value('spread'), 3)} on average"
         for label, result in results.items()
     )
     return f"Bias by offset between patches as images on a scale from −{LIMIT:g} to {LIMIT:g}. " + "; ".join(said) + "."

@@ -11,7 +11,7 @@ from generator.figures.lines import DOTTED, legend_below, told_apart
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats, finite
-from generator.text import significant
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,19 +79,19 @@ def principal_cosines(first: Floats, second: Floats) -> Floats:
 
 
 def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
-    by_chance = f"by chance it would hold {100.0 * chance:.0f} %"
+    by_chance = f"by chance it would hold {rounded(100.0 * chance, 0)} %"
     found = []
     if top >= MARKED * chance:
-        text = f"Positions share the directions of words: the tenth in which word vectors are largest holds {100.0 * top:.0f} % of the table's energy; {by_chance}."
+        text = f"Positions share the directions of words: the tenth in which word vectors are largest holds {rounded(100.0 * top, 0, 0.0, 100.0)} % of the table's energy; {by_chance}."
         found.append(Finding(text, ("top", "chance"), _weight(top)))
     if bottom >= MARKED * chance:
-        text = f"Positions use directions that words leave free: the tenth in which word vectors are smallest holds {100.0 * bottom:.0f} % of the table's energy; {by_chance}."
+        text = f"Positions use directions that words leave free: the tenth in which word vectors are smallest holds {rounded(100.0 * bottom, 0, 0.0, 100.0)} % of the table's energy; {by_chance}."
         found.append(Finding(text, ("bottom", "chance"), _weight(bottom)))
     if found:
         return tuple(found)
     text = (
-        f"Positions prefer neither the directions in which words are largest ({100.0 * top:.0f} % of the table's energy) nor those in which they are "
-        f"smallest ({100.0 * bottom:.0f} %); by chance each tenth would hold {100.0 * chance:.0f} %."
+        f"Positions prefer neither the directions in which words are largest ({rounded(100.0 * top, 0, 0.0, 100.0)} % of the table's energy) nor those in which they are "
+        f"smallest ({rounded(100.0 * bottom, 0, 0.0, 100.0)} %); by chance each tenth would hold {rounded(100.0 * chance, 0)} %."
     )
     return (Finding(text, ("top", "bottom", "chance"), 0.2),)
 
@@ -134,7 +134,7 @@ def largest_by_chance(share: float) -> float:
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: {significant(result.metrics[0].value, 3)} % in the first tenth, {significant(result.metrics[1].value, 3)} % in the last, {significant(result.metrics[3].value, 3)} % by chance"
+        f"{label.title}: {significant(result.value('top'), 3)} % in the first tenth, {significant(result.value('bottom'), 3)} % in the last, {significant(result.value('chance'), 3)} % by chance"
         for label, result in results.items()
     )
     return "Energy of positions, added up over the directions of words, beside a straight line for chance. " + "; ".join(said) + "."
@@ -142,8 +142,8 @@ def alt(results: Results) -> str:
 
 def alt_angles(results: Results) -> str:
     said = (
-        f"{label.title}: {result.arrays['cosines'].size} angles, cosines from {result.arrays['cosines'][0]:.2f} to {result.arrays['cosines'][-1]:.2f}, "
-        f"largest by chance {largest_by_chance(float(result.arrays['chance'])):.2f}"
+        f"{label.title}: {result.arrays['cosines'].size} angles, cosines from {rounded(result.arrays['cosines'][0], 2)} to {rounded(result.arrays['cosines'][-1], 2)}, "
+        f"largest by chance {rounded(largest_by_chance(float(result.arrays['chance'])), 2)}"
         for label, result in results.items()
     )
     return (

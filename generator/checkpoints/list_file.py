@@ -15,7 +15,7 @@ from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 
-from generator.checkpoints.list_row import RESERVED, Place, place_of_key, problems, row_model
+from generator.checkpoints.list_row import RESERVED, Options, Place, place_of_key, problems, row_model
 from generator.contracts import Checkpoint, Source
 from generator.errors import RefusedError
 
@@ -135,13 +135,24 @@ def expanded(given: str) -> Path:
     return Path(given)
 
 
+def _plain(value: Any) -> Any:
+    """``value`` of a row as Python's own, without what YAML's library keeps of how it was written."""
+    match value:
+        case list():
+            return tuple(_plain(item) for item in value)
+        case str():
+            return str(value)
+        case int() if not isinstance(value, bool):
+            return int(value)
+        case _:
+            return value
+
+
 def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Checkpoint:
     source = next(source for source in sources if row.get(source.key) is not None)
     given = str(row[source.key])
     place = str(path.parent / expanded(given)) if source.is_path else given
-    options = {key: row[key] for key in ("revision", "group", "notes", "pickle", "words") if row.get(key) is not None}
-    if (sentence := row.get("sentence")) is not None:
-        options["sentence"] = str(sentence) if isinstance(sentence, str) else tuple(int(index) for index in sentence)
+    options = {key: _plain(row[key]) for key in Options.model_fields if key != "title" and row.get(key) is not None}
     title = str(row.get("title") or given)
     slug = slugify(title) or slugify(given) or "checkpoint"
     slug = f"{slug}-checkpoint" if slug == "index" or RESERVED.match(slug) else slug

@@ -10,6 +10,7 @@ from generator.contracts import Published, Result, Subject
 from generator.contracts.by_itself import FormT, said
 from generator.encodings import Form, PositionTable, Rotation, reference
 from generator.numerics.arrays import Floats
+from generator.text import fixed
 
 # Stored tables whose numbers others have given, by the SHA-256 of their bytes.
 GPT2 = "29c69587e2af826b7c159c38620a32e549a925e6d9a0dc37cb563f377f5be772"
@@ -68,8 +69,8 @@ def array(compute: Callable[[Subject[FormT]], Result], name: str, *places: int) 
 
 
 def _metrics(compute: Callable[[Subject[FormT]], Result], keys: tuple[str, ...], form: FormT) -> list[float]:
-    found = {metric.key: metric.value for metric in said(compute, form).metrics}
-    return [np.nan if (value := found[key]) is None else value for key in keys]
+    result = said(compute, form)
+    return [np.nan if (value := result.value(key)) is None else value for key in keys]
 
 
 def _entries(compute: Callable[[Subject[FormT]], Result], name: str, places: tuple[int, ...], form: FormT) -> list[float]:
@@ -107,21 +108,17 @@ class Check:
     @property
     def shown(self) -> tuple[str, ...]:
         """Ours with two digits more than theirs, which rounding does not reach; whole numbers as such."""
-        return tuple(self._text(value) for value in self.ours or ())
+        return tuple(fixed(value, self.digits + 2) for value in self.ours or ())
 
     @property
     def shown_apart(self) -> str:
         """The largest difference, in the same way."""
-        return "" if self.apart is None else self._text(self.apart)
+        return "" if self.apart is None else fixed(self.apart, self.digits + 2)
 
     @property
     def shown_margin(self) -> str:
         """The margin without zeros at its end."""
         return f"{self.margin:.{self.digits + 2}f}".rstrip("0").rstrip(".")
-
-    def _text(self, value: float) -> str:
-        text = f"{value:,.{self.digits + 2}f}"
-        return f"{float(text.replace(',', '')):,.0f}" if set(text.partition(".")[2]) == {"0"} else text
 
     @property
     def agrees(self) -> bool:

@@ -50,6 +50,17 @@ class Result:
     findings: tuple[Finding, ...] = ()
     reason: str | None = None
 
+    def metric(self, key: str) -> Metric:
+        """The metric under ``key``, wherever it stands."""
+        found = next((metric for metric in self.metrics if metric.key == key), None)
+        if found is None:
+            raise KeyError(f"no metric {key!r}; expected one of {', '.join(metric.key for metric in self.metrics)}")
+        return found
+
+    def value(self, key: str) -> float | None:
+        """Its value; None where it has a reason instead."""
+        return self.metric(key).value
+
 
 @dataclass(frozen=True)
 class Label:

@@ -9,6 +9,7 @@ import numpy as np
 
 from generator.figures.style import INK, PAPER, WIDTH
 from generator.numerics.arrays import Array, Floats
+from generator.text import significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +90,7 @@ def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]
             line, excess = max(leaving, key=lambda pair: float(np.nanmax(pair[1])))
             turns, farthest = _turns(excess > 0), int(np.nanargmax(excess))
             at = float(line.places[turns[np.abs(turns - farthest).argmin()]])
-            _name_value(axes, Place(f"{line.values[farthest]:.3g}".replace("-", "−"), at, edge, line.colour), sign)
+            _name_value(axes, Place(significant(line.values[farthest], 3), at, edge, line.colour), sign)
 
 
 def _turns(beyond: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from generator.figures.style import GRID, LEVELS, PIXELS, SEQUENTIAL, SERIES, WIDTH
 from generator.numerics.arrays import Floats, shrink
+from generator.text import rounded
 
 if TYPE_CHECKING:  # matplotlib takes most of a second to import, and only drawing needs it.
     from matplotlib.axes import Axes
@@ -96,7 +97,7 @@ def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colo
     shares = (matrix - limits[0]) / (limits[1] - limits[0])
     light = mpl.colormaps[colours](shares)[:, :, :3] @ (0.299, 0.587, 0.114) > 0.5
     for row, column in np.ndindex(matrix.shape):
-        text, colour = f"{matrix[row, column]:.0f}".replace("-", "−"), "#000000" if light[row, column] else "#ffffff"
+        text, colour = rounded(float(matrix[row, column]), 0), "#000000" if light[row, column] else "#ffffff"
         axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
 
 

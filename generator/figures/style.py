@@ -11,7 +11,7 @@ SERIES = (
 )  # fmt: skip
 REFERENCE = "#8a93a3"
 ACCENT = "#d9772b"
-DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
+DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"  # compare/colours.js and compare.css hold the same, which tests compare.
 LEVELS = 96  # Colours an image uses: finer than the eye tells, and small as a palette.
 LONGEST_TITLE = 40  # characters
 WIDTH = 7.8  # inches; 72 SVG units each

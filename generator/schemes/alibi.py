@@ -16,6 +16,7 @@ from generator.errors import RowError
 from generator.figures.panels import panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import Floats, frozen
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,7 +92,7 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     for head, line in enumerate(numbers["lines"]):
-        axes.plot(numbers["offsets"], line, color=SERIES[head], label=f"head {head + 1}: slope 1/{1 / numbers['slopes'][head]:.0f}")
+        axes.plot(numbers["offsets"], line, color=SERIES[head], label=f"head {head + 1}: slope 1/{rounded(1 / numbers['slopes'][head], 0)}")
     axes.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)", xlim=(-64, 0), ylim=(-10.0, 0.3))
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
@@ -99,7 +100,7 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     first, last = 1 / numbers["slopes"][[0, -1]]
-    return f"{len(numbers['slopes'])} straight lines that meet in 0 at offset 0, with slopes from 1/{first:.0f} to 1/{last:.0f}."
+    return f"{len(numbers['slopes'])} straight lines that meet in 0 at offset 0, with slopes from 1/{rounded(first, 0)} to 1/{rounded(last, 0)}."
 
 
 PICTURE = Picture(

@@ -12,6 +12,7 @@ from generator.errors import RowError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import ACCENT, DIVERGING, INK
 from generator.numerics.arrays import frozen
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,7 +77,7 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     size = " by ".join(str(side) for side in numbers["both"].shape)
-    return f"Three images of {size} patches for one query: level stripes, upright stripes, and their sum, from {numbers['both'].min():.1f} to {numbers['both'].max():.1f}."
+    return f"Three images of {size} patches for one query: level stripes, upright stripes, and their sum, from {rounded(numbers['both'].min(), 1)} to {rounded(numbers['both'].max(), 1)}."
 
 
 PICTURE = Picture(

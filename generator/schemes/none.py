@@ -9,6 +9,7 @@ from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, S
 from generator.encodings import Form, NoEncoding
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import INK, SEQUENTIAL
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,7 +59,7 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     even, faded = (numbers[name][-1, 0] for name in ("attention", "recurrence"))
-    return f"Two lower triangles of {N_SHOWN} by {N_SHOWN}: rows of one colour each, the last {even:.3f}; and stripes that fade from 1 on the diagonal to {faded:.3f}."
+    return f"Two lower triangles of {N_SHOWN} by {N_SHOWN}: rows of one colour each, the last {rounded(even, 3)}; and stripes that fade from 1 on the diagonal to {rounded(faded, 3)}."
 
 
 PICTURE = Picture(

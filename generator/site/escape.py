@@ -1,17 +1,14 @@
-"""How text and numbers get into a page: the one escaper and the one number format."""
+"""How text gets into a page: the one escaper."""
 
-import math
 import re
 from typing import Any
 
 from markupsafe import Markup
 
-from generator.text import LEAST, MOST, SUPERSCRIPTS, decimals, visible
+from generator.text import visible
 
 UNSAFE = re.compile(r"(?![ ,;?])[\W_]")
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
-SIGNIFICANT = 4
-WHOLE = 1e-12  # How far rounding may leave a whole number from one, as a share of it.
 
 
 def literal(text: str) -> Markup:
@@ -31,23 +28,3 @@ def _reference(unsafe: re.Match[str]) -> str:
 def finalize(value: Any) -> Any:
     """What every expression in a template passes through: plain text becomes literal, markup stays."""
     return literal(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def number(value: float | None) -> str:
-    """Four significant digits or all before the point, thousands separated, a true minus sign; "–" for what is none.
-
-    What is whole but for rounding has no point.
-    """
-    if value is None or not math.isfinite(value):
-        return "–"
-    if value == 0:
-        return "0"
-    rounded = float(f"{value:.{SIGNIFICANT - 1}e}")
-    if abs(value) < 1e15 and math.isclose(value, round(value), rel_tol=WHOLE):
-        text = f"{round(value):,}"
-    elif LEAST <= abs(rounded) < MOST:
-        text = f"{value:,.{decimals(rounded, SIGNIFICANT)}f}"
-    else:
-        mantissa, exponent = f"{value:.{SIGNIFICANT - 1}e}".split("e")
-        text = f"{mantissa} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
-    return text.replace("-", "−")

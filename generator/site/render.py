@@ -17,9 +17,10 @@ from generator.cache.lazy import Lazily
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures.svg import svg
 from generator.site import compare_data, data_files
-from generator.site.escape import finalize, number
+from generator.site.escape import finalize
 from generator.site.formulas import formula
 from generator.site.value_strips import PATH, strips, values_of
+from generator.text import number
 
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 RECENT = 64  # drawings that are held, since a page asks for their size before they are written

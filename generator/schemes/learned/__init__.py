@@ -13,6 +13,7 @@ from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING, INK
 from generator.schemes.learned.patch_tables import as_encoding as of_patches
 from generator.schemes.learned.patch_tables import patch_tables
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +65,7 @@ def _draw(numbers: Numbers) -> "Figure":
 def _alt(numbers: Numbers) -> str:
     before, after = (np.linalg.norm(numbers[name][0] - numbers[name][3]) for name in ("words", "sum"))
     size = " by ".join(str(count) for count in numbers["sum"].shape)
-    return f"Three heat maps of {size}: word vectors, rows of the table, their sum. The two rows of “the” are {before:.2f} apart before, {after:.2f} after."
+    return f"Three heat maps of {size}: word vectors, rows of the table, their sum. The two rows of “the” are {rounded(float(before), 2)} apart before, {rounded(float(after), 2)} after."
 
 
 PICTURE = Picture(

@@ -12,6 +12,7 @@ from generator.contracts import Encoding, Files, Provenance
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
+from generator.text import significant
 
 SUM = "A patch gets the sum of two vectors, one for its row and one for its column, each from a table of its own."
 AXIS = re.compile(r"(^|\.)(row|column)_embedder\.weight$")  # Pix2Struct, Kosmos 2.5
@@ -75,7 +76,7 @@ def _gated(files: Files, name: str) -> PatchTable:
     stored = files.tensor(name)
     patches = lattice(name, len(stored), files.config)
     vectors = frozen(share * stored[patches.before : len(stored) - patches.after])
-    gated = f"The model adds this table times 1 − tanh(gate) = {share:.4g}, and so it is shown."
+    gated = f"The model adds this table times 1 − tanh(gate) = {significant(share, 4)}, and so it is shown."
     tiles = "A second table, for each shape of the image and each of its tiles, is added times tanh(gate); it is not shown."
     laid = f"{patches.grid[0]} rows by {patches.grid[1]} columns, {patches.source}" if patches.grid else "no grid is known for them"
     counted = f"The tensor has {len(stored):,} rows; {patches.before} of a special token are left out, the others are patches: {laid}."

@@ -14,6 +14,7 @@ from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.schemes.rotary.layers import bases_by_layer, layers_note, own_code, own_head_dim, own_rotary_dim, window
 from generator.schemes.rotary.notes import longer_note, split_note, turned_note
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -172,7 +173,7 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     near, far = numbers["mean"][[1, 100]]
-    return f"On the left {len(numbers['cosines'])} waves, one a row, longer from row to row. On the right their mean, 1 at offset 0, {near:.2f} at 1, {far:.2f} at 100."
+    return f"On the left {len(numbers['cosines'])} waves, one a row, longer from row to row. On the right their mean, 1 at offset 0, {rounded(near, 2)} at 1, {rounded(far, 2)} at 100."
 
 
 PICTURE = Picture(

@@ -6,6 +6,7 @@ from typing import Any
 
 from generator.contracts import Json
 from generator.encodings import Rotation
+from generator.text import significant
 
 
 def turned_note(config: Json, rotary_dim: int, head_dim: int) -> str:
@@ -44,4 +45,4 @@ def longer_note(config: Json, form: Rotation) -> tuple[str, ...]:
     if not share > 0.0 or not 1.0 < factor < math.inf:
         return ()
     larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As DeepSeek-V3's code in transformers.
-    return (f"To make up for the longer context, all logits are multiplied by {larger:.4g}; that is done beside the rotation.",)
+    return (f"To make up for the longer context, all logits are multiplied by {significant(larger, 4)}; that is done beside the rotation.",)

@@ -15,6 +15,7 @@ from generator.encodings import BASE, Form, Rotation
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import INK, SEQUENTIAL
 from generator.schemes.rotary_2d.families import OWN, SIDE, Found, base_of, head_dim_of
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,7 +128,7 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     side, both = numbers["all"][REACH, -1], numbers["all"][-1, -1]
-    return f"Three images over offsets of up to {REACH} patches: level stripes, upright stripes, and their mean, a cross that is 1 in the middle, {side:.2f} at its arms' ends, {both:.2f} in the corners."
+    return f"Three images over offsets of up to {REACH} patches: level stripes, upright stripes, and their mean, a cross that is 1 in the middle, {rounded(side, 2)} at its arms' ends, {rounded(both, 2)} in the corners."
 
 
 PICTURE = Picture(

@@ -18,6 +18,7 @@ from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import frozen
 from generator.schemes.sinusoidal.families import DECLARED, Made, first_angle, made_by
 from generator.schemes.sinusoidal.feature_maps import HEADS, feature_map
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,7 +77,7 @@ def _times(files: Files, name: str, part: str, key: str, usual: int) -> Encoding
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}, for {n_positions:,} × {d_model:,} values; expected one number")
     factor = float(files.tensor(name).reshape(-1)[0])
     form = PositionTable(frozen(factor * sinusoid(n_positions, d_model)))
-    note = f"It is made when the model runs: {SAID['interleaved']}, and multiplied by a trained number, {factor:.4g}, as it is shown."
+    note = f"It is made when the model runs: {SAID['interleaved']}, and multiplied by a trained number, {significant(factor, 4)}, as it is shown."
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note,))
 
 
@@ -161,7 +162,7 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     near, far = numbers["cosines"][[1, 10]]
-    return f"On the left a heat map with waves that are longer from dimension to dimension. On the right a line that falls from 1 to {near:.3f} at offset 1, {far:.3f} at 10."
+    return f"On the left a heat map with waves that are longer from dimension to dimension. On the right a line that falls from 1 to {rounded(near, 3)} at offset 1, {rounded(far, 3)} at 10."
 
 
 PICTURE = Picture(

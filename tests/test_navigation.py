@@ -1,0 +1,21 @@
+"""The tabs of the site: hand-written pages are among them, generated pages need not be."""
+
+from pathlib import Path
+
+from mkdocs.utils.yaml import yaml_load
+
+from generator.pipeline.build import MKDOCS, SITE_SRC
+from generator.site import mkdocs_build, write
+
+TABS = {path for tab in yaml_load(MKDOCS.read_text(encoding="utf-8"))["nav"] for path in tab.values()}
+
+
+def test_every_hand_written_page_has_a_tab() -> None:
+    assert {path.relative_to(SITE_SRC).as_posix() for path in SITE_SRC.rglob("*.md")} <= TABS
+
+
+def test_a_page_of_a_new_kind_needs_no_line_in_the_configuration(tmp_path: Path) -> None:
+    write.write(dict.fromkeys((*TABS, "new/index.md", "new/deep/page.md"), b"# Page"), tmp_path / "docs")
+    mkdocs_build.build(MKDOCS, tmp_path / "docs", tmp_path / "site", None)
+    assert (tmp_path / "site/new/index.html").exists()
+    assert (tmp_path / "site/new/deep/page.html").exists()
