@@ -1,7 +1,10 @@
 """A run: order, what is done again, and that no row costs another one its place."""
 
+import gc
 import json
+import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -94,6 +97,39 @@ def test_outcomes_are_the_same_where_processes_cannot_share_what_they_import(tmp
     shared, _ = run(checkpoints, tmp_path / "shared")
     monkeypatch.setattr("sys.platform", "darwin")
     assert pack(run(checkpoints, tmp_path / "own", jobs=1)[0]) == pack(shared)
+
+
+def _frozen_objects() -> bytes:
+    return str(gc.get_freeze_count()).encode()
+
+
+def test_processes_share_what_a_collection_would_touch() -> None:
+    with local_pool.processes(jobs=1) as pool:
+        assert int(pool.make(_frozen_objects).result()) > 10_000
+
+
+def _large_libraries() -> bytes:
+    """Which of them this process has imported."""
+    return " ".join(name for name in ("torch", "transformers") if name in sys.modules).encode()
+
+
+def _stored_kernel(kept: Store) -> bytes:
+    outcome = kept.get("key")
+    return outcome.readings[0].encoding.form.kernel(8).tobytes() if outcome is not None else b""
+
+
+def test_a_scaled_rotation_from_the_store_asks_transformers_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_pool, "_context", lambda _: multiprocessing.get_context("spawn"))  # These share nothing.
+    yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
+    config = json.dumps({**json.loads(ROTATION["config.json"]), "rope_scaling": yarn}).encode()
+    [row], kept = rows(tmp_path, {"yarn": {"config.json": config}}), Store(tmp_path / "store")
+    with local_pool.processes(jobs=1) as pool:
+        pool.submit(evaluate.Task(row, SERIES[0], offline=True), kept, "key").result()
+        assert pool.make(_large_libraries).result() == b"torch transformers"
+    with local_pool.processes(jobs=1) as pool:
+        kernel = pool.make(partial(_stored_kernel, kept)).result()
+        assert pool.make(_large_libraries).result() == b""
+    assert kernel == evaluate.find(evaluate.open_files(row, offline=True))[0].form.kernel(8).tobytes()
 
 
 def test_a_row_that_takes_too_long_fails_and_says_so(tmp_path: Path) -> None:

@@ -51,8 +51,6 @@ def build(
         known = dict(zip(tasks, keys, strict=True))
         found = {} if fresh else jobs.found(known, kept, tell)
         new = {task: key for task, key in known.items() if task not in found}
-        if len(new) <= crews.few:
-            new = _told_ahead(new, remembered, crews)
         with remembered.made_by(partial(crews.here, len(new))) as hired:
             studying = crews.elsewhere or (lambda _: nullcontext(hired()))
             found |= jobs.run(new, kept, studying, tell, partial(_begin, remembered))
@@ -88,18 +86,6 @@ def _whole(tasks: Sequence[evaluate.Task], keys: Sequence[str | None], html_key:
     """Digest of all that a build depends on; None where that is not known before it."""
     listed = [task.checkpoint for task in tasks]
     return None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents((TEMPLATES,)), html_key))
-
-
-def _told_ahead(tasks: Mapping[evaluate.Task, str | None], remembered: Remembered, crews: Crews) -> dict[evaluate.Task, str | None]:
-    """The tasks with what transformers' own layers say, and what pages need of torch made; by one process, which ends before others begin.
-
-    For these alone most builds take torch and the code of a model, which fill as much memory as all the rest.
-    """
-    with remembered.made_by(crews.alone) as alone:
-        for kind in discovery.load(pages, PageKind):
-            for name, make in kind.ahead(evaluate.all_analyses(), evaluate.all_schemes()).items():
-                remembered.of(name, make)
-        return jobs.asked(tasks, alone)
 
 
 def _begin(remembered: Remembered) -> None:

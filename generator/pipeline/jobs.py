@@ -6,19 +6,17 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Literal
 
 from generator.cache.fingerprint import of_parts
 from generator.cache.lazy import Lazily, changed
-from generator.contracts import Outcome, OwnLayer, Reading, Status
+from generator.contracts import Outcome, Reading, Status
 from generator.errors import RefusedError
 from generator.pipeline.evaluate import Task, all_sources, failed
 from generator.pipeline.result_store import Store, unpack
-from generator.pipeline.worker import Done, Makers, Workers, answer
+from generator.pipeline.worker import Done, Workers
 
 POLL_SECONDS = 0.2
-ASKING_SECONDS = 30.0  # for all rows together
 PLACEHOLDER = "#6f706e"  # Drawn in this, whatever place a checkpoint has in the list; no figure uses it for anything else.
 
 
@@ -64,22 +62,6 @@ def found(tasks: Mapping[Task, str | None], kept: Store, tell: Callable[[Event],
     for outcome in outcomes.values():
         tell(_finished(outcome, Done(None, 0.0, 0), stored=True))
     return outcomes
-
-
-def asked(tasks: Mapping[Task, str | None], alone: Callable[[], Makers]) -> dict[Task, str | None]:
-    """The same tasks with what ``ask`` says of them, as far as that comes in time."""
-    end = monotonic() + ASKING_SECONDS
-    futures = {task: alone().make(partial(answer, task)) for task in tasks if not task.checkpoint.pickle}  # torch loads those anyway.
-    return {_told(task, futures[task], end) if task in futures else task: key for task, key in tasks.items()}
-
-
-def _told(task: Task, future: "Future[bytes]", end: float) -> Task:
-    try:
-        own, came = unpack(future.result(max(end - monotonic(), 0.0)))
-    except Exception:  # noqa: BLE001  # Late or lost: the study asks for itself.
-        future.cancel()
-        return task
-    return replace(task, own=own and changed(OwnLayer, own), received=came)  # ``changed`` takes the array out of what was packed.
 
 
 def run(

@@ -2,19 +2,16 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
 from threadpoolctl import threadpool_limits
 
-from generator.checkpoints.hub.retries import haste
 from generator.contracts import Maker
-from generator.pipeline.evaluate import Task, all_sources, ask, study
+from generator.pipeline.evaluate import Task, all_sources, study
 from generator.pipeline.result_store import Store, pack, packed
-
-FEW = 8  # rows
 
 
 @dataclass(frozen=True)
@@ -54,15 +51,12 @@ class Crew(Workers, Makers, Protocol):
 class Crews:
     """Who does what, each started when called for.
 
-    here: given how many rows are new, those who study them and draw what compares them; alone: one process that shares nothing with others
+    here: given how many rows are new, those who study them and draw what compares them
     elsewhere: given the same number, those who study in their place
-    few: with more new rows than these nobody works alone, since it is faster if each asks for itself
     """
 
     here: Callable[[int], AbstractContextManager[Crew]]
-    alone: Callable[[], AbstractContextManager[Makers]]
     elsewhere: Callable[[int], AbstractContextManager[Workers]] | None = None
-    few: int = FEW
 
 
 def received() -> int:
@@ -84,15 +78,7 @@ def attempt(task: Task, kept: Store | None = None, key: str = "") -> Done:
             kept.put(key, packed(outcome))
     except OSError:
         sent = pack(outcome)  # Whoever waits for it will say what is wrong with the disk.
-    return Done(sent, monotonic() - begun, received() - before + task.received)
-
-
-def answer(task: Task) -> bytes:
-    """What ``ask`` says of one task, or None where something is wrong, and how many bytes came over the network for it, packed."""
-    own, before = None, received()
-    with suppress(Exception), haste():  # The study meets it again, waits for it and tells it.
-        own = ask(task)
-    return pack((own, received() - before))
+    return Done(sent, monotonic() - begun, received() - before)
 
 
 def made(make: Maker) -> bytes:
