@@ -39,7 +39,7 @@ def test_what_is_begun_while_rows_are_evaluated_is_wanted_whatever_comes_of_them
 class Recording:
     """A pool that notes in ``order`` what is submitted to it."""
 
-    pool: worker.Crew
+    pool: worker.Pool
     order: list[str]
 
     def submit(self, task: evaluate.Task, kept: Store, key: str) -> "Future[worker.Done]":
@@ -63,5 +63,5 @@ def test_it_is_begun_behind_the_rows_and_before_any_has_finished(tmp_path: Path)
         with local_pool.processes(n_rows, jobs=1) as pool:
             yield Recording(pool, order)
 
-    build.build([task], tmp_path / "out", worker.Crews(recording), lambda event: order.append(event.name))
+    build.build([task], tmp_path / "out", worker.Pools(recording), lambda event: order.append(event.name))
     assert order.index("row") < order.index("other") < order.index("finished")

@@ -145,12 +145,12 @@ def test_a_row_that_takes_too_much_memory_fails_naming_the_limit_and_no_other_do
 
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
     [task] = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
-    with local_pool.processes(jobs=1) as crew:
+    with local_pool.processes(jobs=1) as pool:
         deadly, kept = evaluate.Task(checkpoint(place=Deadly()), "", False), Store(tmp_path / "store")
-        lost, found = crew.submit(deadly, kept, "lost"), crew.submit(task, kept, "found")
+        lost, found = pool.submit(deadly, kept, "lost"), pool.submit(task, kept, "found")
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
-        assert crew.reason(caught.value).startswith("its process ended with code -9; it had 4 GiB of memory and 600 seconds")
+        assert pool.reason(caught.value).startswith("its process ended with code -9; it had 4 GiB of memory and 600 seconds")
         assert found.result().packed is None
     outcome = kept.get("found")
     assert outcome is not None
@@ -162,10 +162,10 @@ def _nothing_can_be_made() -> bytes:
 
 
 def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> None:
-    with local_pool.processes(jobs=1) as crew:
+    with local_pool.processes(jobs=1) as pool:
         remembered = Remembered(Kept(tmp_path), "code", False)
         with (
-            remembered.made_by(lambda: nullcontext(crew)),
+            remembered.made_by(lambda: nullcontext(pool)),
             pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"),
         ):
             remembered.of("a.svg", _nothing_can_be_made)
@@ -180,10 +180,10 @@ def _made_by_the_second(trace: Path) -> bytes:
 
 def test_a_worker_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
     make = partial(_made_by_the_second, tmp_path / "trace")
-    with local_pool.processes(jobs=1) as crew:
+    with local_pool.processes(jobs=1) as pool:
         remembered = Remembered(Kept(tmp_path), "code", False)
-        with remembered.made_by(lambda: nullcontext(crew)):
-            assert remembered.promised("a.svg", make)() == b"made"
+        with remembered.made_by(lambda: nullcontext(pool)):
+            assert remembered.submit("a.svg", make)() == b"made"
 
 
 def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_of_what_is_to_be_fresh_nothing_is_made_twice_whoever_makes_it(tmp_path:
     with remembered.made_by(partial(local_pool.processes, jobs=1)):
         remembered.of("a.svg", partial(bytes, 3))
     with remembered.made_by(_nobody):
-        assert remembered.promised("a.svg", _nothing_can_be_made)() == bytes(3)
+        assert remembered.submit("a.svg", _nothing_can_be_made)() == bytes(3)
 
 
 def _nobody() -> AbstractContextManager[worker.Makers]:

@@ -77,14 +77,14 @@ def run(
     """
     if not tasks:
         return {}
-    with workers(len(tasks)) as crew:
-        futures = {crew.submit(replace(task, colour=PLACEHOLDER), kept, _name(task, key)): task for task, key in tasks.items()}
+    with workers(len(tasks)) as pool:
+        futures = {pool.submit(replace(task, colour=PLACEHOLDER), kept, _name(task, key)): task for task, key in tasks.items()}
         meanwhile()
-        return _done(futures, tasks, crew, kept, tell)
+        return _done(futures, tasks, pool, kept, tell)
 
 
 def _done(
-    futures: "dict[Future[Done], Task]", tasks: Mapping[Task, str | None], crew: Workers, kept: Store, tell: Callable[[Event], None]
+    futures: "dict[Future[Done], Task]", tasks: Mapping[Task, str | None], pool: Workers, kept: Store, tell: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
@@ -96,17 +96,17 @@ def _done(
             tell(Event("started", task.checkpoint.slug))
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)
-            done, outcomes[task] = _result(task, tasks[task], future, crew, kept)
+            done, outcomes[task] = _result(task, tasks[task], future, pool, kept)
             tell(_finished(outcomes[task], done, stored=False))
     return outcomes
 
 
-def _result(task: Task, key: str | None, future: "Future[Done]", crew: Workers, kept: Store) -> tuple[Done, Outcome]:
+def _result(task: Task, key: str | None, future: "Future[Done]", pool: Workers, kept: Store) -> tuple[Done, Outcome]:
     """What came of a task; as read from disk, where its arrays take no memory. What has no key is kept under a name of its own, for nobody after this run."""
     try:
         done = future.result()
     except Exception as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
-        return Done(None, 0.0, 0), failed(task, crew.reason(error))
+        return Done(None, 0.0, 0), failed(task, pool.reason(error))
     if done.packed is not None:
         outcome: Outcome = unpack(done.packed)
         if outcome.status != "ok":

@@ -43,20 +43,20 @@ class Makers(Protocol):
         """As that of workers."""
 
 
-class Crew(Workers, Makers, Protocol):
-    """Who does both."""
+class Pool(Workers, Makers, Protocol):
+    """Both."""
 
 
 @dataclass(frozen=True)
-class Crews:
-    """Who does what, each started when called for.
+class Pools:
+    """The pools of a build; each starts when it is called with the number of new rows.
 
-    here: given how many rows are new, those who study them and draw what compares them
-    elsewhere: given the same number, those who study in their place
+    local: evaluates checkpoints and draws what compares them
+    cluster: evaluates them in its place
     """
 
-    here: Callable[[int], AbstractContextManager[Crew]]
-    elsewhere: Callable[[int], AbstractContextManager[Workers]] | None = None
+    local: Callable[[int], AbstractContextManager[Pool]]
+    cluster: Callable[[int], AbstractContextManager[Workers]] | None = None
 
 
 def received() -> int:
