@@ -44,7 +44,7 @@ def _future(work: Callable[[], ValueT]) -> "Future[ValueT]":
 
 
 @contextmanager
-def _processes(n_rows: int = 0, *, jobs: int = 1, alone: bool = False) -> Iterator[Inline]:
+def _processes(n_rows: int = 0, *, jobs: int = 1) -> Iterator[Inline]:
     yield Inline()
 
 

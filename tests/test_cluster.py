@@ -58,7 +58,7 @@ class Cluster:
     scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
-    def crew(self, code: str = "", seconds: float = local_pool.Limits().seconds) -> Callable[[int], AbstractContextManager[worker.Workers]]:
+    def pool(self, code: str = "", seconds: float = local_pool.Limits().seconds) -> Callable[[int], AbstractContextManager[worker.Workers]]:
         return partial(dask_pool.cluster, address=self.address, code=code or versions.code(), seconds=seconds)
 
 
@@ -84,11 +84,11 @@ def scheduler(tmp_path: Path) -> Iterator[Cluster]:
         yield cluster
 
 
-def packed(folder: Path, crew: Callable[[int], AbstractContextManager[worker.Workers]], tell: Callable[[jobs.Event], None]) -> list[bytes]:
+def packed(folder: Path, pool: Callable[[int], AbstractContextManager[worker.Workers]], tell: Callable[[jobs.Event], None]) -> list[bytes]:
     """What comes of the folders, none of it known before."""
     rows = [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in FOLDERS.items()]
     tasks = dict.fromkeys(evaluate.plan(rows, offline=True))
-    outcomes = jobs.run(tasks, Store(folder / "store"), crew, tell)
+    outcomes = jobs.run(tasks, Store(folder / "store"), pool, tell)
     return [pack(outcomes[task]) for task in tasks]
 
 
@@ -100,7 +100,7 @@ def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(s
             scheduler.workers[0].kill()  # When the first row is done, and others are not.
         events.append(event)
 
-    there = packed(tmp_path, scheduler.crew(), kill_one)
+    there = packed(tmp_path, scheduler.pool(), kill_one)
     assert {name: [event.name for event in events if event.slug == name] for name in FOLDERS} == dict.fromkeys(FOLDERS, TOLD)
     assert there == packed(tmp_path, partial(local_pool.processes, jobs=2), events.append)
     assert scheduler.workers[0].wait() == -signal.SIGKILL
@@ -118,27 +118,27 @@ def test_a_worker_with_other_code_does_no_work(scheduler: Cluster, tmp_path: Pat
     write_folder(tmp_path / "nothing", NOTHING)
     [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     told: list[jobs.Event] = []
-    [outcome] = jobs.run({task: None}, Store(tmp_path / "store"), scheduler.crew("other"), told.append).values()
+    [outcome] = jobs.run({task: None}, Store(tmp_path / "store"), scheduler.pool("other"), told.append).values()
     assert outcome.reason == "its worker has other code or other libraries; expected the same checkout and the same versions everywhere"
 
 
-def studied(folder: Path, crew: Callable[[int], AbstractContextManager[worker.Workers]], *tasks: evaluate.Task) -> list[str | None]:
+def studied(folder: Path, pool: Callable[[int], AbstractContextManager[worker.Workers]], *tasks: evaluate.Task) -> list[str | None]:
     """The reasons of what failed."""
-    outcomes = jobs.run(dict.fromkeys(tasks), Store(folder / "store"), crew, lambda _: None)
+    outcomes = jobs.run(dict.fromkeys(tasks), Store(folder / "store"), pool, lambda _: None)
     return [outcomes[task].reason for task in tasks]
 
 
 def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_pool, "WORKERS_SECONDS", 1.0)
     with running(tmp_path, 0) as cluster, pytest.raises(RefusedError, match=r"^--cluster tcp://\S+: no worker for 1 seconds; expected one"):
-        studied(tmp_path, cluster.crew(), ENDLESS)
+        studied(tmp_path, cluster.pool(), ENDLESS)
 
 
 def test_a_scheduler_that_is_lost_ends_the_run_with_one_sentence(
     scheduler: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(RefusedError, match=r"its scheduler was lost; what was finished is kept, and the former site stands$"):
-        packed(tmp_path, scheduler.crew(), lambda _: scheduler.scheduler.kill())
+        packed(tmp_path, scheduler.pool(), lambda _: scheduler.scheduler.kill())
     assert capfd.readouterr().err == ""
 
 
@@ -147,22 +147,22 @@ def test_whoever_interrupts_a_run_does_not_wait_for_rows_under_way(scheduler: Cl
         raise KeyboardInterrupt(event.name)
 
     with pytest.raises(KeyboardInterrupt, match="started"):
-        jobs.run({ENDLESS: None}, Store(tmp_path / "store"), scheduler.crew(), interrupt)
+        jobs.run({ENDLESS: None}, Store(tmp_path / "store"), scheduler.pool(), interrupt)
 
 
 def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
     [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     with running(tmp_path, 1) as cluster:
-        studied(tmp_path, cluster.crew("other"), task)  # The worker imports what it needs.
-        assert studied(tmp_path, cluster.crew(seconds=2.0), ENDLESS) == ["took longer than 2 seconds"]
-        assert studied(tmp_path, cluster.crew(), task) == [None]
+        studied(tmp_path, cluster.pool("other"), task)  # The worker imports what it needs.
+        assert studied(tmp_path, cluster.pool(seconds=2.0), ENDLESS) == ["took longer than 2 seconds"]
+        assert studied(tmp_path, cluster.pool(), task) == [None]
 
 
 def test_a_run_whose_only_worker_cannot_be_freed_ends(tmp_path: Path) -> None:
     other = replace(ENDLESS, checkpoint=replace(ENDLESS.checkpoint, slug="other"))
     with running(tmp_path, 1, "--no-nanny") as cluster, pytest.raises(RefusedError, match="no worker took up a row for 1 seconds"):
-        studied(tmp_path, cluster.crew(seconds=1.0), ENDLESS, other)
+        studied(tmp_path, cluster.pool(seconds=1.0), ENDLESS, other)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9"])

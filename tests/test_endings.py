@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import pytest
 
 from generator.pipeline import local_pool
-from generator.pipeline.worker import FEW
 from tests.built import ROOT
 from tests.hub_server import run
 from tests.synthetic import NOTHING, TABLE, write_folder, write_list
@@ -23,13 +22,12 @@ class Ended:
     stderr: str
 
 
-@pytest.fixture(scope="module", params=[1, FEW + 1], ids=["few rows, asked by one process", "many rows, sharing libraries"])
-def ended(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ended:
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
     if sys.platform != "linux":
         pytest.skip("Other systems tell nobody how a process ends that outlives its parent, so that was not tested here")
     folder = tmp_path_factory.mktemp("ended")
-    contents = [TABLE, *[NOTHING] * (request.param - 1)]
-    rows = [{"folder": write_folder(folder / f"row-{number}", files).name} for number, files in enumerate(contents)]
+    rows = [{"folder": write_folder(folder / name, files).name} for name, files in {"table": TABLE, "nothing": NOTHING}.items()]
     arguments = ("--config", str(write_list(folder, rows)), "--output", str(folder / "out"), "--jobs", "2")
     watched = (sys.executable, str(ROOT / "tests/ending.py"), str(folder / "codes.json"))
     done = run("build", *arguments, home=folder / "hub", before=watched, PYTHONFAULTHANDLER="1")
@@ -45,9 +43,8 @@ def test_no_process_of_a_build_writes_to_stderr(ended: Ended) -> None:
     assert ended.stderr == ""
 
 
-@pytest.mark.parametrize("alone", [False, True])
-def test_workers_end_by_themselves_or_because_the_pool_says_so(alone: bool) -> None:
-    with local_pool.processes(jobs=2, alone=alone) as pool:
+def test_workers_end_by_themselves_or_because_the_pool_says_so() -> None:
+    with local_pool.processes(jobs=2) as pool:
         assert pool.make(bytes).result() == b""
         workers = multiprocessing.active_children()
     assert len(workers) == 2

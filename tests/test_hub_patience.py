@@ -11,7 +11,7 @@ import pytest
 from generator.cache.blobs import Kept
 from generator.checkpoints.hub import requests, responses, retries
 from generator.checkpoints.hub.responses import PassingError
-from generator.checkpoints.hub.retries import Patience, haste, retry_after
+from generator.checkpoints.hub.retries import Patience, retry_after
 from generator.errors import RowError
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, serving
 
@@ -92,10 +92,10 @@ IN_THE_WAY = {"a limit": refusal(429, Retry_After="1"), "a fault": refusal(503),
 
 
 @pytest.mark.parametrize("answer", IN_THE_WAY.values(), ids=IN_THE_WAY)
-def test_who_asks_in_haste_asks_once(answer: Answer, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_patience_there_is_one_request(answer: Answer, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(REPOSITORIES, Trouble(answer)) as hub:
-        with haste(), pytest.raises(PassingError):
-            ask(hub, Patience(), monkeypatch)
+        with pytest.raises(PassingError):
+            ask(hub, Patience(longest=0.0), monkeypatch)
         assert (len(hub.log), clock.slept) == (1, [])
         with pytest.raises(PassingError):
             ask(hub, Patience(), monkeypatch)

@@ -8,11 +8,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import Atlas, Encoding, Outcome, Provenance, Published, Reading
-from generator.contracts.published import Check, check
+from generator.contracts.published import Check, check, paper_sinusoid
 from generator.encodings import Form, PositionTable
 from generator.numerics.arrays import frozen
 from generator.pipeline.evaluate import all_analyses, all_schemes, find
@@ -98,6 +99,10 @@ def test_a_margin_of_the_case_goes_before_the_digits(margin: float, agrees: bool
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
 def test_a_value_that_is_not_defined_agrees_with_nothing(wrong: float) -> None:
     assert not of("1", wrong).agrees
+
+
+def test_a_table_of_the_papers_size_is_shown_beside_the_very_sinusoid_that_cases_are_asked_of() -> None:
+    assert PositionTable(np.zeros((512, 768))).reference is paper_sinusoid()
 
 
 def test_a_case_whose_table_is_not_at_hand_has_no_value() -> None:

@@ -1,8 +1,11 @@
 """A run: order, what is done again, and that no row costs another one its place."""
 
+import gc
 import json
+import multiprocessing
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -99,6 +102,39 @@ def test_outcomes_are_the_same_where_processes_cannot_share_what_they_import(tmp
     assert pack(run(checkpoints, tmp_path / "own", jobs=1)[0]) == pack(shared)
 
 
+def _frozen_objects() -> bytes:
+    return str(gc.get_freeze_count()).encode()
+
+
+def test_processes_share_what_a_collection_would_touch() -> None:
+    with local_pool.processes(jobs=1) as pool:
+        assert int(pool.make(_frozen_objects).result()) > 10_000
+
+
+def _large_libraries() -> bytes:
+    """Which of them this process has imported."""
+    return " ".join(name for name in ("torch", "transformers") if name in sys.modules).encode()
+
+
+def _stored_kernel(kept: Store) -> bytes:
+    outcome = kept.get("key")
+    return outcome.readings[0].encoding.form.kernel(8).tobytes() if outcome is not None else b""
+
+
+def test_a_scaled_rotation_from_the_store_asks_transformers_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_pool, "_context", lambda _: multiprocessing.get_context("spawn"))  # These share nothing.
+    yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
+    config = json.dumps({**json.loads(ROTATION["config.json"]), "rope_scaling": yarn}).encode()
+    [row], kept = rows(tmp_path, {"yarn": {"config.json": config}}), Store(tmp_path / "store")
+    with local_pool.processes(jobs=1) as pool:
+        pool.submit(evaluate.Task(row, SERIES[0], offline=True), kept, "key").result()
+        assert pool.make(_large_libraries).result() == b"torch transformers"
+    with local_pool.processes(jobs=1) as pool:
+        kernel = pool.make(partial(_stored_kernel, kept)).result()
+        assert pool.make(_large_libraries).result() == b""
+    assert kernel == evaluate.find(evaluate.open_files(row, offline=True))[0].form.kernel(8).tobytes()
+
+
 def test_a_row_that_takes_too_long_fails_and_says_so(tmp_path: Path) -> None:
     outcomes, _ = run(rows(tmp_path, {"rotation": ROTATION}), tmp_path, limits=local_pool.Limits(seconds=0.01))
     assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "took longer than 0.01 seconds")]
@@ -127,12 +163,12 @@ def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
 
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
     [task] = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
-    with local_pool.processes(jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)) as crew:
+    with local_pool.processes(jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)) as pool:
         deadly, kept = evaluate.Task(checkpoint(place=Deadly()), "", False), Store(tmp_path / "store")
-        lost, found = crew.submit(deadly, kept, "lost"), crew.submit(task, kept, "found")
+        lost, found = pool.submit(deadly, kept, "lost"), pool.submit(task, kept, "found")
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
-        assert crew.reason(caught.value).startswith("its process ended with code -9; it had 3 GiB of memory and 300 seconds")
+        assert pool.reason(caught.value).startswith("its process ended with code -9; it had 3 GiB of memory and 300 seconds")
         assert found.result().packed is None
     outcome = kept.get("found")
     assert outcome is not None
@@ -144,10 +180,10 @@ def _nothing_can_be_made() -> bytes:
 
 
 def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> None:
-    with local_pool.processes(jobs=1) as crew:
+    with local_pool.processes(jobs=1) as pool:
         remembered = Remembered(Kept(tmp_path), "code", False)
         with (
-            remembered.made_by(lambda: nullcontext(crew)),
+            remembered.made_by(lambda: nullcontext(pool)),
             pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"),
         ):
             remembered.of("a.svg", _nothing_can_be_made)
@@ -162,10 +198,10 @@ def _made_by_the_second(trace: Path) -> bytes:
 
 def test_a_worker_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
     make = partial(_made_by_the_second, tmp_path / "trace")
-    with local_pool.processes(jobs=1) as crew:
+    with local_pool.processes(jobs=1) as pool:
         remembered = Remembered(Kept(tmp_path), "code", False)
-        with remembered.made_by(lambda: nullcontext(crew)):
-            assert remembered.promised("a.svg", make)() == b"made"
+        with remembered.made_by(lambda: nullcontext(pool)):
+            assert remembered.submit("a.svg", make)() == b"made"
 
 
 def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> None:
@@ -184,7 +220,7 @@ def test_of_what_is_to_be_fresh_nothing_is_made_twice_whoever_makes_it(tmp_path:
     with remembered.made_by(partial(local_pool.processes, jobs=1)):
         remembered.of("a.svg", partial(bytes, 3))
     with remembered.made_by(_nobody):
-        assert remembered.promised("a.svg", _nothing_can_be_made)() == bytes(3)
+        assert remembered.submit("a.svg", _nothing_can_be_made)() == bytes(3)
 
 
 def _nobody() -> AbstractContextManager[worker.Makers]:

@@ -70,9 +70,8 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
         elsewhere = None if cluster is None else _elsewhere(dask_pool.scheduler(cluster))
         checkpoints = list_file.load(config_file, evaluate.all_sources())
         with write.owned(output) as folder, progress.telling(out, len(checkpoints), log) as teller:
-            alone, few = partial(local_pool.processes, jobs=1, alone=True), worker.FEW if cluster is None else 0
-            crew = worker.Crews(partial(local_pool.processes, jobs=jobs), alone, elsewhere, few)
-            counts = builds.build(evaluate.plan(checkpoints, offline), folder, crew, teller.tell, fresh)
+            pools = worker.Pools(partial(local_pool.processes, jobs=jobs), elsewhere)
+            counts = builds.build(evaluate.plan(checkpoints, offline), folder, pools, teller.tell, fresh)
             summary = teller.close(counts, output / "site" / "index.html")
         out.print(summary)
     raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)

@@ -61,10 +61,6 @@ class Outcome:
 Maker = Callable[[], bytes]
 
 
-def _nothing(_: Sequence[Analysis], __: Sequence[Scheme]) -> Mapping[str, Maker]:
-    return {}
-
-
 def _anew(_: str, make: Maker) -> Maker:
     return make
 
@@ -132,15 +128,10 @@ class Page:
 
 @dataclass(frozen=True)
 class PageKind:
-    """A kind of page: all that there are of it for one run.
-
-    ahead: what ``pages`` will ask ``Atlas.remember`` for that takes a large library and no checkpoint, by the same names; where few
-    checkpoints are new it is made first, by a process of its own
-    """
+    """A kind of page: all that there are of it for one run."""
 
     key: str
     pages: Callable[[Atlas], list[Page]]
-    ahead: "Callable[[Sequence[Analysis], Sequence[Scheme]], Mapping[str, Maker]]" = _nothing
 
 
 Tree = Mapping[str, bytes]

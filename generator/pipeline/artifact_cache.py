@@ -28,9 +28,9 @@ class Remembered:
     def made_by(self, makers: Callable[[], AbstractContextManager[MakersT]]) -> Iterator[Callable[[], MakersT]]:
         """Until the block ends, ``makers`` make what is asked for; they start when they are first called for."""
         with ExitStack() as stack:
-            hired: Callable[[], MakersT] = cache(lambda: stack.enter_context(makers()))
-            self.hired: Callable[[], Makers] = hired
-            yield hired
+            pool: Callable[[], MakersT] = cache(lambda: stack.enter_context(makers()))
+            self.pool: Callable[[], Makers] = pool
+            yield pool
 
     def drawing(self, figure: Figure) -> bytes:
         """The figure as SVG."""
@@ -42,7 +42,7 @@ class Remembered:
             if figure.made_of:
                 self._start(_name(figure), render.maker(figure))
 
-    def promised(self, name: str, make: Maker) -> Maker:
+    def submit(self, name: str, make: Maker) -> Maker:
         """``of`` for later; a worker begins now."""
         self._start(name, make)
         return partial(self.of, name, make)
@@ -59,7 +59,7 @@ class Remembered:
         try:
             made = self._made(self.under_way.pop(key, None), make)
         except Exception as error:
-            raise RefusedError(f"{name}: {self.hired().reason(error)}; expected it to be made") from error
+            raise RefusedError(f"{name}: {self.pool().reason(error)}; expected it to be made") from error
         self.kept.put(key, made)
         return made
 
@@ -68,13 +68,13 @@ class Remembered:
         if begun is not None:
             with suppress(Exception):
                 return begun.result()
-        return self.hired().make(make).result()
+        return self.pool().make(make).result()
 
     def _start(self, name: str, make: Maker) -> str:
         """Begin what neither was made before nor is under way; its key."""
         key = fingerprint.of_parts((name, self.code))
         if key not in self.used and (self.fresh or self.kept.get(key) is None):
-            self.under_way[key] = self.hired().make(make)
+            self.under_way[key] = self.pool().make(make)
         self.used.add(key)
         return key
 

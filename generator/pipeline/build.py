@@ -18,7 +18,7 @@ from generator.contracts import Atlas, Outcome, Page, PageKind, discovery
 from generator.pipeline import evaluate, jobs, versions
 from generator.pipeline.artifact_cache import Remembered
 from generator.pipeline.result_store import Store
-from generator.pipeline.worker import Crews
+from generator.pipeline.worker import Pools
 from generator.site import mkdocs_build, pages, render, write
 
 ROOT = versions.ROOT
@@ -33,7 +33,7 @@ Tell = Callable[[jobs.Event | jobs.Stage], None]
 def build(
     tasks: Sequence[evaluate.Task],
     folder: Path,
-    crews: Crews,
+    pools: Pools,
     tell: Tell,
     fresh: bool = False,
 ) -> Mapping[str, int]:
@@ -51,11 +51,9 @@ def build(
         known = dict(zip(tasks, keys, strict=True))
         found = {} if fresh else jobs.found(known, kept, tell)
         new = {task: key for task, key in known.items() if task not in found}
-        if len(new) <= crews.few:
-            new = _told_ahead(new, remembered, crews)
-        with remembered.made_by(partial(crews.here, len(new))) as hired:
-            studying = crews.elsewhere or (lambda _: nullcontext(hired()))
-            found |= jobs.run(new, kept, studying, tell, partial(_begin, remembered))
+        with remembered.made_by(partial(pools.local, len(new))) as pool:
+            workers = pools.cluster or (lambda _: nullcontext(pool()))
+            found |= jobs.run(new, kept, workers, tell, partial(_begin, remembered))
             outcomes = tuple(found[task] for task in tasks)
             date = _date(outcomes)
             changed = _write(_atlas(outcomes, date, remembered), folder, remembered, tell)
@@ -88,18 +86,6 @@ def _whole(tasks: Sequence[evaluate.Task], keys: Sequence[str | None], html_key:
     """Digest of all that a build depends on; None where that is not known before it."""
     listed = [task.checkpoint for task in tasks]
     return None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents((TEMPLATES,)), html_key))
-
-
-def _told_ahead(tasks: Mapping[evaluate.Task, str | None], remembered: Remembered, crews: Crews) -> dict[evaluate.Task, str | None]:
-    """The tasks with what transformers' own layers say, and what pages need of torch made; by one process, which ends before others begin.
-
-    For these alone most builds take torch and the code of a model, which fill as much memory as all the rest.
-    """
-    with remembered.made_by(crews.alone) as alone:
-        for kind in discovery.load(pages, PageKind):
-            for name, make in kind.ahead(evaluate.all_analyses(), evaluate.all_schemes()).items():
-                remembered.of(name, make)
-        return jobs.asked(tasks, alone)
 
 
 def _begin(remembered: Remembered) -> None:
@@ -163,7 +149,7 @@ def _atlas(outcomes: tuple[Outcome, ...], date: int | None, remembered: Remember
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
     given = os.environ.get(mkdocs_build.ADDRESS)
     address = f"{given.rstrip('/')}/" if given else None
-    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), versions.all_versions(), day, address, remembered.promised)
+    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), versions.all_versions(), day, address, remembered.submit)
 
 
 def _noted(folder: Path, fresh: bool) -> dict[str, Any]:

@@ -154,15 +154,15 @@ def cluster(n_rows: int, *, address: str, code: str, seconds: float) -> Iterator
     except (OSError, ValueError) as error:
         raise RefusedError(f"--cluster {address}: no scheduler ({type(error).__name__}); expected one, as tcp://host:port") from None
     with client:
-        crew, over = _Cluster(client, address, code, seconds), Event()
-        client.subscribe_topic(STARTED, crew.started)
-        watching = Thread(target=crew.watch, args=(over,), daemon=True)
+        pool, over = _Cluster(client, address, code, seconds), Event()
+        client.subscribe_topic(STARTED, pool.started)
+        watching = Thread(target=pool.watch, args=(over,), daemon=True)
         watching.start()
         try:
-            yield crew
+            yield pool
         finally:
             over.set()
-            crew.give_up("ended")  # Also by Ctrl+C: rows that wait are taken back.
+            pool.give_up("ended")  # Also by Ctrl+C: rows that wait are taken back.
             watching.join(REACH_SECONDS)
 
 

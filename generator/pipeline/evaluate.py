@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from threadpoolctl import threadpool_limits
 
@@ -18,7 +18,6 @@ from generator.contracts import (
     Files,
     Label,
     Outcome,
-    OwnLayer,
     Reading,
     Result,
     Results,
@@ -42,16 +41,11 @@ REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint
 
 @dataclass(frozen=True)
 class Task:
-    """One row with all that its process needs to know of the others: its colour, and whether its source answers.
-
-    own, received: what ``ask`` returned and how many bytes came for it, where that was called before
-    """
+    """One row with all that its process needs to know of the others: its colour, and whether its source answers."""
 
     checkpoint: Checkpoint
     colour: str
     offline: bool
-    own: OwnLayer | None = field(default=None, compare=False)
-    received: int = field(default=0, compare=False)
 
 
 def all_sources() -> tuple[Source, ...]:
@@ -93,14 +87,6 @@ def study(task: Task) -> Outcome:
         return failed(task, f"unexpected {type(error).__name__}: {error}")
 
 
-def ask(task: Task) -> OwnLayer:
-    """What the model's own embedding layer returns for the row's sentence; it may take torch and a model's code.
-
-    errors: as those of ``input_layer.read`` and ``open_files``
-    """
-    return input_layer.ask(open_files(task.checkpoint, task.offline), task.checkpoint)
-
-
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     """The files of a checkpoint, from whichever source it names.
 
@@ -133,7 +119,7 @@ def _study(task: Task) -> Outcome:
     checkpoint = task.checkpoint
     files = open_files(checkpoint, task.offline)
     encodings = find(files)
-    subjects = input_layer.subjects(files, checkpoint, encodings, task.own)
+    subjects = input_layer.subjects(files, checkpoint, encodings)
     titles = [f"{checkpoint.title} · {encoding.part}" if len(encodings) > 1 else checkpoint.title for encoding in encodings]
     return Outcome(
         checkpoint,

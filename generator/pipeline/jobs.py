@@ -6,19 +6,17 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Literal
 
 from generator.cache.fingerprint import of_parts
 from generator.cache.lazy import Lazily, changed
-from generator.contracts import Outcome, OwnLayer, Reading, Status
+from generator.contracts import Outcome, Reading, Status
 from generator.errors import RefusedError
 from generator.pipeline.evaluate import Task, all_sources, failed
 from generator.pipeline.result_store import Store, unpack
-from generator.pipeline.worker import Done, Makers, Workers, answer
+from generator.pipeline.worker import Done, Workers
 
 POLL_SECONDS = 0.2
-ASKING_SECONDS = 30.0  # for all rows together
 PLACEHOLDER = "#6f706e"  # Drawn in this, whatever place a checkpoint has in the list; no figure uses it for anything else.
 
 
@@ -66,22 +64,6 @@ def found(tasks: Mapping[Task, str | None], kept: Store, tell: Callable[[Event],
     return outcomes
 
 
-def asked(tasks: Mapping[Task, str | None], alone: Callable[[], Makers]) -> dict[Task, str | None]:
-    """The same tasks with what ``ask`` says of them, as far as that comes in time."""
-    end = monotonic() + ASKING_SECONDS
-    futures = {task: alone().make(partial(answer, task)) for task in tasks if not task.checkpoint.pickle}  # torch loads those anyway.
-    return {_told(task, futures[task], end) if task in futures else task: key for task, key in tasks.items()}
-
-
-def _told(task: Task, future: "Future[bytes]", end: float) -> Task:
-    try:
-        own, came = unpack(future.result(max(end - monotonic(), 0.0)))
-    except Exception:  # noqa: BLE001  # Late or lost: the study asks for itself.
-        future.cancel()
-        return task
-    return replace(task, own=own and changed(OwnLayer, own), received=came)  # ``changed`` takes the array out of what was packed.
-
-
 def run(
     tasks: Mapping[Task, str | None],
     kept: Store,
@@ -95,14 +77,14 @@ def run(
     """
     if not tasks:
         return {}
-    with workers(len(tasks)) as crew:
-        futures = {crew.submit(replace(task, colour=PLACEHOLDER), kept, _name(task, key)): task for task, key in tasks.items()}
+    with workers(len(tasks)) as pool:
+        futures = {pool.submit(replace(task, colour=PLACEHOLDER), kept, _name(task, key)): task for task, key in tasks.items()}
         meanwhile()
-        return _done(futures, tasks, crew, kept, tell)
+        return _done(futures, tasks, pool, kept, tell)
 
 
 def _done(
-    futures: "dict[Future[Done], Task]", tasks: Mapping[Task, str | None], crew: Workers, kept: Store, tell: Callable[[Event], None]
+    futures: "dict[Future[Done], Task]", tasks: Mapping[Task, str | None], pool: Workers, kept: Store, tell: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
@@ -114,17 +96,17 @@ def _done(
             tell(Event("started", task.checkpoint.slug))
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)
-            done, outcomes[task] = _result(task, tasks[task], future, crew, kept)
+            done, outcomes[task] = _result(task, tasks[task], future, pool, kept)
             tell(_finished(outcomes[task], done, stored=False))
     return outcomes
 
 
-def _result(task: Task, key: str | None, future: "Future[Done]", crew: Workers, kept: Store) -> tuple[Done, Outcome]:
+def _result(task: Task, key: str | None, future: "Future[Done]", pool: Workers, kept: Store) -> tuple[Done, Outcome]:
     """What came of a task; as read from disk, where its arrays take no memory. What has no key is kept under a name of its own, for nobody after this run."""
     try:
         done = future.result()
     except Exception as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
-        return Done(None, 0.0, 0), failed(task, crew.reason(error))
+        return Done(None, 0.0, 0), failed(task, pool.reason(error))
     if done.packed is not None:
         outcome: Outcome = unpack(done.packed)
         if outcome.status != "ok":

@@ -1,7 +1,6 @@
 """Who does the work of a run on this machine: processes, each within limits."""
 
 import ctypes
-import gc
 import multiprocessing
 import os
 import sys
@@ -15,9 +14,10 @@ from typing import Any
 from generator.contracts import Maker
 from generator.pipeline.evaluate import Task
 from generator.pipeline.result_store import Store
-from generator.pipeline.worker import FEW, Done, attempt, made
+from generator.pipeline.worker import Done, attempt, made
 
-SHARED_BY_MANY = ("torch", "transformers.models.auto.modeling_auto")  # For few rows, one process alone asks what takes these.
+# What evaluations take beside what ``preload`` imports: shared, it costs one import instead of one for each process that needs it.
+EVALUATING = ("torch", "transformers.models.auto.modeling_auto")
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # that this process may use
 M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
 
@@ -55,19 +55,14 @@ class _Processes:
 
 
 @contextmanager
-def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None, alone: bool = False) -> "Iterator[_Processes]":
-    """``jobs`` processes on this machine, who study so many rows. One that crashes, takes too much or never ends costs its own row alone.
-
-    alone: whether they share nothing, so that nothing is left of them when they have ended
-    """
+def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None) -> "Iterator[_Processes]":
+    """``jobs`` processes on this machine, who study so many rows. One that crashes, takes too much or never ends costs its own row alone."""
     from pebble import ProcessPool
 
     within = limits or Limits()
     _give_back_memory()
-    context = multiprocessing.get_context("spawn") if alone else _context(n_rows)
-    with ProcessPool(
-        max_workers=min(jobs, max(n_rows, CORES)), context=context, initializer=_begin, initargs=(within.memory, alone)
-    ) as pool:
+    workers = min(jobs, max(n_rows, CORES))
+    with ProcessPool(max_workers=workers, context=_context(n_rows), initializer=_begin, initargs=(within.memory,)) as pool:
         try:
             yield _Processes(pool, within)
         except BaseException:
@@ -79,7 +74,7 @@ def _context(n_rows: int) -> Any:
     """How processes are started: on Linux from one that has imported the large libraries once, whose memory they share."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
-    multiprocessing.set_forkserver_preload([*(SHARED_BY_MANY if n_rows > FEW else ()), "generator.pipeline.preload"])
+    multiprocessing.set_forkserver_preload([*(EVALUATING if n_rows else ()), "generator.pipeline.preload"])
     return multiprocessing.get_context("forkserver")
 
 
@@ -89,9 +84,7 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
-def _begin(most: int, alone: bool) -> None:
-    if alone:
-        gc.disable()  # It imports much and makes little: the collector would take a quarter of its time.
+def _begin(most: int) -> None:
     _give_back_memory()
     _limit_memory(most)
 

@@ -2,19 +2,16 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
 from threadpoolctl import threadpool_limits
 
-from generator.checkpoints.hub.retries import haste
 from generator.contracts import Maker
-from generator.pipeline.evaluate import Task, all_sources, ask, study
+from generator.pipeline.evaluate import Task, all_sources, study
 from generator.pipeline.result_store import Store, pack, packed
-
-FEW = 8  # rows
 
 
 @dataclass(frozen=True)
@@ -46,23 +43,20 @@ class Makers(Protocol):
         """As that of workers."""
 
 
-class Crew(Workers, Makers, Protocol):
-    """Who does both."""
+class Pool(Workers, Makers, Protocol):
+    """Both."""
 
 
 @dataclass(frozen=True)
-class Crews:
-    """Who does what, each started when called for.
+class Pools:
+    """The pools of a build; each starts when it is called with the number of new rows.
 
-    here: given how many rows are new, those who study them and draw what compares them; alone: one process that shares nothing with others
-    elsewhere: given the same number, those who study in their place
-    few: with more new rows than these nobody works alone, since it is faster if each asks for itself
+    local: evaluates checkpoints and draws what compares them
+    cluster: evaluates them in its place
     """
 
-    here: Callable[[int], AbstractContextManager[Crew]]
-    alone: Callable[[], AbstractContextManager[Makers]]
-    elsewhere: Callable[[int], AbstractContextManager[Workers]] | None = None
-    few: int = FEW
+    local: Callable[[int], AbstractContextManager[Pool]]
+    cluster: Callable[[int], AbstractContextManager[Workers]] | None = None
 
 
 def received() -> int:
@@ -84,15 +78,7 @@ def attempt(task: Task, kept: Store | None = None, key: str = "") -> Done:
             kept.put(key, packed(outcome))
     except OSError:
         sent = pack(outcome)  # Whoever waits for it will say what is wrong with the disk.
-    return Done(sent, monotonic() - begun, received() - before + task.received)
-
-
-def answer(task: Task) -> bytes:
-    """What ``ask`` says of one task, or None where something is wrong, and how many bytes came over the network for it, packed."""
-    own, before = None, received()
-    with suppress(Exception), haste():  # The study meets it again, waits for it and tells it.
-        own = ask(task)
-    return pack((own, received() - before))
+    return Done(sent, monotonic() - begun, received() - before)
 
 
 def made(make: Maker) -> bytes:

@@ -1,9 +1,8 @@
 """How long a server that asks for rest is waited for."""
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -11,17 +10,6 @@ WAITS = (0.5, 1.0, 2.0, 4.0)  # seconds before each further try
 LONGEST = 310.0  # seconds; the Hub counts requests in windows of 300 (huggingface.co/docs/hub/rate-limits).
 LATEST = 450.0  # seconds after a row has begun; it may take 600, and some are for its work.
 BEFORE_A_RUN = 60.0  # seconds
-_HASTE = ContextVar("haste", default=False)
-
-
-@contextmanager
-def haste() -> Iterator[None]:
-    """Wait for nothing until the block ends: who asks in haste will ask again, and wait then."""
-    token = _HASTE.set(True)
-    try:
-        yield
-    finally:
-        _HASTE.reset(token)
 
 
 class Patience:
@@ -32,7 +20,7 @@ class Patience:
 
     def left(self) -> float:
         """The longest wait that may begin now, in seconds."""
-        return 0.0 if _HASTE.get() else max(0.0, min(self.longest, self._end - time.monotonic()))
+        return max(0.0, min(self.longest, self._end - time.monotonic()))
 
 
 def retry_after(status: int, headers: Mapping[str, str]) -> float:

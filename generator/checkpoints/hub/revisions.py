@@ -10,7 +10,7 @@ from urllib.parse import quote
 from generator.cache.blobs import Kept
 from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.responses import PassingError
-from generator.checkpoints.hub.retries import Patience, haste
+from generator.checkpoints.hub.retries import Patience
 from generator.contracts import TIMES
 from generator.errors import AtlasError, NotReachedError, RowError
 
@@ -63,9 +63,9 @@ def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
     cache = kept(place, commit)
     found = _date_of(commit, cache.get(COMMITS))
     if found is None and not offline:
-        with suppress(AtlasError), haste():  # No row waits for its date; the next build asks again.
+        with suppress(AtlasError):  # No row waits for its date; the next build asks again.
             url = f"{constants.ENDPOINT}/api/models/{place}/commits/{commit}?limit=1"
-            answer = requests.whole(url, row, Patience(), MOST_LISTING_BYTES)
+            answer = requests.whole(url, row, Patience(longest=0.0), MOST_LISTING_BYTES)
             found = _date_of(commit, answer)
             if found is not None:
                 cache.put(COMMITS, answer)

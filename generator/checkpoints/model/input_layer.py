@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from io import StringIO
 
 from generator.checkpoints.model.config_json import family, positive
-from generator.checkpoints.model.reference_layer import may_have_one, own_layer
-from generator.contracts import Checkpoint, Encoding, Files, InputLayer, LayerNorm, OwnLayer, Sentence, Subject
+from generator.checkpoints.model.reference_layer import own_layer
+from generator.contracts import Checkpoint, Encoding, Files, InputLayer, LayerNorm, Sentence, Subject
 from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
@@ -36,10 +36,10 @@ class Tokens:
     reserved: tuple[bool, ...]
 
 
-def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]], own: OwnLayer | None = None) -> list[Subject[Form]]:
-    """Each encoding; the first that is of words brings the sentence along, so that it is not taken apart twice. ``own`` as in ``read``."""
+def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]]) -> list[Subject[Form]]:
+    """Each encoding; the first that is of words brings the sentence along, so that it is not taken apart twice."""
     first = next((encoding for encoding in encodings if encoding.is_of_words), None)
-    found = [_subject(files, checkpoint, encoding, first, own) for encoding in encodings]
+    found = [_subject(files, checkpoint, encoding, first) for encoding in encodings]
     if not any(_beside_words(encoding) for encoding in encodings):
         return found
     words, no_words = _words(files, checkpoint)
@@ -65,23 +65,19 @@ def _no_word_table(files: Files) -> str:
     return "there is no word table among the tensors" if files.tensors else "there are no weights here"
 
 
-def _subject(
-    files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None, own: OwnLayer | None
-) -> Subject[Form]:
+def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None) -> Subject[Form]:
     if first is None or not encoding.is_of_words:
         return Subject(encoding, no_input="its positions are not those of words")
     if encoding is not first:
         return Subject(encoding, no_input=f"the sentence is taken apart under “{first.part}”")
     try:
-        return Subject(encoding, read(files, checkpoint, own))
+        return Subject(encoding, read(files, checkpoint))
     except NotApplicableError as error:
         return Subject(encoding, no_input=str(error))
 
 
-def read(files: Files, checkpoint: Checkpoint, own: OwnLayer | None = None) -> InputLayer:
+def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
     """The input for the checkpoint's sentence and for the same words in reverse.
-
-    own: what ``ask`` returned, where it was called before
 
     errors: NotApplicableError when there are no weights, no word table or no way to make tokens
     """
@@ -99,20 +95,9 @@ def read(files: Files, checkpoint: Checkpoint, own: OwnLayer | None = None) -> I
         token_type=_token_type(files),
         norm=norm,
         word_scale=_word_scale(files, name),
-        own=own or own_layer(files, name, forward.ids),
+        own=own_layer(files, name, forward.ids),
         notes=notes,
     )
-
-
-def ask(files: Files, checkpoint: Checkpoint) -> OwnLayer:
-    """What the model's own embedding layer returns for the checkpoint's sentence.
-
-    errors: as those of ``read``
-    """
-    name = _ending(files, WORD_TENSORS)
-    if name is None or not may_have_one(name):
-        return OwnLayer()  # Without having made tokens of the sentence.
-    return own_layer(files, name, _sentences(files, checkpoint)[0].ids)
 
 
 def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tuple[str, ...]]:

@@ -24,8 +24,8 @@ def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
     The layer gets a small vocabulary that holds the sentence's tokens alone, so that the word table need not be read.
     returns: nothing where the family has no layer of BERT's kind, or none that takes these tensors and as many tokens
     """
-    if not may_have_one(word_tensor):
-        return OwnLayer()
+    if not word_tensor.endswith("embeddings.word_embeddings.weight"):
+        return OwnLayer()  # No family without this name has a layer of BERT's kind; nothing large is imported to find out.
     import torch
 
     prefix = word_tensor.removesuffix("word_embeddings.weight")
@@ -43,11 +43,6 @@ def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
     with torch.no_grad():
         output = layer(torch.tensor([[first + distinct.index(index) for index in ids]]))
     return OwnLayer(frozen(output[0].numpy()), type(layer).__name__)
-
-
-def may_have_one(word_tensor: str) -> bool:
-    """Whether a family whose word table has this name can have a layer of BERT's kind; where not, nothing large is imported to find out."""
-    return word_tensor.endswith("embeddings.word_embeddings.weight")
 
 
 def _stored(files: Files, name: str) -> str:

@@ -9,9 +9,9 @@ from threadpoolctl import threadpool_limits
 
 from generator.contracts import Analysis, Atlas, Encoding, Maker, Page, PageKind, Published, Scheme
 from generator.contracts.published import Check, check
-from generator.encodings import Form, PositionTable, Rotation
+from generator.encodings import Form, PositionTable
 
-STORED, GIVEN, RESCALED = (f"{__name__} {kind}" for kind in ("stored", "given", "rescaled"))  # what a case is asked of
+STORED, GIVEN = (f"{__name__} {kind}" for kind in ("stored", "given"))  # what a case is asked of
 
 
 @dataclass(frozen=True)
@@ -29,32 +29,15 @@ def pages(atlas: Atlas) -> list[Page]:
     def table(sha256: str) -> Form | None:
         return next((one.form for one in encodings if one.provenance.sha256 == sha256 and _whole(one)), None)
 
-    stored, given, rescaled = (_cases(atlas.analyses, atlas.schemes, kind) for kind in (STORED, GIVEN, RESCALED))
+    cases = [case for records in (atlas.analyses, atlas.schemes) for record in records for case in record.published]
+    stored, given = [case for case in cases if case.given is None], [case for case in cases if case.given is not None]
     tables = {sha256: form for sha256 in sorted({case.sha256 or "" for case in stored}) if (form := table(sha256))}
     ask = partial(_asked, stored, tables)
     made = (
         (stored, atlas.remember(f"{STORED} {[*tables]}", ask) if tables else ask),
         (given, atlas.remember(GIVEN, partial(_asked, given, {}))),
-        (rescaled, atlas.remember(RESCALED, partial(_asked, rescaled, {}))),
     )
     return [Page("learn/checked-against.md", "checked.md.jinja", {"found": partial(_found, atlas, made)})]
-
-
-def ahead(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> dict[str, Maker]:
-    """The cases that take torch."""
-    return {RESCALED: partial(_asked, _cases(analyses, schemes, RESCALED), {})}
-
-
-def _cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme], kind: str) -> list[Published]:
-    return [case for records in (analyses, schemes) for record in records for case in record.published if _kind(case) == kind]
-
-
-def _kind(case: Published) -> str:
-    """Whether it takes a stored table, or else torch, as rotations with scaling do."""
-    if case.given is None:
-        return STORED
-    form = case.given()
-    return RESCALED if isinstance(form, Rotation) and form.is_rescaled else GIVEN
 
 
 def _found(atlas: Atlas, made: Iterable[tuple[Sequence[Published], Maker]]) -> tuple[list[Group], dict[str, int]]:
@@ -85,4 +68,4 @@ def _whole(encoding: Encoding[Form]) -> bool:
     return isinstance(encoding.form, PositionTable) and encoding.form.vectors.shape == encoding.provenance.shape
 
 
-PAGE = PageKind("checked", pages, ahead)
+PAGE = PageKind("checked", pages)
