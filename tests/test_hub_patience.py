@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.cache.blobs import Kept
+from generator.cache.blobs import BlobCache
 from generator.checkpoints.hub import requests, responses, retries
 from generator.checkpoints.hub.responses import PassingError
 from generator.checkpoints.hub.retries import Patience, retry_after
@@ -111,7 +111,7 @@ def test_a_number_of_thousands_of_digits_is_no_failure() -> None:
     assert retry_after(429, {"RateLimit": f'"api";r=0;t={"9" * 5000}'}) == 0.0
 
 
-def fetch(hub: Hub, kept: Kept, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fetch(hub: Hub, kept: BlobCache, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
     url = f"{hub.endpoint}/{PICKLE}"
     return requests.large(url, "x", Patience(), most, lambda pieces: kept.put_file("x.whole", pieces))
@@ -119,27 +119,27 @@ def fetch(hub: Hub, kept: Kept, most: int, monkeypatch: pytest.MonkeyPatch) -> P
 
 def test_a_large_file_beyond_the_limit_is_refused_by_its_length(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(REPOSITORIES) as hub, pytest.raises(RowError, match=r"^x: 5 bytes; expected at most 4$"):
-        fetch(hub, Kept(tmp_path), 4, monkeypatch)
+        fetch(hub, BlobCache(tmp_path), 4, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_large_file_that_unpacks_to_more_is_not_kept(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = Answer(200, gzip.compress(bytes(2**20)), {"Content-Encoding": "gzip"})
     with serving(REPOSITORIES, Trouble(bomb)) as hub, pytest.raises(RowError, match="the Hub sends more than 10,000 bytes"):
-        fetch(hub, Kept(tmp_path), 10_000, monkeypatch)
+        fetch(hub, BlobCache(tmp_path), 10_000, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_large_file_that_takes_too_long_is_given_up(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock.step = 301.0
     with serving(REPOSITORIES) as hub, pytest.raises(PassingError, match="the Hub took longer than 300 seconds for 5 bytes"):
-        fetch(hub, Kept(tmp_path), 10, monkeypatch)
+        fetch(hub, BlobCache(tmp_path), 10, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("damaged", ["x.whole", "x.whole.sha256"])
 def test_a_large_file_that_was_cut_counts_as_not_there(damaged: str, tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
+    kept = BlobCache(tmp_path)
     assert kept.put_file("x.whole", [b"123", b"45"]) == kept.path("x.whole") == tmp_path / "x.whole"
     (tmp_path / damaged).write_bytes((tmp_path / damaged).read_bytes()[:-1])
     assert kept.path("x.whole") is None

@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 
 from generator.contracts import Label
-from generator.figures.lines import DASHES, Line, Place, dots, legend_below, mark_beyond, name_places, told_apart
+from generator.figures.lines import DASHES, Line, Place, dots, legend_below, mark_beyond, name_places, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import SERIES
 
 
 def test_a_line_is_dashed_where_its_colour_comes_again() -> None:
     labels = [Label("a", "#111111"), Label("b", "#222222"), Label("c", "#111111"), Label("d", "#111111")]
-    found = [(label.title, result, dash) for label, result, dash in told_apart({label: index for index, label in enumerate(labels)})]
+    found = [(label.title, result, dash) for label, result, dash in with_line_styles({label: index for index, label in enumerate(labels)})]
     assert found == [("a", 0, DASHES[0]), ("b", 1, DASHES[0]), ("c", 2, DASHES[1]), ("d", 3, DASHES[2])]
 
 
 def test_as_many_checkpoints_as_a_figure_may_hold_all_look_different() -> None:
     labels = {Label(f"{index}", SERIES[index % len(SERIES)]): None for index in range(len(SERIES) * len(DASHES))}
-    assert len({(label.colour, dash) for label, _, dash in told_apart(labels)}) == len(labels)
+    assert len({(label.colour, dash) for label, _, dash in with_line_styles(labels)}) == len(labels)
 
 
 @pytest.mark.parametrize(

@@ -18,14 +18,14 @@ import pytest
 from pebble import ProcessExpired
 
 from generator.cache import fingerprint
-from generator.cache.blobs import Kept
+from generator.cache.blobs import BlobCache
 from generator.checkpoints.hub import repository, retries
 from generator.contracts import Checkpoint, Outcome
 from generator.errors import RefusedError
 from generator.figures import style
 from generator.figures.style import SERIES
 from generator.pipeline import evaluate, jobs, local_pool, worker
-from generator.pipeline.artifact_cache import Remembered
+from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.result_store import Store, pack
 from tests.built import ROOT
 from tests.support import Deadly, checkpoint
@@ -181,9 +181,9 @@ def _nothing_can_be_made() -> bytes:
 
 def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> None:
     with local_pool.processes(jobs=1) as pool:
-        remembered = Remembered(Kept(tmp_path), "code", False)
+        remembered = ArtifactCache(BlobCache(tmp_path), "code", False)
         with (
-            remembered.made_by(lambda: nullcontext(pool)),
+            remembered.using(lambda: nullcontext(pool)),
             pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"),
         ):
             remembered.of("a.svg", _nothing_can_be_made)
@@ -199,27 +199,27 @@ def _made_by_the_second(trace: Path) -> bytes:
 def test_a_worker_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
     make = partial(_made_by_the_second, tmp_path / "trace")
     with local_pool.processes(jobs=1) as pool:
-        remembered = Remembered(Kept(tmp_path), "code", False)
-        with remembered.made_by(lambda: nullcontext(pool)):
+        remembered = ArtifactCache(BlobCache(tmp_path), "code", False)
+        with remembered.using(lambda: nullcontext(pool)):
             assert remembered.submit("a.svg", make)() == b"made"
 
 
 def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> None:
-    first, again, fresh = (Remembered(Kept(tmp_path), "code", is_fresh) for is_fresh in (False, False, True))
-    with first.made_by(partial(local_pool.processes, jobs=1)):
+    first, again, fresh = (ArtifactCache(BlobCache(tmp_path), "code", is_fresh) for is_fresh in (False, False, True))
+    with first.using(partial(local_pool.processes, jobs=1)):
         assert first.of("a.svg", partial(bytes, 3)) == bytes(3)
     for remembered in (first, again):
-        with remembered.made_by(_nobody):
+        with remembered.using(_nobody):
             assert remembered.of("a.svg", _nothing_can_be_made) == bytes(3)
-    with fresh.made_by(_nobody), pytest.raises(AssertionError, match="asked"):
+    with fresh.using(_nobody), pytest.raises(AssertionError, match="asked"):
         fresh.of("a.svg", _nothing_can_be_made)
 
 
 def test_of_what_is_to_be_fresh_nothing_is_made_twice_whoever_makes_it(tmp_path: Path) -> None:
-    remembered = Remembered(Kept(tmp_path), "code", True)
-    with remembered.made_by(partial(local_pool.processes, jobs=1)):
+    remembered = ArtifactCache(BlobCache(tmp_path), "code", True)
+    with remembered.using(partial(local_pool.processes, jobs=1)):
         remembered.of("a.svg", partial(bytes, 3))
-    with remembered.made_by(_nobody):
+    with remembered.using(_nobody):
         assert remembered.submit("a.svg", _nothing_can_be_made)() == bytes(3)
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.cache.lazy import Lazily
+from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Encoding, Label, LayoutRow, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import NoEncoding, PositionTable
 from generator.numerics.arrays import Array, frozen
@@ -50,7 +50,7 @@ def outcome(*readings: Reading, **options: Any) -> Outcome:
 
 
 def files(*outcomes: Outcome) -> Mapping[str, bytes]:
-    return Lazily(data_files.makers(Atlas(outcomes, (), ())))
+    return LazyMapping(data_files.makers(Atlas(outcomes, (), ())))
 
 
 def atlas_json(*outcomes: Outcome) -> Any:

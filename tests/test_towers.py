@@ -1,6 +1,6 @@
 import pytest
 
-from generator.checkpoints.model.config_json import number, said, text
+from generator.checkpoints.model.config_json import find_value, number, text
 from generator.checkpoints.model.stacks import completed, defaults, towers
 from generator.checkpoints.model.tensor_names import in_order, parts, stack
 
@@ -26,7 +26,7 @@ def test_a_number_that_the_top_lacks_is_taken_from_the_text_model() -> None:
 
 @pytest.mark.parametrize("key", ["text_config", "audio_config", "whatever"])
 def test_a_word_may_stand_in_any_nested_config(key: str) -> None:
-    assert said({key: {"num_buckets": 5}, "other": 3}, "num_buckets") == 5
+    assert find_value({key: {"num_buckets": 5}, "other": 3}, "num_buckets") == 5
 
 
 def test_towers_are_the_whole_and_what_is_nested_in_it() -> None:

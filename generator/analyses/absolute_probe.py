@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.contracts.published import GPT2, OTHER_CODE, PROTOCOL, STORED, metrics, paper_sinusoid
 from generator.encodings import PositionTable
-from generator.figures.lines import legend_below, told_apart
+from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats
@@ -116,7 +116,7 @@ def _dots(values: Floats, colour: str) -> "PathPatch":
 
 def draw_by_position(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         axes.plot(result.arrays["wrong"], color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
     most = max(result.arrays["wrong"].max() for result in results.values())
     axes.set_yscale("symlog", linthresh=1.0, linscale=0.6)

@@ -66,13 +66,13 @@ def draw(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     said = (
-        f"{label.title}: neighbours {_said(result, 'adjacent')}, any two {_said(result, 'mean')}, lowest {_said(result, 'lowest')}"
+        f"{label.title}: neighbours {_value_text(result, 'adjacent')}, any two {_value_text(result, 'mean')}, lowest {_value_text(result, 'lowest')}"
         for label, result in results.items()
     )
     return "Cosine matrices on a scale from −1 to 1. Mean cosines, " + "; ".join(said) + "."
 
 
-def _said(result: Result, key: str) -> str:
+def _value_text(result: Result, key: str) -> str:
     return rounded(result.value(key), 2, 1.0, -1.0)
 
 

@@ -8,7 +8,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published
 from generator.contracts.published import COSINES, OTHER_CODE, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import legend_below, told_apart
+from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.numerics.arrays import (
     FLAT,
@@ -132,7 +132,7 @@ def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:
 
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         profile, spread = result.arrays["profile"], result.arrays["spread"]
         offsets = np.arange(profile.size)
         axes.fill_between(offsets, profile - spread, profile + spread, color=label.colour, alpha=0.16, linewidth=0)

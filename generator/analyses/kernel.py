@@ -8,7 +8,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
 from generator.encodings.kernels import Kernel, kernel_of, numbers_of
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, Line, legend_below, mark_beyond, told_apart
+from generator.figures.lines import DOTTED, Line, legend_below, mark_beyond, with_line_styles
 from generator.figures.panels import Panel, image_panels, panels
 from generator.figures.style import GRID, MUTED, SEQUENTIAL
 from generator.numerics.arrays import (
@@ -120,7 +120,7 @@ def draw_profiles(results: Results) -> "Figure":
     units = sorted({str(result.arrays["unit"]) for result in results.values()}, reverse=True)
     figure, axes = panels(len(units), height=4.2)
     low = max(LOWEST, min(0.0, *(float(profile[np.isfinite(profile)].min(initial=0.0)) for profile in profiles.values())) - MARGIN)
-    dashes = {label: dash for label, _, dash in told_apart(results)}
+    dashes = {label: dash for label, _, dash in with_line_styles(results)}
     for each, unit in zip(axes, units, strict=True):
         for level in (0.0, 0.5, 1.0):
             each.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=DOTTED if level == 0.5 else "solid")
@@ -142,19 +142,19 @@ def draw_matrices(results: Results) -> "Figure":
 
 
 def alt_profiles(results: Results) -> str:
-    said = (f"{label.title}: {_said(result.metric('half'))}" for label, result in results.items())
+    said = (f"{label.title}: {_value_text(result.metric('half'))}" for label, result in results.items())
     return "Lines over the distance, each 1 where it is highest and 0 at the farthest. Half-distance, " + "; ".join(said) + "."
 
 
 def alt_matrices(results: Results) -> str:
     said = (
-        f"{label.title}: {len(result.arrays['matrix'])} positions, translation invariance {_said(result.metric('invariance'))}"
+        f"{label.title}: {len(result.arrays['matrix'])} positions, translation invariance {_value_text(result.metric('invariance'))}"
         for label, result in results.items()
     )
     return "Kernels as square images, each on its own scale. " + "; ".join(said) + "."
 
 
-def _said(metric: Metric) -> str:
+def _value_text(metric: Metric) -> str:
     return "not applicable" if metric.value is None else f"{rounded(metric.value, 2)} {metric.unit}".strip()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, dots, legend_below, told_apart
+from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
 from generator.figures.panels import Panel, image_panels, panels
 from generator.figures.style import MUTED, SEQUENTIAL
 from generator.numerics.arrays import FLAT, Array, Floats, finite
@@ -117,7 +117,7 @@ def draw_heads(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=4.0)
     for level in sorted({chance for result in results.values() if (chance := result.value("chance")) is not None}):
         axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=DOTTED)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         local = np.sort(result.arrays["locality"])[::-1]
         places = 100.0 * (np.arange(local.size) + 0.5) / local.size
         axes.plot(places, 100.0 * local, color=label.colour, linestyle=dash, marker=dots(local.size), markersize=2.5, label=label.title)

@@ -8,7 +8,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published
 from generator.contracts.published import GPT2, LENGTHS, OTHER_CODE, STORED, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import Line, legend_below, mark_beyond, told_apart
+from generator.figures.lines import Line, legend_below, mark_beyond, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, finite, row_norms
@@ -111,7 +111,7 @@ def _of_dimensions(half: int, share: Floats) -> tuple[Finding, ...]:
 def draw(results: Results) -> "Figure":
     (figure, (axes,)), lines = panels(1, height=3.2), []
     axes.axhline(1.0, color=MUTED, linewidth=0.6)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         relative = (norms := result.arrays["norms"]) / (float(np.median(norms)) or float(norms.max()))
         axes.plot(np.minimum(relative, TOP), color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
         lines.append(Line(np.arange(norms.size), relative, label.colour))
@@ -125,7 +125,7 @@ def draw(results: Results) -> "Figure":
 def draw_dimensions(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     axes.plot([0.0, 100.0], [0.0, 100.0], color=MUTED, linewidth=0.6)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         norms = np.sort(result.arrays["dimension_norms"])[::-1]
         energy = np.cumsum((norms / norms[0]) ** 2)
         share = np.arange(norms.size + 1) / norms.size

@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.contracts.published import GPT2, OTHER_CODE, PROTOCOL, STORED, metrics, paper_sinusoid
 from generator.encodings import PositionTable
-from generator.figures.lines import legend_below, told_apart
+from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
@@ -28,10 +28,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
     rows = probed(form.vectors, form.grid)
     most = len(rows) ** 2
     classifiers = PairClassifier.of(rows, min(FEW, most), MANY)
-    few, pairs, wrong = _told(next(classifiers), min(FEW, most), DRAWS)
+    few, pairs, wrong = _errors(next(classifiers), min(FEW, most), DRAWS)
     many = np.zeros(0)
     if most >= MANY:
-        many, pairs, wrong = _told(next(classifiers), MANY, MANY_DRAWS)
+        many, pairs, wrong = _errors(next(classifiers), MANY, MANY_DRAWS)
     edges, by_distance = _by_distance(pairs, wrong, len(rows))
     error, spread = float(few.mean()), float(few.std(ddof=1))
     error_many, spread_many = (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)
@@ -48,7 +48,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     )
 
 
-def _told(classifier: PairClassifier, n_pairs: int, draws: int) -> tuple[Floats, Array, Array]:
+def _errors(classifier: PairClassifier, n_pairs: int, draws: int) -> tuple[Floats, Array, Array]:
     """Error of each draw in per cent, mean over its folds: (draws,); all pairs (draws · n_pairs, 2), and which were told wrongly."""
     errors, all_pairs, all_wrong = [], [], []
     for seed in range(draws):
@@ -110,7 +110,7 @@ def draw(results: Results) -> "Figure":
 def draw_by_distance(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
     axes.axhline(CHANCE, color=MUTED, linewidth=0.8)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         starts = result.arrays["distances"]
         axes.plot(starts * np.sqrt(2.0), result.arrays["by_distance"], color=label.colour, linestyle=dash, label=label.title, marker=".")
     logarithmic(axes, "x")

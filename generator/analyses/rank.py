@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
-from generator.contracts.by_itself import said
+from generator.contracts.by_itself import compute_alone
 from generator.contracts.published import GPT2, OTHER_CODE, RANKS, STORED, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, legend_below, told_apart
+from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats, finite, frozen
@@ -112,7 +112,7 @@ def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
     for share in SHARES:
         axes.axhline(share, color=MUTED, linewidth=0.6, linestyle=DOTTED)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         for name, style in (("energy_centred", dash), ("energy", DOTTED)):
             energy = result.arrays[name]
             named = label.title if name == "energy_centred" else None
@@ -124,12 +124,12 @@ def draw(results: Results) -> "Figure":
 
 
 def alt(results: Results) -> str:
-    parts = (f"{label.title}: stable rank {_said(result, 'stable')}, mean taken off {_said(result, 'centred_stable')}, components for 90 %, 95 % and 99 %: "
-             f"{', '.join(_said(result, f'for_{share}') for share in SHARES)}" for label, result in results.items())  # fmt: skip
+    parts = (f"{label.title}: stable rank {_value_text(result, 'stable')}, mean taken off {_value_text(result, 'centred_stable')}, components for 90 %, 95 % and 99 %: "
+             f"{', '.join(_value_text(result, f'for_{share}') for share in SHARES)}" for label, result in results.items())  # fmt: skip
     return "Share of the energy held by the first components, as rising lines. " + "; ".join(parts) + "."
 
 
-def _said(result: Result, key: str) -> str:
+def _value_text(result: Result, key: str) -> str:
     return significant(result.value(key), 4)
 
 
@@ -140,7 +140,7 @@ def part(form: PositionTable, first: int, beyond: int) -> PositionTable:
 
 
 def _centred_stable(form: PositionTable, first: int, beyond: int) -> list[float]:
-    return [said(compute, part(form, first, beyond)).value("centred_stable") or np.nan]
+    return [compute_alone(compute, part(form, first, beyond)).value("centred_stable") or np.nan]
 
 
 OF_90_95_99 = ("for_90", "for_95", "for_99")

@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
-from generator.figures.lines import legend_below, told_apart
+from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats, finite
@@ -65,7 +65,7 @@ def half_width(strength: Floats, offsets: Floats) -> int:
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     axes.axvline(0, color=MUTED, linewidth=0.6)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         strength = result.arrays["strength"] / result.arrays["strength"].max()
         axes.plot(result.arrays["offsets"], strength, color=label.colour, linestyle=dash, label=label.title)
     axes.set(xlabel="offset (positions)", ylabel="norm of the weights / largest", ylim=(0.0, 1.05))

@@ -8,7 +8,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import RelativeTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import dots, legend_below, told_apart
+from generator.figures.lines import dots, legend_below, with_line_styles
 from generator.figures.panels import Panel, image_panels, panels
 from generator.figures.style import DIVERGING, MUTED
 from generator.numerics.arrays import Floats, finite, mean_by_distance, mean_of_defined, off_diagonal, row_norms
@@ -99,7 +99,7 @@ def draw_matrix(results: Results) -> "Figure":
 def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float | None, float | None]) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     axes.axvline(0, color=MUTED, linewidth=0.6)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         offsets = result.arrays["offsets"]
         axes.plot(
             offsets, result.arrays[array], color=label.colour, linestyle=dash, label=label.title, marker=dots(offsets.size), markersize=2.5

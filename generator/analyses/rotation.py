@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.contracts.published import TURNING, linear_by_4, llama_2, llama_3, llama_3_1, metrics, yarn_by_16
 from generator.encodings import Rotation
-from generator.figures.lines import DOTTED, dots, legend_below, told_apart
+from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
@@ -71,7 +71,7 @@ def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
 def draw_wavelengths(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
     scaled = False
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         lengths, plain = result.arrays["wavelengths"], result.arrays["unscaled"]
         if not np.allclose(lengths, plain):
             axes.plot(plain, color=label.colour, linestyle=DOTTED)
@@ -90,7 +90,7 @@ def draw_wavelengths(results: Results) -> "Figure":
 
 def draw_profile(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         profile = result.arrays["profile"]
         axes.plot(np.arange(1, profile.size), profile[1:], color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
     logarithmic(axes, "x")

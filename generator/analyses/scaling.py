@@ -9,7 +9,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published
 from generator.contracts.published import TURNING, array, llama_3_1, metrics, yarn_by_16
 from generator.encodings import Rotation
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, dots, legend_below, told_apart
+from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats, finite
@@ -75,7 +75,7 @@ def _top(results: Results) -> float:
 def draw_pairs(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         ratios = result.arrays["ratios"]
         axes.plot(ratios, color=label.colour, linestyle=dash, marker=dots(ratios.size), markersize=2.5, label=label.title)
     axes.set(xlabel="pair of components", ylabel="wavelength after / before", ylim=(0.0, _top(results)))
@@ -87,7 +87,7 @@ def draw_pairs(results: Results) -> "Figure":
 def draw_wavelengths(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         before, ratios = result.arrays["before"], result.arrays["ratios"]
         axes.plot(
             before,

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
-from generator.contracts.by_itself import said
+from generator.contracts.by_itself import compute_alone
 from generator.contracts.published import DISTILBERT
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import Place, legend_below, name_places, told_apart
+from generator.figures.lines import Place, legend_below, name_places, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import PAPER
 from generator.numerics.arrays import FLAT, Floats, finite, row_norms
@@ -82,7 +82,7 @@ def _end(key: str, title: str, value: float) -> Metric:
 
 def _of_seams(found: list[tuple[int, int]], cosines: Floats) -> tuple[Finding, ...]:
     before, after = windows(cosines)
-    said = []
+    findings = []
     for rank, (first, last) in enumerate(found):
         one, two, lowest = before[first], after[last], cosines[first : last + 1].min()
         here = f"the cosine of {first} and {first + 1} is {_cosine(cosines[first])}"
@@ -98,8 +98,8 @@ def _of_seams(found: list[tuple[int, int]], cosines: Floats) -> tuple[Finding, .
             text = f"From position {first + 1} on, neighbouring positions are {more} alike: {here}, the median of those before it {_cosine(one)}, of those after it {_cosine(two)}."
         lengths = range(first + 1, last + 2)  # at which training inputs may have ended
         weight = 1.0 if any(length & (length - 1) == 0 for length in lengths) else 0.9 if rank == 0 else 0.6
-        said.append(Finding(text, ("seams",) if rank else ("seams", "at", "depth"), weight, LENGTH_128 if 128 in lengths else ""))
-    return tuple(said)
+        findings.append(Finding(text, ("seams",) if rank else ("seams", "at", "depth"), weight, LENGTH_128 if 128 in lengths else ""))
+    return tuple(findings)
 
 
 def _cosine(value: float) -> str:
@@ -108,15 +108,15 @@ def _cosine(value: float) -> str:
 
 def _of_ends(measured: tuple[Metric, ...], n_positions: int) -> tuple[Finding, ...]:
     values = {metric.key: metric.value for metric in measured}
-    typical, said = values["typical"] or 0.0, []
+    typical, findings = values["typical"] or 0.0, []
     for key, name, other in (("first", "The first position", "second"), ("last", f"The last position, {n_positions - 1},", "one before")):
         value = values[key]
         if value is not None and typical - value > APART:
             text = (
                 f"{name} stands apart: its cosine with the {other} is {_cosine(value)}, where neighbours usually have {_cosine(typical)}."
             )
-            said.append(Finding(text, (key, "typical"), 0.7 if typical - value > 2.0 * APART else 0.4))
-    return tuple(said)
+            findings.append(Finding(text, (key, "typical"), 0.7 if typical - value > 2.0 * APART else 0.4))
+    return tuple(findings)
 
 
 def _of_norm(steps: Floats) -> tuple[Finding, ...]:
@@ -131,7 +131,7 @@ def _of_norm(steps: Floats) -> tuple[Finding, ...]:
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
     named: list[Place] = []
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         cosines, found = result.arrays["adjacent"], result.arrays["seams"]
         axes.plot(np.arange(cosines.size) + 0.5, cosines, color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
         ends = np.unique(found)
@@ -155,7 +155,7 @@ def alt(results: Results) -> str:
 
 
 def _to_123_and_from_130(form: PositionTable) -> list[float]:
-    cosines = said(compute, form).arrays["adjacent"]
+    cosines = compute_alone(compute, form).arrays["adjacent"]
     return [float(cosines[1:123].mean()), float(cosines[130:].mean())]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import legend_below, told_apart
+from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, finite
@@ -119,7 +119,7 @@ def _findings(stand_out: Floats, slow: Metric, control: Metric, period: float) -
 
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.6)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         arrays = result.arrays
         low, high = arrays["quartiles"]
         axes.fill_between(arrays["periods"], low, high, color=label.colour, alpha=0.16, linewidth=0)

@@ -146,11 +146,13 @@ def alt(results: Results) -> str:
         beside = (
             f"{label.title}: {count} of {rows * columns} patches of a grid of {rows} by {columns}; mean cosine of neighbours side by side "
         )
-        said.append(f"{beside}{_said(result, 'across')}, above each other {_said(result, 'down')}, of any two {_said(result, 'mean')}")
+        said.append(
+            f"{beside}{_value_text(result, 'across')}, above each other {_value_text(result, 'down')}, of any two {_value_text(result, 'mean')}"
+        )
     return "Cosine of patches with all patches, as a grid of small images on a scale from −1 to 1. " + "; ".join(said) + "."
 
 
-def _said(result: Result, key: str) -> str:
+def _value_text(result: Result, key: str) -> str:
     return rounded(result.value(key), 2, 1.0, -1.0)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import DOTTED, legend_below, told_apart
+from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats, finite
@@ -104,7 +104,7 @@ def _weight(share: float) -> float:
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.6)
     axes.plot([0, 100], [0, 100], color=MUTED, linewidth=0.8)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         held = 100.0 * np.concatenate([[0.0], np.cumsum(result.arrays["energy"])])
         axes.plot(np.linspace(0, 100, held.size), held, color=label.colour, linestyle=dash, label=label.title)
     axes.set(
@@ -117,7 +117,7 @@ def draw(results: Results) -> "Figure":
 
 def draw_angles(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.2)
-    for label, result, dash in told_apart(results):
+    for label, result, dash in with_line_styles(results):
         cosines, chance = result.arrays["cosines"], float(result.arrays["chance"])
         axes.plot(np.arange(1, cosines.size + 1), cosines, color=label.colour, linestyle=dash, label=label.title, marker=".")
         axes.axhline(largest_by_chance(chance), color=label.colour, linewidth=0.8, linestyle=DOTTED)

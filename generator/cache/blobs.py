@@ -1,4 +1,4 @@
-"""Bytes kept on disk with their digest: what is cut, changed or foreign counts as not there."""
+"""A cache of bytes on disk, each with its digest: what is cut, changed or foreign is a miss."""
 
 import hashlib
 import os
@@ -23,14 +23,14 @@ def write(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-class Kept:
-    """Named bytes in a folder, which is made when the first are kept. A disk that takes nothing is no error: they are fetched again."""
+class BlobCache:
+    """Named bytes in a folder, which is made with the first of them. A disk that takes nothing is no error: they are fetched again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def get(self, name: str) -> bytes | None:
-        """What was put under ``name``, or None."""
+        """The bytes put under ``name``, or None."""
         try:
             kept = (self.folder / name).read_bytes()
         except OSError:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from generator.cache.blobs import Kept
+from generator.cache.blobs import BlobCache
 
 MOST_READ = 2**30  # bytes
 
@@ -28,7 +28,7 @@ class Digests:
     """
 
     def __init__(self, file: Path) -> None:
-        self.kept, self.name = Kept(file.parent), file.name
+        self.kept, self.name = BlobCache(file.parent), file.name
         self.asked: dict[str, list[Any]] = {}
         self.known: dict[str, list[Any]] = json.loads(self.kept.get(self.name) or b"{}")
 

@@ -1,4 +1,4 @@
-"""Values that are made or read when they are asked for, and forgotten again: what is large need not be held all at once."""
+"""Values that are made or read on access and not held: what is large need not be in memory all at once."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
@@ -9,8 +9,8 @@ T = TypeVar("T")
 Record = TypeVar("Record")
 
 
-class Lazily(Mapping[str, T]):
-    """A mapping whose values are made anew each time that they are asked for."""
+class LazyMapping(Mapping[str, T]):
+    """A mapping whose values are made anew on each access."""
 
     def __init__(self, makers: Mapping[str, Callable[[], T]]) -> None:
         self._makers = makers

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from generator.cache.blobs import Kept
+from generator.cache.blobs import BlobCache
 
 Stamp = list[str | int]
 
@@ -16,7 +16,7 @@ class Stamps:
     """
 
     def __init__(self, note: Path, base: str) -> None:
-        self.kept, self.name, self.base = Kept(note.parent), note.name, base
+        self.kept, self.name, self.base = BlobCache(note.parent), note.name, base
         noted = json.loads(self.kept.get(self.name) or b"{}")
         self.known: dict[str, Stamp] = noted["files"] if noted.get("base") == base else {}
 

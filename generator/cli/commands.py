@@ -35,7 +35,7 @@ Output = Annotated[Path, typer.Option("--output", help="Folder for docs and site
 
 
 @contextmanager
-def _told(standing: str = "") -> Iterator[None]:
+def _reporting_errors(standing: str = "") -> Iterator[None]:
     """Problems that a user can act on are printed once, without a traceback. standing: what a trouble of the disk leaves as it was"""
     try:
         yield
@@ -66,7 +66,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
 
     Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or broken off, the former site stands.
     """
-    with _told("; the former site stands"):
+    with _reporting_errors("; the former site stands"):
         elsewhere = None if cluster is None else _elsewhere(dask_pool.scheduler(cluster))
         checkpoints = list_file.load(config_file, evaluate.all_sources())
         with write.owned(output) as folder, progress.telling(out, len(checkpoints), log) as teller:
@@ -84,7 +84,7 @@ def inspect(
     pickle: Annotated[bool, typer.Option("--pickle", help="Open pytorch_model.bin, with torch's weights_only.")] = False,
 ) -> None:
     """Show how one checkpoint tells position, without building anything."""
-    with _told():
+    with _reporting_errors():
         [task] = evaluate.plan([_named(source, pickle)], offline=False)
         checkpoint = task.checkpoint
         files = evaluate.open_files(checkpoint, task.offline)
@@ -100,7 +100,7 @@ def inspect(
 @app.command()
 def check(config_file: Config = Path("checkpoints.yml")) -> None:
     """Read the list of checkpoints and tell every problem in it; nothing is opened."""
-    with _told():
+    with _reporting_errors():
         checkpoints = list_file.load(config_file, evaluate.all_sources())
     out.print(f"{config_file}: {len(checkpoints)} checkpoints, no problem found")
 
@@ -119,7 +119,7 @@ def serve(
     def rebuild() -> None:
         subprocess.run(command, check=False)
 
-    with _told():
+    with _reporting_errors():
         config_file.stat()
         _free(port)
     rebuild()

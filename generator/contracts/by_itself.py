@@ -1,4 +1,4 @@
-"""What an analysis says of a form by itself, without a checkpoint or words."""
+"""An analysis of a form alone, without a checkpoint or words."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -11,8 +11,8 @@ FormT = TypeVar("FormT", bound=Form)
 
 
 @lru_cache(maxsize=32)
-def said(compute: Callable[[Subject[FormT]], Result], form: FormT) -> Result:
-    """What ``compute`` says of ``form``, once for all who ask about this very form.
+def compute_alone(compute: Callable[[Subject[FormT]], Result], form: FormT) -> Result:
+    """The result of ``compute`` for ``form`` alone, cached for this very form.
 
     errors: NotApplicableError
     """

@@ -7,7 +7,7 @@ from functools import cache, partial
 import numpy as np
 
 from generator.contracts import Published, Result, Subject
-from generator.contracts.by_itself import FormT, said
+from generator.contracts.by_itself import FormT, compute_alone
 from generator.encodings import Form, PositionTable, Rotation, reference
 from generator.numerics.arrays import Floats
 from generator.text import fixed
@@ -69,12 +69,12 @@ def array(compute: Callable[[Subject[FormT]], Result], name: str, *places: int) 
 
 
 def _metrics(compute: Callable[[Subject[FormT]], Result], keys: tuple[str, ...], form: FormT) -> list[float]:
-    result = said(compute, form)
+    result = compute_alone(compute, form)
     return [np.nan if (value := result.value(key)) is None else value for key in keys]
 
 
 def _entries(compute: Callable[[Subject[FormT]], Result], name: str, places: tuple[int, ...], form: FormT) -> list[float]:
-    values: Floats = said(compute, form).arrays[name]
+    values: Floats = compute_alone(compute, form).arrays[name]
     return [float(values[place]) for place in places]
 
 

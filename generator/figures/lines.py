@@ -37,7 +37,7 @@ Named = TypeVar("Named", bound=Coloured)
 Shown = TypeVar("Shown")
 
 
-def told_apart(results: Mapping[Named, Shown]) -> Iterator[tuple[Named, Shown, Dash]]:
+def with_line_styles(results: Mapping[Named, Shown]) -> Iterator[tuple[Named, Shown, Dash]]:
     """Each with its line style: solid where a colour comes first, dashed where it comes again, as for a checkpoint's parts."""
     drawn: Counter[str] = Counter()
     for label, result in results.items():

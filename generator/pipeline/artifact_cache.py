@@ -1,4 +1,4 @@
-"""What is made of finished work, such as comparisons, and not made again where it would be the same."""
+"""Artifacts of finished work, such as comparisons: made by a pool, cached, and made anew only where they would differ."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TypeVar
 
 from generator.cache import fingerprint
-from generator.cache.blobs import Kept
+from generator.cache.blobs import BlobCache
 from generator.contracts import Figure, Maker
 from generator.errors import RefusedError
 from generator.pipeline.worker import Makers
@@ -16,17 +16,17 @@ from generator.site import render
 MakersT = TypeVar("MakersT", bound=Makers)
 
 
-class Remembered:
-    """What was made of finished work before, such as comparisons, and is made anew only where it would be different."""
+class ArtifactCache:
+    """Artifacts by name, from an earlier run of the same code or from a pool of processes."""
 
-    def __init__(self, kept: Kept, code: str, fresh: bool) -> None:
-        self.kept, self.code, self.fresh = kept, code, fresh
+    def __init__(self, blobs: BlobCache, code: str, fresh: bool) -> None:
+        self.blobs, self.code, self.fresh = blobs, code, fresh
         self.used: set[str] = set()
         self.under_way: dict[str, Future[bytes]] = {}
 
     @contextmanager
-    def made_by(self, makers: Callable[[], AbstractContextManager[MakersT]]) -> Iterator[Callable[[], MakersT]]:
-        """Until the block ends, ``makers`` make what is asked for; they start when they are first called for."""
+    def using(self, makers: Callable[[], AbstractContextManager[MakersT]]) -> Iterator[Callable[[], MakersT]]:
+        """Until the block ends, submit to the pool that ``makers`` opens; it starts with the first artifact that is not cached."""
         with ExitStack() as stack:
             pool: Callable[[], MakersT] = cache(lambda: stack.enter_context(makers()))
             self.pool: Callable[[], Makers] = pool
@@ -53,14 +53,14 @@ class Remembered:
         errors: RefusedError when a worker does not come to its end
         """
         key = self._start(name, make)
-        known = self.kept.get(key) if key not in self.under_way else None
+        known = self.blobs.get(key) if key not in self.under_way else None
         if known is not None:
             return known
         try:
             made = self._made(self.under_way.pop(key, None), make)
         except Exception as error:
             raise RefusedError(f"{name}: {self.pool().reason(error)}; expected it to be made") from error
-        self.kept.put(key, made)
+        self.blobs.put(key, made)
         return made
 
     def _made(self, begun: "Future[bytes] | None", make: Maker) -> bytes:
@@ -73,7 +73,7 @@ class Remembered:
     def _start(self, name: str, make: Maker) -> str:
         """Begin what neither was made before nor is under way; its key."""
         key = fingerprint.of_parts((name, self.code))
-        if key not in self.used and (self.fresh or self.kept.get(key) is None):
+        if key not in self.used and (self.fresh or self.blobs.get(key) is None):
             self.under_way[key] = self.pool().make(make)
         self.used.add(key)
         return key

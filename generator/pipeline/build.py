@@ -16,7 +16,7 @@ from generator.cache import fingerprint
 from generator.cache.stamps import Stamps
 from generator.contracts import Atlas, Outcome, Page, PageKind, discovery
 from generator.pipeline import evaluate, jobs, versions
-from generator.pipeline.artifact_cache import Remembered
+from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.result_store import Store
 from generator.pipeline.worker import Pools
 from generator.site import mkdocs_build, pages, render, write
@@ -46,23 +46,23 @@ def build(
     whole = _whole(tasks, keys, _html_key(code, _date(())))
     noted = _noted(folder, fresh)
     if whole is None or noted.get("key") != whole:
-        kept = Store(folder / "store")
-        remembered = Remembered(kept.drawings, code, fresh)
+        store = Store(folder / "store")
+        artifacts = ArtifactCache(store.drawings, code, fresh)
         known = dict(zip(tasks, keys, strict=True))
-        found = {} if fresh else jobs.found(known, kept, tell)
+        found = {} if fresh else jobs.found(known, store, tell)
         new = {task: key for task, key in known.items() if task not in found}
-        with remembered.made_by(partial(pools.local, len(new))) as pool:
+        with artifacts.using(partial(pools.local, len(new))) as pool:
             workers = pools.cluster or (lambda _: nullcontext(pool()))
-            found |= jobs.run(new, kept, workers, tell, partial(_begin, remembered))
+            found |= jobs.run(new, store, workers, tell, partial(_begin, artifacts))
             outcomes = tuple(found[task] for task in tasks)
             date = _date(outcomes)
-            changed = _write(_atlas(outcomes, date, remembered), folder, remembered, tell)
+            changed = _write(_atlas(outcomes, date, artifacts), folder, artifacts, tell)
         html_key = _html_key(code, date)
         if changed or noted.get("html") != html_key:
             tell(jobs.Stage("mkdocs"))
             _html(folder, date, html_key)
         noted = _note(folder, outcomes, whole, html_key)
-        kept.limit({key for key in keys if key}, remembered.used)
+        store.limit({key for key in keys if key}, artifacts.used)
     return dict(noted["counts"])
 
 
@@ -88,17 +88,17 @@ def _whole(tasks: Sequence[evaluate.Task], keys: Sequence[str | None], html_key:
     return None if None in keys else fingerprint.of_parts((listed, keys, fingerprint.of_contents((TEMPLATES,)), html_key))
 
 
-def _begin(remembered: Remembered) -> None:
+def _begin(artifacts: ArtifactCache) -> None:
     """Have made what is the same for all lists; cores that are left by the last rows get to it."""
-    _pages(_atlas((), None, remembered), remembered)
+    _pages(_atlas((), None, artifacts), artifacts)
 
 
-def _pages(atlas: Atlas, remembered: Remembered) -> list[Page]:
+def _pages(atlas: Atlas, artifacts: ArtifactCache) -> list[Page]:
     """Every page, their figures being drawn meanwhile."""
     every_page: list[Page] = []
     for kind in discovery.load(pages, PageKind):
         found = kind.pages(atlas)
-        remembered.start(figure for page in found for figure in page.figures)
+        artifacts.start(figure for page in found for figure in page.figures)
         every_page += found
     return every_page
 
@@ -128,16 +128,16 @@ def _keys(tasks: Sequence[evaluate.Task], folder: Path) -> list[str | None]:
     return keys
 
 
-def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> bool:
+def _write(atlas: Atlas, folder: Path, artifacts: ArtifactCache, tell: Tell) -> bool:
     """Write the docs; whether they have changed."""
     tell(jobs.Stage("comparisons"))
     (folder / NOTE).unlink(missing_ok=True)
     with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
-        every_page = _pages(atlas, remembered)
+        every_page = _pages(atlas, artifacts)
         tell(jobs.Stage("pages"))
-        tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, remembered.drawing)
+        tree = render.render(atlas, every_page, TEMPLATES, SITE_SRC, artifacts.drawing)
         made_of = render.made_of(atlas, every_page)
-        base = fingerprint.of_parts((remembered.code, fingerprint.of_contents((TEMPLATES,)), atlas.date, atlas.address))
+        base = fingerprint.of_parts((artifacts.code, fingerprint.of_contents((TEMPLATES,)), atlas.date, atlas.address))
         stamps = Stamps(folder / DOCS_STAMPS, base)
         docs = folder / "docs"
         changed = write.write(tree, docs, lambda path: stamps.holds(docs / path, path, made_of.get(path)))
@@ -145,11 +145,11 @@ def _write(atlas: Atlas, folder: Path, remembered: Remembered, tell: Tell) -> bo
     return changed
 
 
-def _atlas(outcomes: tuple[Outcome, ...], date: int | None, remembered: Remembered) -> Atlas:
+def _atlas(outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactCache) -> Atlas:
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
     given = os.environ.get(mkdocs_build.ADDRESS)
     address = f"{given.rstrip('/')}/" if given else None
-    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), versions.all_versions(), day, address, remembered.submit)
+    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), versions.all_versions(), day, address, artifacts.submit)
 
 
 def _noted(folder: Path, fresh: bool) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class _Cluster:
         self.heard = monotonic()  # when a row last started or ended
         self.lock = RLock()
 
-    def submit(self, task: Task, kept: Store, key: str) -> "Future[Done]":  # noqa: ARG002 (others have disks of their own)
+    def submit(self, task: Task, store: Store, key: str) -> "Future[Done]":  # noqa: ARG002 (others have disks of their own)
         future: Future[Done] = Future()
         with self.lock:
             there = self.client.submit(attempt_elsewhere, task, self.code, pure=False)

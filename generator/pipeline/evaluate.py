@@ -26,7 +26,7 @@ from generator.contracts import (
     Subject,
     discovery,
 )
-from generator.contracts.by_itself import said
+from generator.contracts.by_itself import compute_alone
 from generator.encodings import Form, Rotation
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures.panels import thumbnail
@@ -164,6 +164,6 @@ def _beside_reference(analysis: Analysis, subject: Subject[Form], label: Label, 
     if reference is None:
         return {label: result}
     try:
-        return {label: result, REFERENCE: said(analysis.compute, reference)}
+        return {label: result, REFERENCE: compute_alone(analysis.compute, reference)}
     except NotApplicableError:
         return {label: result}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from generator.cache.fingerprint import of_parts
-from generator.cache.lazy import Lazily, changed
+from generator.cache.lazy import LazyMapping, changed
 from generator.contracts import Outcome, Reading, Status
 from generator.errors import RefusedError
 from generator.pipeline.evaluate import Task, all_sources, failed
@@ -56,9 +56,9 @@ def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> lis
     return [None if known is None else of_parts((row, known, code)) for row, known in zip(rows, states, strict=True)]
 
 
-def found(tasks: Mapping[Task, str | None], kept: Store, tell: Callable[[Event], None]) -> dict[Task, Outcome]:
-    """The outcome of every task of which one is ``kept`` under its key. ``tell`` hears of each."""
-    outcomes = {task: _placed(outcome, task, key) for task, key in tasks.items() if key and (outcome := kept.get(key)) is not None}
+def found(tasks: Mapping[Task, str | None], store: Store, tell: Callable[[Event], None]) -> dict[Task, Outcome]:
+    """The outcome of every task of which one is ``store`` under its key. ``tell`` hears of each."""
+    outcomes = {task: _placed(outcome, task, key) for task, key in tasks.items() if key and (outcome := store.get(key)) is not None}
     for outcome in outcomes.values():
         tell(_finished(outcome, Done(None, 0.0, 0), stored=True))
     return outcomes
@@ -66,25 +66,25 @@ def found(tasks: Mapping[Task, str | None], kept: Store, tell: Callable[[Event],
 
 def run(
     tasks: Mapping[Task, str | None],
-    kept: Store,
+    store: Store,
     workers: Callable[[int], AbstractContextManager[Workers]],
     tell: Callable[[Event], None],
     meanwhile: Callable[[], object] = lambda: None,
 ) -> dict[Task, Outcome]:
-    """The outcome of every task, from a study of its own, ``kept`` for later. ``tell`` hears of each.
+    """The outcome of every task, from a study of its own, ``store`` for later. ``tell`` hears of each.
 
     meanwhile: called once all are under way
     """
     if not tasks:
         return {}
     with workers(len(tasks)) as pool:
-        futures = {pool.submit(replace(task, colour=PLACEHOLDER), kept, _name(task, key)): task for task, key in tasks.items()}
+        futures = {pool.submit(replace(task, colour=PLACEHOLDER), store, _name(task, key)): task for task, key in tasks.items()}
         meanwhile()
-        return _done(futures, tasks, pool, kept, tell)
+        return _done(futures, tasks, pool, store, tell)
 
 
 def _done(
-    futures: "dict[Future[Done], Task]", tasks: Mapping[Task, str | None], pool: Workers, kept: Store, tell: Callable[[Event], None]
+    futures: "dict[Future[Done], Task]", tasks: Mapping[Task, str | None], pool: Workers, store: Store, tell: Callable[[Event], None]
 ) -> dict[Task, Outcome]:
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
@@ -96,12 +96,12 @@ def _done(
             tell(Event("started", task.checkpoint.slug))
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)
-            done, outcomes[task] = _result(task, tasks[task], future, pool, kept)
+            done, outcomes[task] = _result(task, tasks[task], future, pool, store)
             tell(_finished(outcomes[task], done, stored=False))
     return outcomes
 
 
-def _result(task: Task, key: str | None, future: "Future[Done]", pool: Workers, kept: Store) -> tuple[Done, Outcome]:
+def _result(task: Task, key: str | None, future: "Future[Done]", pool: Workers, store: Store) -> tuple[Done, Outcome]:
     """What came of a task; as read from disk, where its arrays take no memory. What has no key is kept under a name of its own, for nobody after this run."""
     try:
         done = future.result()
@@ -111,10 +111,10 @@ def _result(task: Task, key: str | None, future: "Future[Done]", pool: Workers, 
         outcome: Outcome = unpack(done.packed)
         if outcome.status != "ok":
             return done, outcome
-        kept.put(_name(task, key), [done.packed])
-    again = kept.get(_name(task, key))
+        store.put(_name(task, key), [done.packed])
+    again = store.get(_name(task, key))
     if again is None:
-        raise RefusedError(f"{kept.folder}: what was just written cannot be read; expected a disk that keeps it")
+        raise RefusedError(f"{store.folder}: what was just written cannot be read; expected a disk that keeps it")
     return done, _placed(again, task, key)
 
 
@@ -129,7 +129,7 @@ def _placed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
             Reading,
             reading,
             label=replace(reading.label, colour=task.colour),
-            drawings=Lazily({name: partial(_coloured, reading.drawings, name, task.colour) for name in reading.drawings}),
+            drawings=LazyMapping({name: partial(_coloured, reading.drawings, name, task.colour) for name in reading.drawings}),
         )
         for reading in outcome.readings
     )

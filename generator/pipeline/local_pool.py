@@ -35,8 +35,8 @@ class _Processes:
     pool: Any
     limits: Limits
 
-    def submit(self, task: Task, kept: Store, key: str) -> "Future[Done]":
-        future: Future[Done] = self.pool.schedule(attempt, args=(task, kept, key), timeout=self.limits.seconds)
+    def submit(self, task: Task, store: Store, key: str) -> "Future[Done]":
+        future: Future[Done] = self.pool.schedule(attempt, args=(task, store, key), timeout=self.limits.seconds)
         return future
 
     def make(self, maker: Maker) -> "Future[bytes]":

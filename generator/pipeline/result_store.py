@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from generator import contracts, encodings
-from generator.cache.blobs import Kept, write
-from generator.cache.lazy import Lazily, record
+from generator.cache.blobs import BlobCache, write
+from generator.cache.lazy import LazyMapping, record
 from generator.contracts import Outcome
 
 RECORDS = {
@@ -34,7 +34,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.drawings = Kept(folder / "drawings")
+        self.drawings = BlobCache(folder / "drawings")
 
     def get(self, key: str) -> Outcome | None:
         """What was put under ``key``, or None. Its arrays and drawings are read from disk when they are asked for."""
@@ -144,7 +144,7 @@ def _value(plain: Any, read: Read) -> Any:
             return tuple(items) if kind == "tuple" else items
         case "mapping":
             if any(map(_is_large, (item for _, item in plain["items"]))):
-                return Lazily({key: partial(_value, item, read) for key, item in plain["items"]})
+                return LazyMapping({key: partial(_value, item, read) for key, item in plain["items"]})
             return {key: _value(item, read) for key, item in plain["items"]}
     held = plain["fields"]
     present = {name: _value(item, read) for name, item in held.items() if not _is_large(item)}

@@ -26,7 +26,7 @@ class Done:
 class Workers(Protocol):
     """Whoever does the work: processes on this machine or on others."""
 
-    def submit(self, task: Task, kept: Store, key: str) -> "Future[Done]":
+    def submit(self, task: Task, store: Store, key: str) -> "Future[Done]":
         """Do ``attempt`` of a task sometime; whoever shares no disk with the store leaves it out."""
 
     def reason(self, error: BaseException) -> str:
@@ -64,18 +64,18 @@ def received() -> int:
     return sum(source.received() for source in all_sources())
 
 
-def attempt(task: Task, kept: Store | None = None, key: str = "") -> Done:
-    """The study of one task, by whichever process this is; what succeeds goes to ``kept``, where that is at hand, and all else back.
+def attempt(task: Task, store: Store | None = None, key: str = "") -> Done:
+    """The study of one task, by whichever process this is; what succeeds goes to ``store``, where that is at hand, and all else back.
 
     errors: MemoryError
     """
     begun, before = monotonic(), received()
     outcome, sent = study(task), None
     try:
-        if kept is None or outcome.status != "ok":
+        if store is None or outcome.status != "ok":
             sent = pack(outcome)
         else:
-            kept.put(key, packed(outcome))
+            store.put(key, packed(outcome))
     except OSError:
         sent = pack(outcome)  # Whoever waits for it will say what is wrong with the disk.
     return Done(sent, monotonic() - begun, received() - before)

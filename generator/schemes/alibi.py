@@ -50,10 +50,10 @@ def bfloat16(values: Floats) -> Floats:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    return [_encoding(files, tower) for tower in towers(files.config) if _asked(tower.config)][-1:]
+    return [_encoding(files, tower) for tower in towers(files.config) if _applies(tower.config)][-1:]
 
 
-def _asked(config: Json) -> bool:
+def _applies(config: Json) -> bool:
     attention = config.get("attn_config")
     nested = isinstance(attention, Mapping) and attention.get("alibi") is True
     return config.get("alibi") is True or nested or family(config) == "bloom"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family, number, positive, said, whole
+from generator.checkpoints.model.config_json import family, find_value, number, positive, whole
 from generator.checkpoints.model.tensor_names import in_order, parts, stack
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
@@ -38,7 +38,11 @@ def buckets(offsets: Array, n_buckets: int, max_position: int) -> Array:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    names = [name for name in in_order(files.tensors) if NAME.search(name)] if said(files.config, "relative_attention") is not False else []
+    names = (
+        [name for name in in_order(files.tensors) if NAME.search(name)]
+        if find_value(files.config, "relative_attention") is not False
+        else []
+    )
     part = parts({name: stack(name) for name in names})
     return [_encoding(files, name, part[name]) for name in names]
 
@@ -63,7 +67,7 @@ def _sizes(files: Files, name: str) -> tuple[int, int | None]:
     errors: RowError when config.json and the tensor's shape do not agree
     """
     shape = files.tensors[name].shape
-    given, wanted = said(files.config, "position_buckets"), said(files.config, "max_relative_positions")
+    given, wanted = find_value(files.config, "position_buckets"), find_value(files.config, "max_relative_positions")
     n_buckets = given if isinstance(given, int) and given > 0 and family(files.config) not in EXACT else None
     reach = wanted if isinstance(wanted, int) and wanted > 0 else number(files.config, "n_positions", files.where) or 512
     n_rows = 2 * (n_buckets or whole(reach, f"{files.where}: max_relative_positions"))
@@ -79,7 +83,7 @@ def _sizes(files: Files, name: str) -> tuple[int, int | None]:
 def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
     """The rows as attention gets them, after LayerNorm where the config asks for one, and a note on that."""
     rows = files.tensor(name)
-    asked = said(files.config, "norm_rel_ebd")
+    asked = find_value(files.config, "norm_rel_ebd")
     if family(files.config) in EXACT or not isinstance(asked, str) or LAYER_NORM not in [word.strip() for word in asked.lower().split("|")]:
         return rows, ()
     stem = NAME.sub(r"\1LayerNorm.", name)
@@ -97,7 +101,7 @@ def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
 
 
 def _notes(files: Files, n_buckets: int | None) -> tuple[str, ...]:
-    asked = said(files.config, "pos_att_type")
+    asked = find_value(files.config, "pos_att_type")
     kinds = asked.split("|") if isinstance(asked, str) else asked if isinstance(asked, list | tuple) else ()
     used = {"c2p": "queries (content to position)", "p2c": "keys (position to content)"}
     with_what = " and ".join(text for kind, text in used.items() if kind in kinds)
@@ -128,8 +132,8 @@ def _draw(numbers: Numbers) -> "Figure":
 
 
 def _alt(numbers: Numbers) -> str:
-    said = (f"{numbers[name].max()} to {numbers[name].min()}" for name in ("first", "later"))
-    return "Two lines that fall from row {} and {}, the first straight between two level ends, the second bent.".format(*said)
+    ranges = (f"{numbers[name].max()} to {numbers[name].min()}" for name in ("first", "later"))
+    return "Two lines that fall from row {} and {}, the first straight between two level ends, the second bent.".format(*ranges)
 
 
 PICTURE = Picture(

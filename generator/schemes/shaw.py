@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import said
+from generator.checkpoints.model.config_json import find_value
 from generator.checkpoints.model.tensor_names import in_order, parts, stack
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
@@ -48,7 +48,7 @@ def _one_sided(files: Files, n_rows: int) -> Rows | None:
 def _of_bert(files: Files, n_rows: int) -> Rows | None:
     """Of BERT with “relative_key”: 2 · max − 1 rows, in the order of query minus key."""
     most = n_rows // 2
-    both = said(files.config, "position_embedding_type") == "relative_key_query"
+    both = find_value(files.config, "position_embedding_type") == "relative_key_query"
     met = "Queries and keys are" if both else "Queries are"
     return Rows(np.arange(-most, most + 1), np.arange(n_rows)[::-1], f"{met} multiplied with these vectors.") if n_rows % 2 else None
 
@@ -145,7 +145,7 @@ def _taken(table: Floats, rows: Array) -> Floats:
 
 
 def _number(files: Files, key: str, silent: int) -> int:
-    value = said(files.config, key)
+    value = find_value(files.config, key)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_OFFSETS else silent
 
 

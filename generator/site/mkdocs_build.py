@@ -19,7 +19,7 @@ ADDRESS = "SITE_URL"  # The variable that says where a site will stand; mkdocs.y
 SEARCH = "search/search_index.json"
 
 
-class _Said(logging.Handler):
+class _Warnings(logging.Handler):
     """What mkdocs warns of."""
 
     def __init__(self) -> None:
@@ -50,18 +50,18 @@ def build(config_file: Path, docs: Path, site: Path, date: int | None, known: Kn
 
     dated = os.environ.get("SOURCE_DATE_EPOCH")
     os.environ["SOURCE_DATE_EPOCH"] = str(date if date is not None else 315532800)
-    logger, said = logging.getLogger("mkdocs"), _Said()
+    logger, warnings = logging.getLogger("mkdocs"), _Warnings()
     logger.setLevel(logging.WARNING)
-    logger.addHandler(said)
+    logger.addHandler(warnings)
     logging.getLogger("mkdocs.commands.build").addFilter(_is_no_warning_of_partial_builds)
     with fresh(site) as new:
         try:
             made_of = _build(config_file, docs, site, new, known)
         except (Abort, ConfigurationError) as error:
-            told = "; ".join([*said.messages, " ".join(str(error).split())])
+            told = "; ".join([*warnings.messages, " ".join(str(error).split())])
             raise RefusedError(f"{config_file}: mkdocs says: {told}; expected pages that it can build") from None
         finally:
-            logger.removeHandler(said)
+            logger.removeHandler(warnings)
             if dated is None:
                 del os.environ["SOURCE_DATE_EPOCH"]
             else:

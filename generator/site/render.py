@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from generator import PROGRAM
 from generator.cache.fingerprint import of_parts
-from generator.cache.lazy import Lazily
+from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures.svg import svg
 from generator.site import compare_data, data_files
@@ -38,19 +38,19 @@ def maker(figure: Figure) -> Maker:
 
 def render(
     atlas: Atlas, pages: Sequence[Page], templates: Path, site_src: Path, draw: Callable[[Figure], bytes] = drawing
-) -> Lazily[bytes]:
+) -> LazyMapping[bytes]:
     """The docs folder: hand-written pages and assets, generated pages, figures, data. Each is made when it is asked for."""
     environment = environment_of(templates)
     own = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
     figures = {figure.path: figure for page in pages for figure in page.figures if figure.path not in own}
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
     drawn: dict[str, Maker] = {path: partial(recent, path) for path in figures}
-    drawings = Lazily({**own, **drawn})
+    drawings = LazyMapping({**own, **drawn})
     told = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
     written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, told) for page in pages}
     strip = {PATH: lambda: strips(values_of(atlas))}
     ready = {**hand_written(site_src), **strip, **own, **data_files.makers(atlas), **compare_data.makers(atlas)}
-    return Lazily({**ready, **written, **drawn})  # Pages in their order, in which others draw what they show.
+    return LazyMapping({**ready, **written, **drawn})  # Pages in their order, in which others draw what they show.
 
 
 def made_of(atlas: Atlas, pages: Sequence[Page]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder
 from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.retries import Patience
-from generator.checkpoints.hub.revisions import Listing, kept
+from generator.checkpoints.hub.revisions import Listing, blob_cache
 from generator.errors import NotReachedError, RowError
 
 OPENING = 2**15  # Fetched from a file's beginning at once: the header of most weights files is shorter.
@@ -21,7 +21,7 @@ class Repository:
     def __init__(self, place: str, listed: Listing, row: str, offline: bool, patience: Patience) -> None:
         self.place, self.commit, self.names, self.row = place, listed.commit, frozenset(listed.names), row
         self.offline, self.patience = offline, patience
-        self.kept = kept(place, listed.commit)
+        self.kept = blob_cache(place, listed.commit)
         cache, snapshot = _snapshot(place, listed.commit)
         self.cached = Folder(snapshot, row, cache)
         self.not_kept: dict[str, bytes] = {}  # What a disk that takes nothing leaves to this object.

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from generator.checkpoints.hub.responses import PASSING, PassingError, pieces, refuse, tired
+from generator.checkpoints.hub.responses import PASSING, PassingError, pieces, raise_for_answer, retry_exhausted
 from generator.checkpoints.hub.retries import WAITS, Patience, retry_after
 from generator.errors import NotReachedError, RefusedError, RowError
 
@@ -79,7 +79,7 @@ def whole(url: str, row: str, patience: Patience, most: int) -> bytes:
 
     errors: RowError when it is refused, breaks off or is longer than ``most`` bytes; NotReachedError when nobody answers
     """
-    return _asked(url, row, patience, {}, lambda response: b"".join(pieces(response, row, most)))
+    return _streamed(url, row, patience, {}, lambda response: b"".join(pieces(response, row, most)))
 
 
 def part(url: str, row: str, patience: Patience, start: int, stop: int) -> Part:
@@ -101,7 +101,7 @@ def part(url: str, row: str, patience: Patience, start: int, stop: int) -> Part:
         return Part(data, total)
 
     # Compression would be of the range's bytes, and nothing then says how many of them came.
-    return _asked(url, row, patience, {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}, receive)
+    return _streamed(url, row, patience, {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}, receive)
 
 
 def large(url: str, row: str, patience: Patience, most: int, keep: Callable[[Iterator[bytes]], T]) -> T:
@@ -113,10 +113,10 @@ def large(url: str, row: str, patience: Patience, most: int, keep: Callable[[Ite
             raise RowError(f"{row}: {int(length):,} bytes; expected at most {most:,}")
         return keep(pieces(response, row, most))
 
-    return _asked(url, row, patience, {"Accept-Encoding": "identity"}, receive)
+    return _streamed(url, row, patience, {"Accept-Encoding": "identity"}, receive)
 
 
-def _asked(url: str, row: str, patience: Patience, headers: Mapping[str, str], receive: Callable[["httpx2.Response"], T]) -> T:
+def _streamed(url: str, row: str, patience: Patience, headers: Mapping[str, str], receive: Callable[["httpx2.Response"], T]) -> T:
     """What ``receive`` makes of the answer. The client's own back-off neither bounds what it waits nor survives a cut in the body."""
     import httpx2
     from huggingface_hub.errors import OfflineModeIsEnabled
@@ -129,10 +129,10 @@ def _asked(url: str, row: str, patience: Patience, headers: Mapping[str, str], r
             with session().stream("GET", url, headers=sent) as response:
                 pause, left = max(pause, retry_after(response.status_code, response.headers)), patience.left()
                 if response.status_code not in PASSING:
-                    refuse(response, row, "authorization" in sent)
+                    raise_for_answer(response, row, "authorization" in sent)
                     return receive(response)
                 if wait is None or pause > left:
-                    raise tired(response, row, left)
+                    raise retry_exhausted(response, row, left)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, OfflineModeIsEnabled):
             raise NotReachedError(f"{row}: {UNREACHED}") from None
         except _Elsewhere as error:

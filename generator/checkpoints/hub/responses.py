@@ -38,8 +38,11 @@ class _Meter:
 METER = _Meter()
 
 
-def refuse(response: "httpx2.Response", row: str, with_token: bool) -> None:
-    """errors: RowError where the answer is no"""
+def raise_for_answer(response: "httpx2.Response", row: str, with_token: bool) -> None:
+    """Pass a response that is a success.
+
+    errors: RowError with what the Hub refused, and what to do about it
+    """
     status, code = response.status_code, response.headers.get("X-Error-Code", "")
     if code in REFUSALS:
         raise RowError(f"{row}: {REFUSALS[code]}")
@@ -50,7 +53,7 @@ def refuse(response: "httpx2.Response", row: str, with_token: bool) -> None:
         raise RowError(f"{row}: the Hub answered {status}; expected the repository{hint}")
 
 
-def tired(response: "httpx2.Response", row: str, left: float) -> PassingError:
+def retry_exhausted(response: "httpx2.Response", row: str, left: float) -> PassingError:
     """What is said of an answer in ``PASSING`` that is waited for no more; ``left``: seconds that it still could have been."""
     rest = retry_after(response.status_code, response.headers)
     found = f"the Hub answered {response.status_code}" + (f" and asks to be left alone for {rest:,.0f} seconds" if rest else "")

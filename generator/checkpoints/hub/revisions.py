@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from generator.cache.blobs import Kept
+from generator.cache.blobs import BlobCache
 from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.responses import PassingError
 from generator.checkpoints.hub.retries import Patience
@@ -39,13 +39,13 @@ def listing(place: str, revision: str, row: str, offline: bool, patience: Patien
         validate_repo_id(place)
     except HFValidationError:
         raise RowError(f"{row}: not a Hub id; expected 'owner/name'") from None
-    known = _parsed(kept(place, revision).get(LISTING))
+    known = _parsed(blob_cache(place, revision).get(LISTING))
     if known is not None and (offline or COMMIT.fullmatch(revision)):
         return known
     try:
         if offline:
             raise NotReachedError(f"{row}: {requests.UNREACHED}")
-        return _asked(place, revision, row, patience)
+        return _fetched(place, revision, row, patience)
     except (NotReachedError, PassingError):
         known = known or _cached(place, revision)
         if known is None:
@@ -60,7 +60,7 @@ def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
     """
     from huggingface_hub import constants
 
-    cache = kept(place, commit)
+    cache = blob_cache(place, commit)
     found = _date_of(commit, cache.get(COMMITS))
     if found is None and not offline:
         with suppress(AtlasError):  # No row waits for its date; the next build asks again.
@@ -75,19 +75,19 @@ def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
 def only_cached(place: str, commit: str) -> tuple[str, ...]:
     """The names that the client's own cache holds of a commit, where nothing else tells what there is."""
     with suppress(ValueError):  # Of what is no id; whoever opens it says so.
-        known = None if _parsed(kept(place, commit).get(LISTING)) else _cached(place, commit)
+        known = None if _parsed(blob_cache(place, commit).get(LISTING)) else _cached(place, commit)
         return known.names if known else ()
     return ()
 
 
-def kept(place: str, revision: str) -> Kept:
+def blob_cache(place: str, revision: str) -> BlobCache:
     """Beside the Hub's own cache, where its client puts what other libraries keep."""
     from huggingface_hub import constants
 
-    return Kept(Path(constants.HF_ASSETS_CACHE) / "position-atlas" / place.replace("/", "--") / f"@{quote(revision, safe='')}")
+    return BlobCache(Path(constants.HF_ASSETS_CACHE) / "position-atlas" / place.replace("/", "--") / f"@{quote(revision, safe='')}")
 
 
-def _asked(place: str, revision: str, row: str, patience: Patience) -> Listing:
+def _fetched(place: str, revision: str, row: str, patience: Patience) -> Listing:
     from huggingface_hub import constants
 
     url = f"{constants.ENDPOINT}/api/models/{place}/revision/{quote(revision, safe='')}"
@@ -96,7 +96,7 @@ def _asked(place: str, revision: str, row: str, patience: Patience) -> Listing:
     if found is None:
         raise RowError(f"{row}: the Hub's answer names no commit; expected what it says of a repository")
     for name in {revision, found.commit}:
-        kept(place, name).put(LISTING, answer)
+        blob_cache(place, name).put(LISTING, answer)
     return found
 
 

@@ -36,8 +36,8 @@ def text(config: Json) -> Json:
     return config
 
 
-def said(config: Json, key: str) -> Any:
-    """What stands under ``key`` in ``config``, in its text model's or else in any other one nested in it; None if nothing does."""
+def find_value(config: Json, key: str) -> Any:
+    """The value of ``key`` in ``config``, else in its text model's, else in any other config nested in it; None where there is none."""
     places = (config, text(config), *(value for value in config.values() if isinstance(value, Mapping)))
     return next((place[key] for place in places if place.get(key) is not None), None)
 

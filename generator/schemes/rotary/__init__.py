@@ -45,11 +45,11 @@ MOST_COMPONENTS = 2**16
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    told = {tower.part: tower for tower in towers(files.config) if _asked(tower.config)}  # What is nested knows better.
+    told = {tower.part: tower for tower in towers(files.config) if _applies(tower.config)}  # What is nested knows better.
     return [_encoding(files, tower, kind, rope) for tower in told.values() for kind, rope in _rotations(tower.config).items()]
 
 
-def _asked(config: Json) -> bool:
+def _applies(config: Json) -> bool:
     said, kind = config.get("position_embedding_type"), family(config)
     if config.get("alibi") is True or said in ("sinusoidal", "nope") or _in_two_dimensions(config):
         return False

@@ -96,13 +96,13 @@ def _grid(config: Json) -> tuple[int, int, str]:
     """Rows and columns of patches, and where the numbers come from."""
     stored = config.get("num_position_embeddings")
     if stated := next(own_grids(config), None):
-        return *stated, _said(stated, "as config.json says")
+        return *stated, _grid_note(stated, "as config.json says")
     if isinstance(stored, int) and (side := isqrt(max(stored, 0))) > 1:
-        return side, side, _said((side, side), "as its stored table has")
+        return side, side, _grid_note((side, side), "as its stored table has")
     return SIDE, SIDE, f"The model takes images of any size; a side of {SIDE} patches is shown."
 
 
-def _said(grid: Grid, source: str) -> str:
+def _grid_note(grid: Grid, source: str) -> str:
     return f"The grid has {grid[0]} rows and {grid[1]} columns, {source}."
 
 

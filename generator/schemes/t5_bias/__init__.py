@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family, needed, said, whole
+from generator.checkpoints.model.config_json import family, find_value, needed, whole
 from generator.checkpoints.model.tensor_names import in_order, parts, stack
 from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Published, Scheme
 from generator.encodings import Form, OffsetBias
@@ -57,7 +57,7 @@ def _kind(config: Json, name: str) -> BiasKind | None:
 
 def _summed(config: Json, index: int) -> BiasKind | None:
     """The kind of the encoder's bias number ``index`` in UDOP, whose config lists them."""
-    listed = said(config, "relative_bias_args") or SUMMED_USUALLY
+    listed = find_value(config, "relative_bias_args") or SUMMED_USUALLY
     entry = listed[index] if isinstance(listed, list | tuple) and index < len(listed) else None
     if not isinstance(entry, dict):
         return None
@@ -96,7 +96,7 @@ def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
     reach = sizes.max_distance
     if kind.radius:
         key, silent = kind.radius
-        reach = min(whole(said(files.config, key) or silent, f"{files.where}: {key}"), MOST_DISTANCE)
+        reach = min(whole(find_value(files.config, key) or silent, f"{files.where}: {key}"), MOST_DISTANCE)
     offsets = np.arange(-reach, 1 if sizes.causal else reach + 1)
     return offsets, buckets(offsets, sizes.n_buckets, sizes.max_distance, sizes.causal)
 
@@ -118,7 +118,7 @@ def _sizes(files: Files, name: str, kind: BiasKind) -> Sizes:
 
 
 def _whole(files: Files, key: str | None, silent: object) -> int:
-    found = said(files.config, key) if key else None
+    found = find_value(files.config, key) if key else None
     return whole(silent if found is None else found, f"{files.where}: {key or 'relative_bias_args'}")
 
 
@@ -150,11 +150,11 @@ def _draw(numbers: Numbers) -> "Figure":
 
 
 def _alt(numbers: Numbers) -> str:
-    said = (
+    parts = (
         f"{name}: {np.unique(numbers[name]).size} buckets for offsets {numbers[f'{name}_offsets'][0]} to {numbers[f'{name}_offsets'][-1]}"
         for name in ("encoder", "decoder")
     )
-    return "Steps that widen with the distance from offset 0. " + "; ".join(said) + "."
+    return "Steps that widen with the distance from offset 0. " + "; ".join(parts) + "."
 
 
 PICTURE = Picture(

@@ -32,10 +32,10 @@ def pages(atlas: Atlas) -> list[Page]:
     cases = [case for records in (atlas.analyses, atlas.schemes) for record in records for case in record.published]
     stored, given = [case for case in cases if case.given is None], [case for case in cases if case.given is not None]
     tables = {sha256: form for sha256 in sorted({case.sha256 or "" for case in stored}) if (form := table(sha256))}
-    ask = partial(_asked, stored, tables)
+    ask = partial(_values, stored, tables)
     made = (
         (stored, atlas.remember(f"{STORED} {[*tables]}", ask) if tables else ask),
-        (given, atlas.remember(GIVEN, partial(_asked, given, {}))),
+        (given, atlas.remember(GIVEN, partial(_values, given, {}))),
     )
     return [Page("learn/checked-against.md", "checked.md.jinja", {"found": partial(_found, atlas, made)})]
 
@@ -48,7 +48,7 @@ def _found(atlas: Atlas, made: Iterable[tuple[Sequence[Published], Maker]]) -> t
     return groups, {"all": len(every), "agree": sum(one.agrees for one in every), "absent": sum(one.ours is None for one in every)}
 
 
-def _asked(cases: Sequence[Published], tables: Mapping[str, Form]) -> bytes:
+def _values(cases: Sequence[Published], tables: Mapping[str, Form]) -> bytes:
     """Our values of each case, as JSON."""
     with threadpool_limits(1):  # As where checkpoints are studied: more threads would change the last digits.
         return json.dumps([check(case, tables.get).ours for case in cases]).encode()

@@ -154,7 +154,7 @@ def _figures(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator
 
 def _remarks(parts: list[Part], shown: list[Part]) -> dict[str, list[Remark]]:
     """What is most remarkable in any of the ``parts``, and what else there is to say of those that are ``shown``."""
-    every = [(part, remark) for part in parts for remark in _said(part)]
+    every = [(part, remark) for part in parts for remark in _remarks_of(part)]
     every.sort(key=lambda pair: -pair[1].finding.weight)
     distinct: dict[str, tuple[Part, Remark]] = {}
     for part, remark in every:
@@ -164,7 +164,7 @@ def _remarks(parts: list[Part], shown: list[Part]) -> dict[str, list[Remark]]:
     return {"leading": [remark for _, remark in told[:LEADING]], "others": others}
 
 
-def _said(part: Part) -> Iterator[Remark]:
+def _remarks_of(part: Part) -> Iterator[Remark]:
     for section in part.sections:
         for finding in section.result.findings:
             metrics = tuple(metric for metric in section.result.metrics if metric.key in finding.rests_on)
