@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
+from generator.checkpoints.hub import requests
+from generator.checkpoints.hub.retries import WAITS
 from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, run, serving
 from tests.synthetic import NOTHING, PICKLED, WORDS, binary, write_folder, write_list
@@ -48,6 +50,14 @@ def spans(hub: Hub) -> list[tuple[int, int]]:
     """The ranges that were asked of the weights, in order."""
     found = [str(asked.span).removeprefix("bytes=").split("-") for asked in hub.log if asked.path.endswith("model.safetensors")]
     return sorted((int(first), int(last) + 1) for first, last in found)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_waits() -> Iterator[None]:
+    """Tries that follow at once, as many as usual."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(requests, "WAITS", (0.01,) * len(WAITS))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from threading import Thread
 import pytest
 from safetensors.numpy import save
 
+from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.retries import WAITS
 from tests import inline
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, refusal, run, serving
@@ -90,12 +91,20 @@ def build(
     return Built(run(*command, home=folder / "hub", endpoint=endpoint, **environment), folder / "out")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def short_waits() -> Iterator[None]:
+    """Tries that follow at once, as many as usual."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(requests, "WAITS", (0.01,) * len(WAITS))
+        yield
+
+
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """One repository that can be read, and one for each way in which that fails."""
     with serving(REPOSITORIES, *(trouble for trouble, _ in ROW_ERRORS.values() if trouble)) as hub:
         rows = [{"hub": "atlas/plain"}, *ROWS]
-        return build(tmp_path_factory.mktemp("published"), rows, run=run, endpoint=hub.endpoint, HF_TOKEN=TOKEN)
+        return build(tmp_path_factory.mktemp("published"), rows, endpoint=hub.endpoint, HF_TOKEN=TOKEN)
 
 
 @pytest.fixture(scope="module")
