@@ -6,7 +6,7 @@ python -m benchmarks.scale [how many ...]
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import time
@@ -17,9 +17,9 @@ from safetensors.numpy import save_file
 from benchmarks.measured import Taken, print_line, taken
 from generator.cache import fingerprint
 from generator.checkpoints import list_file
-from generator.contracts import Label, Metric, Reading, Result
+from generator.contracts import Label, Metric, Result
 from generator.pipeline import evaluate, jobs, versions
-from generator.pipeline.result_store import Store, pack, packed, unpack
+from generator.pipeline.result_store import ResultStore, packed
 from tests.synthetic import write_list
 
 ROOT = Path(__file__).parent.parent
@@ -66,7 +66,7 @@ def _changes(folder: Path, rows: list[dict[str, object]]) -> Iterator[tuple[str,
 def _fill(folder: Path) -> None:
     """Put under each key the outcome of a checkpoint of the same kind, as if it were that of its own."""
     tasks = evaluate.plan(list_file.load(folder / "checkpoints.yml", evaluate.all_sources()), offline=False)
-    store = Store(folder / "out/store")
+    store = ResultStore(folder / "out/store")
     key_of = dict(zip(tasks, jobs.keys(tasks, versions.studying(), fingerprint.Digests(folder / "digests").of), strict=True))
     known = {int(task.checkpoint.title.split()[1]): store.get(str(key)) for task, key in key_of.items()}
     for task, key in key_of.items():
@@ -74,7 +74,7 @@ def _fill(folder: Path) -> None:
         outcome = known[index] or known[index % STUDIED]
         if known[index] is None and outcome is not None and key is not None:
             label = Label(task.checkpoint.title, task.colour)
-            own = tuple(replace(reading, label=label, results=_near(reading.results, index)) for reading in map(_read, outcome.readings))
+            own = tuple(replace(reading, label=label, results=_near(reading.results, index)) for reading in outcome.readings)
             store.put(key, packed(replace(outcome, checkpoint=task.checkpoint, readings=own)))
 
 
@@ -86,12 +86,6 @@ def _near(results: Mapping[str, Result], index: int) -> dict[str, Result]:
         return metric if metric.value is None else replace(metric, value=metric.value * random.normal(1.0, 0.1))
 
     return {key: replace(result, metrics=tuple(map(other, result.metrics))) for key, result in results.items()}
-
-
-def _read(reading: Reading) -> Reading:
-    """A reading with all of it in memory, which can be copied with changes."""
-    whole: Reading = unpack(pack(reading))
-    return Reading(**{field.name: getattr(whole, field.name) for field in fields(Reading)})
 
 
 def _row(folder: Path, index: int, seed: int | None = None) -> dict[str, object]:

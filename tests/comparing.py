@@ -24,7 +24,7 @@ def small_atlas(folder: Path) -> Atlas:
     made = {"broken": BROKEN, "buckets": BUCKETS, "table": TABLE}
     rows = [checkpoint(slug=slug, place=str(ROOT / "references" / slug), title=title) for slug, title in REFERENCES.items()]
     rows += [checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug) for slug, contents in made.items()]
-    outcomes = [evaluate.study(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows]
+    outcomes = [evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows]
     return Atlas(
         tuple(_with_curves(outcome) for outcome in outcomes), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}
     )
@@ -35,9 +35,10 @@ def _with_curves(outcome: Outcome) -> Outcome:
 
 
 def _with_curve(reading: Reading) -> Reading:
-    if not isinstance(reading.encoding.form, PositionTable):
+    form = reading.form.load()
+    if not isinstance(form, PositionTable):
         return reading
-    place = np.arange(len(reading.encoding.form.vectors))
+    place = np.arange(len(form.vectors))
     key, result = next((key, result) for key, result in reading.results.items() if result.reason is None)
     curve = np.stack([np.cos(place), np.sin(place), place], axis=1)
     return replace(reading, results={**reading.results, key: replace(result, arrays={**result.arrays, "coordinates": curve})})

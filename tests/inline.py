@@ -12,35 +12,26 @@ import pytest
 from typer.testing import CliRunner
 
 from generator.cli.commands import app
-from generator.contracts import Maker
 from generator.pipeline import local_pool
-from generator.pipeline.evaluate import Task
-from generator.pipeline.result_store import Store
-from generator.pipeline.worker import Done, attempt, made
 from tests.built import begin
 from tests.hub_server import NOBODY
 
-ValueT = TypeVar("ValueT")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Inline:
-    """A pool without processes: work is done where it is submitted."""
+    """An executor without processes: functions run where they are submitted."""
 
-    def submit(self, task: Task, kept: Store, key: str) -> "Future[Done]":
-        return _future(lambda: attempt(task, kept, key))
+    shares_disk = True
 
-    def make(self, maker: Maker) -> "Future[bytes]":
-        return _future(lambda: made(maker))
+    def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+        future: Future[T] = Future()
+        future.set_result(function(*arguments))
+        return future
 
-    def reason(self, error: BaseException) -> str:
+    def explain(self, error: BaseException) -> str:
         return str(error)
-
-
-def _future(work: Callable[[], ValueT]) -> "Future[ValueT]":
-    future: Future[ValueT] = Future()
-    future.set_result(work())
-    return future
 
 
 @contextmanager

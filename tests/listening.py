@@ -69,7 +69,7 @@ def returned(model: Any, *methods: str, **inputs: Any) -> list[Floats]:
 def read(find: Callable[[Files], list[Encoding[Form]]], model: Any, folder: Path) -> dict[str, Encoding[Form]]:
     """What is found in the model once it is saved, by part."""
     found = find(FolderFiles(save_model(model, folder), "tiny"))
-    assert len({encoding.key for encoding in found}) == len(found)
+    assert len({encoding.record.key for encoding in found}) == len(found)
     return {encoding.part: encoding for encoding in found}
 
 

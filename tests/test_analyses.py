@@ -17,7 +17,7 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import thumbnail
 from generator.figures.svg import svg
 from generator.numerics.arrays import Floats, frozen
-from generator.pipeline.evaluate import Task, all_analyses, study
+from generator.pipeline.evaluate import Task, all_analyses, evaluate
 from tests.support import LABELS, checkpoint, save_folder
 
 MOST_BYTES = 200_000
@@ -283,5 +283,5 @@ def test_every_form_has_a_small_picture(name: str) -> None:
 @pytest.mark.parametrize("name", ["zeros", "rank one", "one row", "one column", "NaN", "one infinity"])
 def test_a_checkpoint_with_whatever_table_is_built(name: str, tmp_path: Path) -> None:
     folder = save_folder(tmp_path, {"model_type": "gpt2"}, {"wpe.weight": np.asarray(TABLES[name], dtype=np.float32)})
-    outcome = study(Task(checkpoint(place=str(folder)), "#3d7fd6", offline=True))
+    outcome = evaluate(Task(checkpoint(place=str(folder)), "#3d7fd6", offline=True))
     assert (outcome.status, outcome.reason, len(outcome.readings)) == ("ok", None, 1)

@@ -14,8 +14,9 @@ from time import sleep
 import pytest
 
 from generator.errors import RefusedError
-from generator.pipeline import dask_pool, evaluate, jobs, local_pool, versions, worker
-from generator.pipeline.result_store import Store, pack
+from generator.pipeline import dask_pool, evaluate, jobs, local_pool, versions
+from generator.pipeline.executor import Executor
+from generator.pipeline.result_store import ResultStore, pack
 from tests.built import ROOT
 from tests.hub_server import run
 from tests.support import checkpoint
@@ -58,7 +59,7 @@ class Cluster:
     scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
-    def pool(self, code: str = "", seconds: float = local_pool.Limits().seconds) -> Callable[[int], AbstractContextManager[worker.Workers]]:
+    def pool(self, code: str = "", seconds: float = local_pool.Limits().seconds) -> Callable[[], AbstractContextManager[Executor]]:
         return partial(dask_pool.cluster, address=self.address, code=code or versions.code(), seconds=seconds)
 
 
@@ -84,11 +85,12 @@ def scheduler(tmp_path: Path) -> Iterator[Cluster]:
         yield cluster
 
 
-def packed(folder: Path, pool: Callable[[int], AbstractContextManager[worker.Workers]], tell: Callable[[jobs.Event], None]) -> list[bytes]:
+def packed(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], tell: Callable[[jobs.Event], None]) -> list[bytes]:
     """What comes of the folders, none of it known before."""
     rows = [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in FOLDERS.items()]
     tasks = dict.fromkeys(evaluate.plan(rows, offline=True))
-    outcomes = jobs.run(tasks, Store(folder / "store"), pool, tell)
+    with pool() as executor:
+        outcomes = jobs.run(tasks, ResultStore(folder / "store"), executor, tell)
     return [pack(outcomes[task]) for task in tasks]
 
 
@@ -117,14 +119,16 @@ def test_a_build_on_a_cluster_publishes_its_site(scheduler: Cluster, tmp_path: P
 def test_a_worker_with_other_code_does_no_work(scheduler: Cluster, tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
     [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
-    told: list[jobs.Event] = []
-    [outcome] = jobs.run({task: None}, Store(tmp_path / "store"), scheduler.pool("other"), told.append).values()
+    events: list[jobs.Event] = []
+    with scheduler.pool("other")() as executor:
+        [outcome] = jobs.run({task: None}, ResultStore(tmp_path / "store"), executor, events.append).values()
     assert outcome.reason == "its worker has other code or other libraries; expected the same checkout and the same versions everywhere"
 
 
-def studied(folder: Path, pool: Callable[[int], AbstractContextManager[worker.Workers]], *tasks: evaluate.Task) -> list[str | None]:
+def studied(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], *tasks: evaluate.Task) -> list[str | None]:
     """The reasons of what failed."""
-    outcomes = jobs.run(dict.fromkeys(tasks), Store(folder / "store"), pool, lambda _: None)
+    with pool() as executor:
+        outcomes = jobs.run(dict.fromkeys(tasks), ResultStore(folder / "store"), executor, lambda _: None)
     return [outcomes[task].reason for task in tasks]
 
 
@@ -146,8 +150,8 @@ def test_whoever_interrupts_a_run_does_not_wait_for_rows_under_way(scheduler: Cl
     def interrupt(event: jobs.Event) -> None:
         raise KeyboardInterrupt(event.name)
 
-    with pytest.raises(KeyboardInterrupt, match="started"):
-        jobs.run({ENDLESS: None}, Store(tmp_path / "store"), scheduler.pool(), interrupt)
+    with pytest.raises(KeyboardInterrupt, match="started"), scheduler.pool()() as executor:
+        jobs.run({ENDLESS: None}, ResultStore(tmp_path / "store"), executor, interrupt)
 
 
 def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path) -> None:
@@ -170,7 +174,7 @@ def test_a_scheduler_that_cannot_be_asked_is_refused(address: str, monkeypatch: 
     monkeypatch.setattr(dask_pool, "REACH_SECONDS", 0.5)
     with (
         pytest.raises(RefusedError, match=r"no scheduler|no certificate"),
-        dask_pool.cluster(1, address=address, code="code", seconds=1.0),
+        dask_pool.cluster(address=address, code="code", seconds=1.0),
     ):
         pass
 

@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The data of two encodings, where the reader stands."""
     results = {"kernel": Result(METRICS, {"matrix": frozen([[1.0, 0.5], [0.5, 1.0]])})}
     parts = [Encoding(part, "made", NoEncoding("told"), Provenance("")) for part in ("encoder", "decoder")]
-    readings = tuple(Reading(part, Label("Row", "#3d7fd6"), results, {}, {}, b"") for part in parts)
+    readings = tuple(Reading.of(part, Label("Row", "#3d7fd6"), results, {}, {}) for part in parts)
     for path, make in data_files.makers(Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(make())

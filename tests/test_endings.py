@@ -45,7 +45,7 @@ def test_no_process_of_a_build_writes_to_stderr(ended: Ended) -> None:
 
 def test_workers_end_by_themselves_or_because_the_pool_says_so() -> None:
     with local_pool.processes(jobs=2) as pool:
-        assert pool.make(bytes).result() == b""
+        assert pool.submit(bytes).result() == b""
         workers = multiprocessing.active_children()
     assert len(workers) == 2
     # Pebble sends SIGTERM, which a worker answers with that number, unless it has not begun yet.

@@ -61,7 +61,7 @@ def _lose_the_note(folder: Path) -> None:
 
 def _forget_the_whole(folder: Path) -> None:
     note = folder / "out/.built.json"
-    note.write_text(json.dumps({**json.loads(note.read_text()), "key": "another template"}))
+    note.write_text(json.dumps({**json.loads(note.read_text()), "inputs": "another template"}))
 
 
 def _break_the_note(folder: Path) -> None:

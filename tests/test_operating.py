@@ -146,5 +146,5 @@ def test_paths_that_lead_nowhere_get_one_sentence(tmp_path: Path) -> None:
 def test_no_more_processes_are_started_than_there_are_rows_or_cores(n_rows: int, n_processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_pool, "CORES", 2)
     with local_pool.processes(n_rows, jobs=4) as pool:
-        assert pool.make(bytes).result() == b""
+        assert pool.submit(bytes).result() == b""
         assert len(multiprocessing.active_children()) == n_processes

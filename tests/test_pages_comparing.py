@@ -23,13 +23,12 @@ draws = np.random.default_rng(0)
 
 
 def outcome(slug: str, form: Form, part: str = "encoder", scheme: str = "learned", **options: Any) -> Outcome:
-    reading = Reading(
+    reading = Reading.of(
         Encoding(part, scheme, form, Provenance("")),
         Label(f"Title {slug}", "#3d7fd6"),
         {analysis.key: _asked(analysis, form) for analysis in ANALYSES},
         {},
         {},
-        b"",
     )
     return Outcome(checkpoint(slug=slug, **options), "ok", readings=(reading,))
 

@@ -60,7 +60,7 @@ def atlas_with(shape: tuple[int, ...]) -> Atlas:
     case = Published("rows", ("3",), "made for a test", lambda form: [len(form.vectors)], sha256="0" * 64)
     table = PositionTable(frozen([[1.0], [2.0], [3.0]]))
     encoding: Encoding[Form] = Encoding("decoder", "made for a test", table, Provenance("file", "tensor", "F32", shape, "0" * 64))
-    outcome = Outcome(checkpoint(), "ok", readings=(Reading(encoding, LABELS[0], {}, {}, {}, b""),))
+    outcome = Outcome(checkpoint(), "ok", readings=(Reading.of(encoding, LABELS[0], {}, {}, {}),))
     return Atlas((outcome,), (replace(all_analyses()[0], published=(case,)),), ())
 
 

@@ -7,11 +7,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from struct import pack as struct_pack
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -24,14 +25,17 @@ from generator.contracts import Checkpoint, Outcome
 from generator.errors import RefusedError
 from generator.figures import style
 from generator.figures.style import SERIES
-from generator.pipeline import evaluate, jobs, local_pool, worker
+from generator.pipeline import evaluate, local_pool, worker
+from generator.pipeline import jobs as pipeline_jobs
 from generator.pipeline.artifact_cache import ArtifactCache
-from generator.pipeline.result_store import Store, pack
+from generator.pipeline.result_store import ResultStore, pack
 from tests.built import ROOT
+from tests.inline import Inline
 from tests.support import Deadly, checkpoint
 from tests.synthetic import BROKEN, NOTHING, ROTATION, TABLE, Contents, write_folder
 
 HUNGRY_GIB = 1
+T = TypeVar("T")
 
 
 def header(**tensors: Sequence[int]) -> bytes:
@@ -58,25 +62,21 @@ def rows(folder: Path, contents: Mapping[str, Contents]) -> list[Checkpoint]:
 
 
 def keys_of(tasks: Sequence[evaluate.Task], code: str = "code") -> list[str | None]:
-    return jobs.keys(tasks, code, fingerprint.Digests(Path("nowhere")).of)
+    return pipeline_jobs.keys(tasks, code, fingerprint.Digests(Path("nowhere")).of)
 
 
 def run(
     checkpoints: Sequence[Checkpoint], folder: Path, jobs: int = 2, limits: local_pool.Limits | None = None, fresh: bool = False
-) -> tuple[tuple[Outcome, ...], list[jobs.Event]]:
+) -> tuple[tuple[Outcome, ...], list[pipeline_jobs.Event]]:
     """The outcomes and the events; what is done is kept in ``folder``."""
-    return run_by(partial(local_pool.processes, jobs=jobs, limits=limits), checkpoints, folder, fresh)
-
-
-def run_by(
-    workers: Callable[[int], AbstractContextManager[worker.Workers]], checkpoints: Sequence[Checkpoint], folder: Path, fresh: bool = False
-) -> tuple[tuple[Outcome, ...], list[jobs.Event]]:
-    told: list[jobs.Event] = []
+    events: list[pipeline_jobs.Event] = []
     tasks = evaluate.plan(checkpoints, offline=False)
-    kept, keys = Store(folder / "store"), dict(zip(tasks, keys_of(tasks), strict=True))
-    found = {} if fresh else jobs.found(keys, kept, told.append)
-    found |= jobs.run({task: key for task, key in keys.items() if task not in found}, kept, workers, told.append)
-    return tuple(found[task] for task in tasks), told
+    store, keys = ResultStore(folder / "store"), dict(zip(tasks, keys_of(tasks), strict=True))
+    outcomes = {} if fresh else pipeline_jobs.stored(keys, store, events.append)
+    with local_pool.processes(len(tasks), jobs=jobs, limits=limits) as executor:
+        new = {task: key for task, key in keys.items() if task not in outcomes}
+        outcomes |= pipeline_jobs.run(new, store, executor, events.append)
+    return tuple(outcomes[task] for task in tasks), events
 
 
 THREE = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION}
@@ -108,7 +108,7 @@ def _frozen_objects() -> bytes:
 
 def test_processes_share_what_a_collection_would_touch() -> None:
     with local_pool.processes(jobs=1) as pool:
-        assert int(pool.make(_frozen_objects).result()) > 10_000
+        assert int(pool.submit(_frozen_objects).result()) > 10_000
 
 
 def _large_libraries() -> bytes:
@@ -116,22 +116,22 @@ def _large_libraries() -> bytes:
     return " ".join(name for name in ("torch", "transformers") if name in sys.modules).encode()
 
 
-def _stored_kernel(kept: Store) -> bytes:
+def _stored_kernel(kept: ResultStore) -> bytes:
     outcome = kept.get("key")
-    return outcome.readings[0].encoding.form.kernel(8).tobytes() if outcome is not None else b""
+    return outcome.readings[0].form.load().kernel(8).tobytes() if outcome is not None else b""
 
 
 def test_a_scaled_rotation_from_the_store_asks_transformers_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_pool, "_context", lambda _: multiprocessing.get_context("spawn"))  # These share nothing.
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
     config = json.dumps({**json.loads(ROTATION["config.json"]), "rope_scaling": yarn}).encode()
-    [row], kept = rows(tmp_path, {"yarn": {"config.json": config}}), Store(tmp_path / "store")
+    [row], kept = rows(tmp_path, {"yarn": {"config.json": config}}), ResultStore(tmp_path / "store")
     with local_pool.processes(jobs=1) as pool:
-        pool.submit(evaluate.Task(row, SERIES[0], offline=True), kept, "key").result()
-        assert pool.make(_large_libraries).result() == b"torch transformers"
+        pool.submit(worker.run_task, evaluate.Task(row, SERIES[0], offline=True), kept, "key").result()
+        assert pool.submit(_large_libraries).result() == b"torch transformers"
     with local_pool.processes(jobs=1) as pool:
-        kernel = pool.make(partial(_stored_kernel, kept)).result()
-        assert pool.make(_large_libraries).result() == b""
+        kernel = pool.submit(_stored_kernel, kept).result()
+        assert pool.submit(_large_libraries).result() == b""
     assert kernel == evaluate.find(evaluate.open_files(row, offline=True))[0].form.kernel(8).tobytes()
 
 
@@ -164,11 +164,11 @@ def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
     [task] = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
     with local_pool.processes(jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)) as pool:
-        deadly, kept = evaluate.Task(checkpoint(place=Deadly()), "", False), Store(tmp_path / "store")
-        lost, found = pool.submit(deadly, kept, "lost"), pool.submit(task, kept, "found")
+        deadly, kept = evaluate.Task(checkpoint(place=Deadly()), "", False), ResultStore(tmp_path / "store")
+        lost, found = pool.submit(worker.run_task, deadly, kept, "lost"), pool.submit(worker.run_task, task, kept, "found")
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
-        assert pool.reason(caught.value).startswith("its process ended with code -9; it had 3 GiB of memory and 300 seconds")
+        assert pool.explain(caught.value).startswith("its process ended with code -9; it had 3 GiB of memory and 300 seconds")
         assert found.result().packed is None
     outcome = kept.get("found")
     assert outcome is not None
@@ -181,12 +181,9 @@ def _nothing_can_be_made() -> bytes:
 
 def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> None:
     with local_pool.processes(jobs=1) as pool:
-        remembered = ArtifactCache(BlobCache(tmp_path), "code", False)
-        with (
-            remembered.using(lambda: nullcontext(pool)),
-            pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"),
-        ):
-            remembered.of("a.svg", _nothing_can_be_made)
+        artifacts = ArtifactCache(BlobCache(tmp_path), "code", False, pool)
+        with pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"):
+            artifacts.get("a.svg", _nothing_can_be_made)
 
 
 def _made_by_the_second(trace: Path) -> bytes:
@@ -199,32 +196,38 @@ def _made_by_the_second(trace: Path) -> bytes:
 def test_a_worker_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
     make = partial(_made_by_the_second, tmp_path / "trace")
     with local_pool.processes(jobs=1) as pool:
-        remembered = ArtifactCache(BlobCache(tmp_path), "code", False)
-        with remembered.using(lambda: nullcontext(pool)):
-            assert remembered.submit("a.svg", make)() == b"made"
+        assert ArtifactCache(BlobCache(tmp_path), "code", False, pool).submit("a.svg", make)() == b"made"
 
 
-def test_what_was_made_is_not_made_again_unless_all_is_to_be(tmp_path: Path) -> None:
-    first, again, fresh = (ArtifactCache(BlobCache(tmp_path), "code", is_fresh) for is_fresh in (False, False, True))
-    with first.using(partial(local_pool.processes, jobs=1)):
-        assert first.of("a.svg", partial(bytes, 3)) == bytes(3)
-    for remembered in (first, again):
-        with remembered.using(_nobody):
-            assert remembered.of("a.svg", _nothing_can_be_made) == bytes(3)
-    with fresh.using(_nobody), pytest.raises(AssertionError, match="asked"):
-        fresh.of("a.svg", _nothing_can_be_made)
+class Idle:
+    """An executor of which nothing is asked."""
+
+    shares_disk = True
+
+    def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+        raise AssertionError(f"submitted: {function} {arguments}")
+
+    def explain(self, error: BaseException) -> str:
+        return str(error)
 
 
-def test_of_what_is_to_be_fresh_nothing_is_made_twice_whoever_makes_it(tmp_path: Path) -> None:
-    remembered = ArtifactCache(BlobCache(tmp_path), "code", True)
-    with remembered.using(partial(local_pool.processes, jobs=1)):
-        remembered.of("a.svg", partial(bytes, 3))
-    with remembered.using(_nobody):
-        assert remembered.submit("a.svg", _nothing_can_be_made)() == bytes(3)
+def test_a_cached_artifact_is_not_made_again_unless_all_is_to_be_fresh(tmp_path: Path) -> None:
+    first, second, fresh = (
+        ArtifactCache(BlobCache(tmp_path), "code", is_fresh, executor)
+        for is_fresh, executor in ((False, Inline()), (False, Idle()), (True, Idle()))
+    )
+    assert first.get("a.svg", partial(bytes, 3)) == bytes(3)
+    for artifacts in (first, second):
+        assert artifacts.get("a.svg", _nothing_can_be_made) == bytes(3)
+    with pytest.raises(AssertionError, match="submitted"):
+        fresh.get("a.svg", _nothing_can_be_made)
 
 
-def _nobody() -> AbstractContextManager[worker.Makers]:
-    raise AssertionError("asked")
+def test_a_fresh_artifact_is_made_once_in_one_build(tmp_path: Path) -> None:
+    artifacts = ArtifactCache(BlobCache(tmp_path), "code", True, Inline())
+    artifacts.get("a.svg", partial(bytes, 3))
+    artifacts.executor = Idle()
+    assert artifacts.submit("a.svg", _nothing_can_be_made)() == bytes(3)
 
 
 def test_finished_work_is_not_done_again(tmp_path: Path) -> None:
@@ -233,19 +236,6 @@ def test_finished_work_is_not_done_again(tmp_path: Path) -> None:
     outcomes, told = run(checkpoints, tmp_path, limits=local_pool.Limits(seconds=0.01))  # No work is done in so short a time.
     assert outcomes[0].status == "ok"
     assert [(event.name, event.stored) for event in told] == [("finished", True)]
-
-
-def test_workers_are_told_how_many_rows_are_new(tmp_path: Path) -> None:
-    checkpoints = rows(tmp_path, {"nothing": NOTHING, "rotation": ROTATION, "table": TABLE})
-    run(checkpoints[:1], tmp_path)
-    asked: list[int] = []
-
-    def workers(n_rows: int) -> AbstractContextManager[worker.Workers]:
-        asked.append(n_rows)
-        return local_pool.processes(n_rows, jobs=1)
-
-    run_by(workers, checkpoints, tmp_path)
-    assert asked == [2]
 
 
 def test_finished_work_is_done_again_when_all_is_to_be_fresh(tmp_path: Path) -> None:
@@ -283,7 +273,7 @@ def test_a_file_that_cannot_be_read_is_the_trouble_of_its_own_row(tmp_path: Path
     def refused(path: Path) -> str:
         raise PermissionError(13, "Permission denied", str(path))
 
-    assert jobs.keys(tasks, "code", refused) == [None]
+    assert pipeline_jobs.keys(tasks, "code", refused) == [None]
 
 
 @pytest.mark.parametrize("what", ["title", "revision", "sentence", "pickle"])
@@ -305,11 +295,11 @@ def test_a_drawing_has_the_colour_of_the_row_and_no_placeholder(tmp_path: Path) 
     [outcome], _ = run(rows(tmp_path, {"table": TABLE}), tmp_path)
     every_drawing = b"".join(outcome.readings[0].drawings.values())
     assert SERIES[0].encode() in every_drawing
-    assert jobs.PLACEHOLDER.encode() not in every_drawing
+    assert pipeline_jobs.PLACEHOLDER.encode() not in every_drawing
 
 
 def test_the_placeholder_is_no_other_colour() -> None:
-    assert jobs.PLACEHOLDER not in {*SERIES, *style.DARK, *style.DARK.values(), style.REFERENCE, style.ACCENT}
+    assert pipeline_jobs.PLACEHOLDER not in {*SERIES, *style.DARK, *style.DARK.values(), style.REFERENCE, style.ACCENT}
 
 
 def test_what_only_pages_show_of_a_row_is_shown_without_studying_it_again(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_layers_come_in_their_order_with_rows_before_columns() -> None:
 
 def test_two_towers_have_parts_of_their_own() -> None:
     found = find(DictFiles(arrays=dict.fromkeys(("a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h"), np.ones((3, 2)))))
-    assert len({each.key for each in found}) == 2
+    assert len({each.record.key for each in found}) == 2
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (4, 2), (0, 2), (3, 0), (3, 2, 2)])

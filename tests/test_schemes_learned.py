@@ -171,7 +171,7 @@ def test_several_tables_of_one_part_have_parts_of_their_own(prefixes: list[str])
 @given(st.text(max_size=20))
 def test_the_key_of_an_encoding_is_fit_for_a_path(prefix: str) -> None:
     for encoding in find(DictFiles(arrays={f"{prefix}.wpe.weight": TABLE, "wpe.weight": TABLE})):
-        assert set(encoding.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
+        assert set(encoding.record.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
 def test_mpt_without_alibi_says_that_transformers_adds_it_all_the_same() -> None:

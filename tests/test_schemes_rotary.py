@@ -443,7 +443,7 @@ def test_the_note_on_deepseek_tells_the_turned_part_from_the_rest() -> None:
 @given(st.text(max_size=12))
 def test_the_name_of_a_kind_of_layer_makes_no_path(kind: str) -> None:
     (encoding,) = find(DictFiles({**LLAMA, "rope_parameters": {kind: {"rope_theta": 1e4}}}))
-    assert set(encoding.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
+    assert set(encoding.record.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
 def test_the_note_on_deepseek_gives_the_factor_on_logits_that_its_code_has() -> None:

@@ -90,7 +90,7 @@ def test_the_stored_table_of_cross_attention_which_no_model_uses_is_left_alone()
 
 def test_a_table_in_every_layer_gives_every_layer_a_key_of_its_own() -> None:
     names = [f"encoder.block.{layer}.layer.0.SelfAttention.relative_attention_bias.weight" for layer in range(3)]
-    keys = [encoding.key for encoding in find(DictFiles(arrays=dict.fromkeys(names, TABLE)))]
+    keys = [encoding.record.key for encoding in find(DictFiles(arrays=dict.fromkeys(names, TABLE)))]
     assert len(set(keys)) == 3
 
 

@@ -42,7 +42,7 @@ ARRAYS: dict[str, Array] = {
 def reading(results: Mapping[str, Result] | None = None, tensor: str = "wpe.weight") -> Reading:
     provenance = Provenance(STORED.file, tensor, STORED.dtype, STORED.shape, STORED.sha256)
     encoding = Encoding("decoder", "learned", PositionTable(frozen([[1.0, 2.0], [3.0, 4.0]])), provenance)
-    return Reading(encoding, Label("Row", "#3d7fd6"), results or {}, {}, {}, b"")
+    return Reading.of(encoding, Label("Row", "#3d7fd6"), results or {}, {}, {})
 
 
 def outcome(*readings: Reading, **options: Any) -> Outcome:
@@ -168,13 +168,13 @@ def test_there_is_a_file_of_arrays_for_each_encoding() -> None:
 
 
 def test_every_part_has_files_of_its_own_however_it_is_named() -> None:
-    keys = {Encoding(part, "learned", NoEncoding("told"), STORED).key for part in PARTS}
+    keys = {Encoding(part, "learned", NoEncoding("told"), STORED).record.key for part in PARTS}
     assert len(keys) == len(PARTS)
     assert all(re.fullmatch("[a-z0-9_-]{1,100}", key) for key in keys)
 
 
 def test_a_part_of_plain_words_is_its_own_name() -> None:
-    assert Encoding("decoder layer 3", "t5_bias", NoEncoding("told"), STORED).key == "decoder-layer-3-t5_bias"
+    assert Encoding("decoder layer 3", "t5_bias", NoEncoding("told"), STORED).record.key == "decoder-layer-3-t5_bias"
 
 
 @pytest.mark.parametrize("name", ARRAYS)

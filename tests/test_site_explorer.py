@@ -39,7 +39,7 @@ def entry(query: int, key: int, n: int, columns: int | None) -> int:
 
 
 def reading(form: Form, **results: Result) -> Reading:
-    return Reading(Encoding("encoder", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {}, b"")
+    return Reading.of(Encoding("encoder", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {})
 
 
 def files(*readings: Reading) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, Result
 from generator.encodings import PositionTable, Rotation
 from generator.pipeline import evaluate
-from generator.pipeline.result_store import Store, pack, packed, unpack
+from generator.pipeline.result_store import ResultStore, pack, packed, unpack
 from tests.support import checkpoint
 from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
 
@@ -39,18 +39,18 @@ VALUES = st.recursive(
 
 
 def reading(form: PositionTable, results: dict[str, Result]) -> Reading:
-    return Reading(Encoding("text", "learned", form, Provenance("")), Label("A table", "#000000"), results, {}, {}, b"")
+    return Reading.of(Encoding("text", "learned", form, Provenance("")), Label("A table", "#000000"), results, {}, {})
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
+def store(tmp_path: Path) -> ResultStore:
+    return ResultStore(tmp_path / "store")
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_the_outcome_of_any_form_comes_back_as_it_was(name: str, tmp_path: Path, store: Store) -> None:
+def test_the_outcome_of_any_form_comes_back_as_it_was(name: str, tmp_path: Path, store: ResultStore) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
-    outcome = evaluate.study(evaluate.Task(row, "#3d7fd6", offline=True))
+    outcome = evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True))
     store.put(KEY, packed(outcome))
     found = store.get(KEY)
     assert found is not None
@@ -80,23 +80,24 @@ def test_what_is_kept_of_a_config_comes_back_as_it_was() -> None:
     assert found.form.scaling == scaling
 
 
-def test_what_is_read_when_asked_for_goes_to_another_process_by_its_place_on_disk(store: Store) -> None:
+def test_what_is_loaded_later_goes_to_another_process_as_its_address_on_disk(store: ResultStore) -> None:
     form = PositionTable(np.random.default_rng(0).standard_normal((400, 64)))
     result = Result(arrays={"squares": np.square(form.vectors)})
     store.put(KEY, packed(Outcome(checkpoint(), "ok", readings=(reading(form, {"question": result}),))))
     found = store.get(KEY)
     assert found is not None
-    sent = pickle.dumps((found.readings[0].encoding.form, found.readings[0].results))
+    sent = pickle.dumps((found.readings[0].form, found.readings[0].results))
     assert len(sent) < form.vectors.nbytes / 50
-    assert pack(pickle.loads(sent)) == pack((form, {"question": result}))  # noqa: S301 (it was made here)
+    lazy_form, results = pickle.loads(sent)  # noqa: S301 (it was made here)
+    assert pack((lazy_form.load(), results)) == pack((form, {"question": result}))
 
 
-def test_a_key_under_which_nothing_was_put_has_nothing(store: Store) -> None:
+def test_a_key_under_which_nothing_was_put_has_nothing(store: ResultStore) -> None:
     assert store.get(KEY) is None
 
 
 @pytest.mark.parametrize("cut", [0, 1, 100, -100, -1])
-def test_a_file_that_is_cut_counts_as_not_there(cut: int, store: Store) -> None:
+def test_a_file_that_is_cut_counts_as_not_there(cut: int, store: ResultStore) -> None:
     store.put(KEY, packed(Outcome(checkpoint(), "ok")))
     [file] = store.folder.iterdir()
     file.write_bytes(file.read_bytes()[:cut])
@@ -104,7 +105,7 @@ def test_a_file_that_is_cut_counts_as_not_there(cut: int, store: Store) -> None:
 
 
 @pytest.mark.parametrize("place", range(0, 1000, 50))
-def test_a_flipped_bit_is_found_or_does_no_harm(place: int, store: Store) -> None:
+def test_a_flipped_bit_is_found_or_does_no_harm(place: int, store: ResultStore) -> None:
     store.put(KEY, packed(Outcome(checkpoint(), "ok", "a reason")))
     [file] = store.folder.iterdir()
     data = bytearray(file.read_bytes())
@@ -121,7 +122,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("data", FOREIGN.values(), ids=FOREIGN)
-def test_a_foreign_file_counts_as_not_there(data: bytes, store: Store) -> None:
+def test_a_foreign_file_counts_as_not_there(data: bytes, store: ResultStore) -> None:
     store.folder.mkdir()
     (store.folder / f"{KEY}.outcome").write_bytes(data)
     assert store.get(KEY) is None
@@ -131,7 +132,7 @@ def age(path: Path, seconds: int) -> None:
     os.utime(path, (seconds, seconds))
 
 
-def test_beyond_its_limit_the_store_loses_what_was_longest_not_asked_for(store: Store) -> None:
+def test_beyond_its_limit_the_store_loses_what_was_longest_not_asked_for(store: ResultStore) -> None:
     whole = pack(Outcome(checkpoint(), "ok"))
     for second, key in enumerate("abcd"):
         store.put(key, [whole])
@@ -141,7 +142,7 @@ def test_beyond_its_limit_the_store_loses_what_was_longest_not_asked_for(store: 
     assert {file.stem for file in store.folder.iterdir()} == {"a", "d"}
 
 
-def test_what_the_present_list_needs_is_kept_beyond_the_limit(store: Store) -> None:
+def test_what_the_present_list_needs_is_kept_beyond_the_limit(store: ResultStore) -> None:
     store.put("old", packed(Outcome(checkpoint(), "ok")))
     store.put("new", packed(Outcome(checkpoint(), "ok")))
     store.drawings.put("used", b"<svg/>")
@@ -150,20 +151,21 @@ def test_what_the_present_list_needs_is_kept_beyond_the_limit(store: Store) -> N
     assert {path.name for path in store.folder.rglob("*") if path.is_file()} == {"old.outcome", "used"}
 
 
-def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(store: Store) -> None:
+def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(store: ResultStore) -> None:
     store.put(KEY, packed(Outcome(checkpoint(), "ok")))
     (store.folder / "x.unfinished").write_bytes(b"half")
     store.limit(set(), set())
     assert [file.name for file in store.folder.iterdir()] == [f"{KEY}.outcome"]
 
 
-def test_arrays_are_read_when_they_are_asked_for(tmp_path: Path, store: Store) -> None:
+def test_arrays_are_read_on_access_and_not_held(tmp_path: Path, store: ResultStore) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", TABLE)))
-    store.put(KEY, packed(evaluate.study(evaluate.Task(row, "#3d7fd6", offline=True))))
+    store.put(KEY, packed(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True))))
     found = store.get(KEY)
     assert found is not None
-    form, arrays = found.readings[0].encoding.form, found.readings[0].results["table"].arrays
+    lazy_form, arrays = found.readings[0].form, found.readings[0].results["table"].arrays
+    form = lazy_form.load()
     assert isinstance(form, PositionTable)
-    assert "vectors" not in vars(form)
+    assert lazy_form.load() is not form
     assert arrays["vectors"] is not arrays["vectors"]
     np.testing.assert_array_equal(arrays["vectors"], form.vectors)

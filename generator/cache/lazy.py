@@ -1,12 +1,18 @@
-"""Values that are made or read on access and not held: what is large need not be in memory all at once."""
+"""Values that are read or made on access and not held: what is large need not be in memory all at once."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
-from functools import partial
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
-Record = TypeVar("Record")
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Lazy(Generic[T_co]):
+    """One value, which every call of ``load`` reads or makes anew."""
+
+    load: Callable[[], T_co]
 
 
 class LazyMapping(Mapping[str, T]):
@@ -26,24 +32,3 @@ class LazyMapping(Mapping[str, T]):
 
     def __len__(self) -> int:
         return len(self._makers)
-
-
-def record(kind: type[Record], present: Mapping[str, object], makers: Mapping[str, Callable[[], object]]) -> Record:
-    """A ``kind`` of dataclass, ``present`` fields as they are, the others made anew each time that they are asked for."""
-    if not makers:
-        return kind(**present)
-    later: dict[str, object] = {name: property(partial(_made, make)) for name, make in makers.items()}
-    later["__reduce__"] = lambda _: (record, (kind, present, makers))  # To another process go the makers, not what they make.
-    made: Record = object.__new__(type(kind.__name__, (kind,), later))
-    for name, value in present.items():
-        object.__setattr__(made, name, value)
-    return made
-
-
-def changed(kind: type[Record], old: Record, **changes: object) -> Record:
-    """A ``kind`` of dataclass like ``old`` but for ``changes``; all of its fields are then present."""
-    return kind(**{field.name: changes.get(field.name, getattr(old, field.name)) for field in fields(old)})  # type: ignore[arg-type]
-
-
-def _made(make: Callable[[], object], _: object) -> object:
-    return make()

@@ -20,7 +20,8 @@ from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, Encoding, Outcome
 from generator.errors import AtlasError, RefusedError
 from generator.pipeline import build as builds
-from generator.pipeline import dask_pool, evaluate, local_pool, versions, worker
+from generator.pipeline import dask_pool, evaluate, local_pool, versions
+from generator.pipeline.executor import Executor, Executors
 from generator.site import data_files, write
 
 SCHEMA = builds.ROOT / "checkpoints.schema.json"
@@ -70,8 +71,8 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
         elsewhere = None if cluster is None else _elsewhere(dask_pool.scheduler(cluster))
         checkpoints = list_file.load(config_file, evaluate.all_sources())
         with write.owned(output) as folder, progress.telling(out, len(checkpoints), log) as teller:
-            pools = worker.Pools(partial(local_pool.processes, jobs=jobs), elsewhere)
-            counts = builds.build(evaluate.plan(checkpoints, offline), folder, pools, teller.tell, fresh)
+            executors = Executors(partial(local_pool.processes, jobs=jobs), elsewhere)
+            counts = builds.build(evaluate.plan(checkpoints, offline), folder, executors, teller.tell, fresh)
             summary = teller.close(counts, output / "site" / "index.html")
         out.print(summary)
     raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
@@ -91,7 +92,7 @@ def inspect(
         found = evaluate.find(files)
         outcome = Outcome(checkpoint, "ok", revision=files.revision)
         if as_json:
-            shown = {**data_files.checkpoint(outcome), "encodings": [data_files.encoding(encoding) for encoding in found]}
+            shown = {**data_files.checkpoint(outcome), "encodings": [data_files.encoding(encoding.record) for encoding in found]}
             typer.echo(json.dumps(shown, indent=1))
             return
         _print_found(checkpoint, found)
@@ -146,7 +147,7 @@ def _free(port: int) -> None:
         raise RefusedError(f"--port {port}: {os.strerror(error.errno or 0)}; expected one that is free") from None
 
 
-def _elsewhere(address: str) -> Callable[[int], AbstractContextManager[worker.Workers]]:
+def _elsewhere(address: str) -> Callable[[], AbstractContextManager[Executor]]:
     return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=local_pool.Limits().seconds)
 
 

@@ -5,6 +5,7 @@ from generator.contracts.checkpoints import (
     TIMES,
     Checkpoint,
     Encoding,
+    EncodingRecord,
     Files,
     Json,
     LayoutRow,
@@ -15,18 +16,20 @@ from generator.contracts.checkpoints import (
     Source,
     TensorInfo,
 )
-from generator.contracts.outcomes import Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
+from generator.contracts.outcomes import STATUSES, Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
 from generator.contracts.published_record import Published
 from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 
 __all__ = [
     "SENTENCE",
+    "STATUSES",
     "TIMES",
     "Analysis",
     "Atlas",
     "Checkpoint",
     "Encoding",
+    "EncodingRecord",
     "Fact",
     "Figure",
     "FigureSpec",

@@ -135,15 +135,20 @@ class Provenance:
         return cls(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
 
 
-@dataclass(frozen=True, eq=False)
-class Encoding(Generic[FormT_co]):
-    """One way in which one part of a checkpoint tells position. ``notes`` are plain sentences on how it was read."""
+@dataclass(frozen=True)
+class EncodingRecord:
+    """An encoding without its numbers.
+
+    form: name of the class of its form; notes: plain sentences on how it was read
+    is_of_words: whether its positions are those of words, not of patches or sounds
+    """
 
     part: str
     scheme: str
-    form: FormT_co
+    form: str
     provenance: Provenance
     notes: tuple[str, ...] = ()
+    is_of_words: bool = True
 
     @property
     def key(self) -> str:
@@ -152,6 +157,22 @@ class Encoding(Generic[FormT_co]):
         if re.fullmatch(r"[a-z0-9_ ]+", self.part) and len(self.part) <= LONGEST_PART:
             return f"{plain}-{self.scheme}"
         return f"{plain}-{hashlib.sha256(self.part.encode(errors='backslashreplace')).hexdigest()[:8]}-{self.scheme}"
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding(Generic[FormT_co]):
+    """One position encoding of one part of a checkpoint. ``notes`` are plain sentences on how it was read."""
+
+    part: str
+    scheme: str
+    form: FormT_co
+    provenance: Provenance
+    notes: tuple[str, ...] = ()
+
+    @property
+    def record(self) -> EncodingRecord:
+        """The same without its form."""
+        return EncodingRecord(self.part, self.scheme, type(self.form).__name__, self.provenance, self.notes, self.is_of_words)
 
     @property
     def is_of_words(self) -> bool:

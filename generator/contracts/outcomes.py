@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from generator.contracts.checkpoints import Checkpoint, Encoding, LayoutRow, Scheme
+from generator.cache.lazy import Lazy
+from generator.contracts.checkpoints import Checkpoint, Encoding, EncodingRecord, LayoutRow, Scheme
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
 from generator.encodings import Form
 
 Status = Literal["ok", "failed", "not reached"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)
@@ -21,22 +23,30 @@ class Fact:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """An encoding with what every analysis says of it.
+    """An encoding with the result of every analysis.
 
-    results: by analysis key; drawings: SVG by "analysis-figure"; alts: their alternative texts, by the same key
+    form: its numbers, read from disk when they are loaded
+    results: by analysis key; drawings: SVG by "analysis-figure", and "thumbnail"; alts: alternative texts of figures, by the same key
     """
 
-    encoding: Encoding[Form]
+    encoding: EncodingRecord
+    form: Lazy[Form]
     label: Label
     results: Mapping[str, Result]
     drawings: Mapping[str, bytes]
     alts: Mapping[str, str]
-    thumbnail: bytes
+
+    @classmethod
+    def of(
+        cls, encoding: Encoding[Form], label: Label, results: Mapping[str, Result], drawings: Mapping[str, bytes], alts: Mapping[str, str]
+    ) -> "Reading":
+        """What was just made of ``encoding``, all of it in memory."""
+        return cls(encoding.record, Lazy(lambda: encoding.form), label, results, drawings, alts)
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of one row. ``looked_for`` is filled where no encoding was found; ``key`` is the digest under which it is kept."""
+    """The result of one row. ``looked_for`` is filled where no encoding was found; ``key`` is that of the result store, "" without one."""
 
     checkpoint: Checkpoint
     status: Status
@@ -48,11 +58,6 @@ class Outcome:
     looked_for: tuple[str, ...] = ()
     key: str = ""
 
-    @property
-    def made_of(self) -> tuple[object, ...]:
-        """What tells apart all that is shown of this row alone; nothing where it was not kept."""
-        return (self.key, self.checkpoint, *(reading.label.colour for reading in self.readings)) if self.key else ()
-
     def place(self, reading: Reading) -> str:
         """Where what belongs to ``reading`` alone stands, below the folder for its kind."""
         return f"{self.checkpoint.slug}/{reading.encoding.key}"
@@ -61,7 +66,7 @@ class Outcome:
 Maker = Callable[[], bytes]
 
 
-def _anew(_: str, make: Maker) -> Maker:
+def _uncached(_: str, make: Maker) -> Maker:
     return make
 
 
@@ -71,8 +76,8 @@ class Atlas:
 
     versions: of the program and of its libraries, by name; date: of the data, as YYYY-MM-DD
     address: where the site will stand, ending with "/", if that is known
-    remember: given a name and a function, begins to make what the function returns, perhaps in another process, unless an earlier run
-    of the same code made it under that name; it returns a function that waits for it
+    submit: starts a function in another process, unless its result is cached under the given name; returns a function that waits for
+    the result
     """
 
     outcomes: tuple[Outcome, ...]
@@ -81,21 +86,23 @@ class Atlas:
     versions: Mapping[str, str] = field(default_factory=dict)
     date: str | None = None
     address: str | None = None
-    remember: Callable[[str, Maker], Maker] = _anew
+    submit: Callable[[str, Maker], Maker] = _uncached
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure on a page. ``path`` and ``data`` are relative to the docs folder; ``results`` are what it is drawn from, and
-    ``made_of`` tells them apart from others; without it the figure is drawn anew in every build. ``whose``: the encoding that it
-    belongs to, where a page shows those of several."""
+    """A figure on a page.
+
+    path, data: relative to the docs folder; results: what it is drawn from; cache_key: tells these results from others, empty where
+    the figure is not cached; whose: the encoding that it belongs to, where a page shows those of several
+    """
 
     path: str
     spec: FigureSpec
     alt: str
     data: str
     results: Results = field(default_factory=dict)
-    made_of: tuple[str, ...] = ()
+    cache_key: tuple[str, ...] = ()
     whose: str = ""
 
     @classmethod
@@ -116,14 +123,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """path: relative to the docs folder; template: below templates/pages; figures: those still to be drawn; ``made_of`` tells it apart
-    from what it was in other runs of the same code; without it the page is made anew in every build."""
+    """A page to be rendered. path: relative to the docs folder; template: below templates/pages; figures: those still to be drawn"""
 
     path: str
     template: str
     context: Mapping[str, Any]
     figures: tuple[Figure, ...] = ()
-    made_of: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,72 +1,78 @@
-"""Who does the work of a run elsewhere: the workers of a dask.distributed scheduler, none of whom is waited for without end."""
+"""Evaluation on other machines: the workers of a dask.distributed scheduler as an executor, with time limits on all waiting."""
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLongError
 from contextlib import contextmanager, suppress
 from threading import Event, RLock, Thread
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from generator.errors import RefusedError, RowError
-from generator.pipeline.evaluate import Task
-from generator.pipeline.result_store import Store
-from generator.pipeline.worker import Done, Workers, attempt
+from generator.pipeline.executor import Executor
 
 REACH_SECONDS = 10.0
 WORKERS_SECONDS = 30.0  # Workers may come after their scheduler, and others for those that are lost.
 WATCH_SECONDS = 0.5
 STARTED = "position-atlas-started"
 
-
-class _LostError(Exception):
-    """Nobody is left to do what is under way."""
+T = TypeVar("T")
 
 
-class _Cluster:
-    """What is under way, by the scheduler's keys, and since when and where it runs. Several threads hear of it, one at a time."""
+class _ClusterLostError(Exception):
+    """No scheduler or no worker is left."""
+
+
+class _ClusterExecutor:
+    """Futures under way by the scheduler's keys, and when and where each started. Callbacks of several threads come in, one at a time.
+
+    address: of the scheduler; code: digest of the program, which workers must have too; seconds: limit of one call once it has started
+    """
+
+    shares_disk = False
 
     def __init__(self, client: Any, address: str, code: str, seconds: float) -> None:
         self.client, self.address, self.code, self.seconds = client, address, code, seconds
-        self.given: dict[str, tuple[Any, Future[Done]]] = {}
+        self.pending: dict[str, tuple[Any, Future[Any]]] = {}
         self.running: dict[str, tuple[float, str]] = {}
-        self.heard = monotonic()  # when a row last started or ended
+        self.last_event = monotonic()  # when a call last started or ended
         self.lock = RLock()
 
-    def submit(self, task: Task, store: Store, key: str) -> "Future[Done]":  # noqa: ARG002 (others have disks of their own)
-        future: Future[Done] = Future()
+    def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+        future: Future[T] = Future()
         with self.lock:
-            there = self.client.submit(attempt_elsewhere, task, self.code, pure=False)
-            self.given[there.key] = there, future
-        there.add_done_callback(self._ended)
+            remote = self.client.submit(run_on_worker, function, arguments, self.code, pure=False)
+            self.pending[remote.key] = remote, future
+        remote.add_done_callback(self._ended)
         return future
 
-    def reason(self, error: BaseException) -> str:
-        if isinstance(error, _LostError):
+    def explain(self, error: BaseException) -> str:
+        if isinstance(error, _ClusterLostError):
             raise RefusedError(f"--cluster {self.address}: {error}; what was finished is kept, and the former site stands")
         if isinstance(error, TooLongError):
             return f"took longer than {self.seconds:g} seconds"
-        said = f"its worker was lost ({type(error).__name__}: {' '.join(str(error).split())[:160]})"
-        return str(error) if isinstance(error, RowError) else said
+        if isinstance(error, RowError):
+            return str(error)
+        return f"its worker was lost ({type(error).__name__}: {' '.join(str(error).split())[:160]})"
 
     def started(self, event: tuple[float, tuple[str, str]]) -> None:
-        """A worker begins with a row; again, if it was lost with another worker."""
+        """Note that a worker has started a call; a second time if the first worker was lost."""
         key, worker = event[1]
         with self.lock:
-            if key not in self.given:
+            if key not in self.pending:
                 return  # Another build's, or no longer waited for.
-            self.heard = monotonic()
-            self.running[key] = self.heard, worker
-            _, future = self.given[key]
+            self.last_event = monotonic()
+            self.running[key] = self.last_event, worker
+            _, future = self.pending[key]
             if not future.running():
                 future.set_running_or_notify_cancel()
 
     def watch(self, over: Event) -> None:
-        """End what takes too long, and everything when nobody works, until all is over."""
-        peopled = monotonic()
+        """Until ``over``, end calls that take too long, and all of them when no worker is left."""
+        last_worker = monotonic()
         while not over.wait(WATCH_SECONDS):
             now = monotonic()
             with self.lock:
@@ -74,47 +80,47 @@ class _Cluster:
             for key, worker in late.items():
                 self._settle(key, TooLongError())
                 Thread(target=self._restart, args=(worker,), daemon=True).start()
-            peopled = now if self._has_workers() else peopled
-            if now - peopled > WORKERS_SECONDS:
+            last_worker = now if self._has_workers() else last_worker
+            if now - last_worker > WORKERS_SECONDS:
                 self.give_up(f"no worker for {WORKERS_SECONDS:g} seconds; expected one, as from `dask worker {self.address}`")
-            elif now - self.heard > self.seconds:
+            elif now - self.last_event > self.seconds:
                 self.give_up(f"no worker took up a row for {self.seconds:g} seconds; expected one that is free")
 
     def give_up(self, reason: str) -> None:
-        """Wait for nothing any more."""
-        for key in list(self.given):
-            self._settle(key, _LostError(reason))
+        """End every future that is pending."""
+        for key in list(self.pending):
+            self._settle(key, _ClusterLostError(reason))
 
-    def _ended(self, there: Any) -> None:
-        if there.cancelled():
-            self._settle(there.key, _LostError("its scheduler was lost"))
+    def _ended(self, remote: Any) -> None:
+        if remote.cancelled():
+            self._settle(remote.key, _ClusterLostError("its scheduler was lost"))
             return
         try:
-            self._settle(there.key, there.result())
+            self._settle(remote.key, remote.result())
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
-            self._settle(there.key, error)
+            self._settle(remote.key, error)
 
-    def _settle(self, key: str, result: Done | BaseException) -> None:
-        """That came of it, whatever may still come."""
+    def _settle(self, key: str, result: object) -> None:
+        """Set the result or the error of a future; whatever comes later is ignored."""
         with self.lock:
-            if key not in self.given:
+            if key not in self.pending:
                 return
-            self.heard = monotonic()
+            self.last_event = monotonic()
             self.running.pop(key, None)
-            there, future = self.given.pop(key)
-        there.release()  # The scheduler forgets it; nobody waits here.
+            remote, future = self.pending.pop(key)
+        remote.release()  # The scheduler forgets it.
         if isinstance(result, BaseException):
             future.set_exception(result)
         else:
             future.set_result(result)
 
     def _has_workers(self) -> bool:
-        with suppress(Exception):  # Whoever does not answer has none that can be reached.
+        with suppress(Exception):  # A scheduler that does not answer has none within reach.
             return bool(self.client.sync(self.client.scheduler.ncores, callback_timeout=REACH_SECONDS))
         return False
 
     def _restart(self, worker: str) -> None:
-        """Free a worker from what never ends; one without a nanny keeps at it, and its thread is lost."""
+        """Free a worker from a call that never ends; without a nanny it goes on, and its thread is lost."""
         with suppress(Exception):
             self.client.restart_workers([worker], timeout=REACH_SECONDS)
 
@@ -122,7 +128,7 @@ class _Cluster:
 def scheduler(address: str) -> str:
     """``address`` itself.
 
-    errors: RefusedError when nobody can be there
+    errors: RefusedError when it is not the address of one
     """
     try:
         parts = urlsplit(address)
@@ -135,18 +141,18 @@ def scheduler(address: str) -> str:
 
 
 @contextmanager
-def cluster(n_rows: int, *, address: str, code: str, seconds: float) -> Iterator[Workers]:  # noqa: ARG001 (they run already)
-    """The workers of a dask.distributed scheduler; a row of one that is lost goes to another.
+def cluster(*, address: str, code: str, seconds: float) -> Iterator[Executor]:
+    """The workers of a dask.distributed scheduler; a call of one that is lost goes to another.
 
-    seconds: that a row may take once it has started
-    errors: RefusedError when the extra is not installed or nobody answers there
+    code: digest of the program; seconds: limit of one call once it has started
+    errors: RefusedError when the extra is not installed or no scheduler answers
     """
     try:
         from distributed import Client, Security
     except ImportError:
         raise RefusedError("--cluster: dask.distributed is not installed; expected `pip install .[cluster]`") from None
     for name in ("distributed", "distributed.client"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # What it would show as a traceback is told in a sentence here.
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # Its tracebacks become one sentence each here.
     if address.startswith("tls:") and Security().get_connection_args("client").get("ssl_context") is None:
         raise RefusedError(f"--cluster {address}: no certificate in dask's settings; expected one under distributed.comm.tls")
     try:
@@ -154,22 +160,22 @@ def cluster(n_rows: int, *, address: str, code: str, seconds: float) -> Iterator
     except (OSError, ValueError) as error:
         raise RefusedError(f"--cluster {address}: no scheduler ({type(error).__name__}); expected one, as tcp://host:port") from None
     with client:
-        pool, over = _Cluster(client, address, code, seconds), Event()
-        client.subscribe_topic(STARTED, pool.started)
-        watching = Thread(target=pool.watch, args=(over,), daemon=True)
+        executor, over = _ClusterExecutor(client, address, code, seconds), Event()
+        client.subscribe_topic(STARTED, executor.started)
+        watching = Thread(target=executor.watch, args=(over,), daemon=True)
         watching.start()
         try:
-            yield pool
+            yield executor
         finally:
             over.set()
-            pool.give_up("ended")  # Also by Ctrl+C: rows that wait are taken back.
+            executor.give_up("ended")  # Also by Ctrl+C: calls that wait are cancelled.
             watching.join(REACH_SECONDS)
 
 
-def attempt_elsewhere(task: Task, code: str) -> Done:
-    """``attempt`` on another machine, if that has the same code and the same libraries.
+def run_on_worker(function: Callable[..., T], arguments: tuple[object, ...], code: str) -> T:
+    """The result of ``function`` on a worker.
 
-    errors: RowError
+    errors: RowError unless the worker has the same code and the same libraries
     """
     from distributed import get_worker
 
@@ -179,4 +185,4 @@ def attempt_elsewhere(task: Task, code: str) -> Done:
     worker.log_event(STARTED, (worker.get_current_task(), worker.address))
     if versions.code() != code:
         raise RowError("its worker has other code or other libraries; expected the same checkout and the same versions everywhere")
-    return attempt(task)
+    return function(*arguments)

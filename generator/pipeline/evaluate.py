@@ -70,11 +70,14 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
         return [Task(row, SERIES[index % len(SERIES)], row.source in silent) for index, row in enumerate(pinned)]
 
 
-def study(task: Task) -> Outcome:
-    """What the atlas has to say of one checkpoint; whatever goes wrong is part of the answer."""
+def evaluate(task: Task) -> Outcome:
+    """Every encoding of one checkpoint with its results and drawings; failures are part of the outcome.
+
+    errors: MemoryError
+    """
     try:
         with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
-            return _study(task)
+            return _evaluate(task)
     except RowError as error:
         return failed(task, str(error))
     except NotReachedError as error:
@@ -115,7 +118,7 @@ def failed(task: Task, reason: str) -> Outcome:
     return Outcome(task.checkpoint, "failed", reason)
 
 
-def _study(task: Task) -> Outcome:
+def _evaluate(task: Task) -> Outcome:
     checkpoint = task.checkpoint
     files = open_files(checkpoint, task.offline)
     encodings = find(files)
@@ -140,10 +143,10 @@ def _read(subject: Subject[Form], label: Label) -> Reading:
         for spec in analysis.figures if shown else ():
             name = f"{analysis.key}-{spec.key}"
             drawings[name], alts[name] = svg(spec.draw, shown), spec.alt(shown)
-    picture = svg(thumbnail, subject.encoding.form.kernel(THUMBNAIL).mean(axis=0))
     form = subject.encoding.form
+    drawings["thumbnail"] = svg(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
     encoding = replace(subject.encoding, form=form.settled if isinstance(form, Rotation) else form)
-    return Reading(encoding, label, results, drawings, alts, picture)
+    return Reading.of(encoding, label, results, drawings, alts)
 
 
 def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:

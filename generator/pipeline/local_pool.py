@@ -1,25 +1,25 @@
-"""Who does the work of a run on this machine: processes, each within limits."""
+"""Processes on this machine as an executor, each within limits of time and memory."""
 
 import ctypes
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLongError
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
-from generator.contracts import Maker
-from generator.pipeline.evaluate import Task
-from generator.pipeline.result_store import Store
-from generator.pipeline.worker import Done, attempt, made
+from generator.pipeline.executor import Executor
 
-# What evaluations take beside what ``preload`` imports: shared, it costs one import instead of one for each process that needs it.
+# What evaluations import beside what ``preload`` imports: shared, it costs one import instead of one for each process that needs it.
 EVALUATING = ("torch", "transformers.models.auto.modeling_auto")
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # that this process may use
 M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,19 @@ class Limits:
     memory: int = 4 * 2**30
 
 
-@dataclass(frozen=True)
-class _Processes:
-    pool: Any
-    limits: Limits
+class _PoolExecutor:
+    """A pool of processes, which is opened by the first call."""
 
-    def submit(self, task: Task, store: Store, key: str) -> "Future[Done]":
-        future: Future[Done] = self.pool.schedule(attempt, args=(task, store, key), timeout=self.limits.seconds)
+    shares_disk = True
+
+    def __init__(self, open_pool: Callable[[], Any], limits: Limits) -> None:
+        self.pool, self.limits = cache(open_pool), limits
+
+    def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+        future: Future[T] = self.pool().schedule(function, args=arguments, timeout=self.limits.seconds)
         return future
 
-    def make(self, maker: Maker) -> "Future[bytes]":
-        future: Future[bytes] = self.pool.schedule(made, args=(maker,), timeout=self.limits.seconds)
-        return future
-
-    def reason(self, error: BaseException) -> str:
+    def explain(self, error: BaseException) -> str:
         if isinstance(error, TooLongError):
             return f"took longer than {self.limits.seconds:g} seconds"
         if isinstance(error, MemoryError):
@@ -55,18 +54,24 @@ class _Processes:
 
 
 @contextmanager
-def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None) -> "Iterator[_Processes]":
-    """``jobs`` processes on this machine, who study so many rows. One that crashes, takes too much or never ends costs its own row alone."""
+def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None) -> Iterator[Executor]:
+    """At most ``jobs`` processes, for ``n_rows`` new checkpoints. They start with the first call; one that crashes or exceeds the limits
+    costs its own call alone."""
+    within = limits or Limits()
+    with ExitStack() as stack:
+        yield _PoolExecutor(lambda: stack.enter_context(_pool(min(jobs, max(n_rows, CORES)), n_rows, within.memory)), within)
+
+
+@contextmanager
+def _pool(n_workers: int, n_rows: int, memory: int) -> Iterator[Any]:
     from pebble import ProcessPool
 
-    within = limits or Limits()
     _give_back_memory()
-    workers = min(jobs, max(n_rows, CORES))
-    with ProcessPool(max_workers=workers, context=_context(n_rows), initializer=_begin, initargs=(within.memory,)) as pool:
+    with ProcessPool(max_workers=n_workers, context=_context(n_rows), initializer=_begin, initargs=(memory,)) as pool:
         try:
-            yield _Processes(pool, within)
+            yield pool
         except BaseException:
-            pool.stop()  # Nobody waits any longer for what is under way.
+            pool.stop()  # Calls under way are given up.
             raise
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from generator import contracts, encodings
 from generator.cache.blobs import BlobCache, write
-from generator.cache.lazy import LazyMapping, record
+from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts import Outcome
 
 RECORDS = {
@@ -29,7 +29,7 @@ Read = Callable[[int, int], bytes]
 Part = bytes | memoryview
 
 
-class Store:
+class ResultStore:
     """Outcomes in a folder, one file each, and drawings beside them. A file that is cut, changed or foreign counts as not there."""
 
     def __init__(self, folder: Path) -> None:
@@ -106,6 +106,8 @@ def _of_file(path: Path, start: int, stop: int) -> bytes:
 
 
 def _plain(value: object, blobs: list[Part]) -> object:
+    if isinstance(value, np.generic):
+        value = value.item()
     match value:
         case np.ndarray() | bytes():
             start = sum(map(len, blobs))
@@ -116,8 +118,8 @@ def _plain(value: object, blobs: list[Part]) -> object:
             return {"kind": type(value).__name__, "items": [_plain(item, blobs) for item in value]}
         case Mapping():
             return {"kind": "mapping", "items": [[key, _plain(item, blobs)] for key, item in value.items()]}
-        case np.generic():
-            return value.item()
+        case Lazy():
+            return {"kind": "lazy", "value": _plain(value.load(), blobs)}
         case None | bool() | int() | float() | str():
             return value
     held = {field.name: _plain(getattr(value, field.name), blobs) for field in fields(value)}  # type: ignore[arg-type]
@@ -140,15 +142,15 @@ def _value(plain: Any, read: Read) -> Any:
         return data if plain["kind"] == "bytes" else np.frombuffer(data, dtype=np.dtype(plain["dtype"])).reshape(plain["shape"])
     match plain["kind"]:
         case "tuple" | "list" as kind:
-            items = [_value(item, read) for item in plain["items"]]
-            return tuple(items) if kind == "tuple" else items
+            members = [_value(item, read) for item in plain["items"]]
+            return tuple(members) if kind == "tuple" else members
         case "mapping":
-            if any(map(_is_large, (item for _, item in plain["items"]))):
-                return LazyMapping({key: partial(_value, item, read) for key, item in plain["items"]})
-            return {key: _value(item, read) for key, item in plain["items"]}
-    held = plain["fields"]
-    present = {name: _value(item, read) for name, item in held.items() if not _is_large(item)}
-    return record(RECORDS[plain["kind"]], present, {name: partial(_value, item, read) for name, item in held.items() if _is_large(item)})
+            items = {key: partial(_value, item, read) for key, item in plain["items"]}
+            is_lazy = any(map(_is_large, (item for _, item in plain["items"])))
+            return LazyMapping(items) if is_lazy else {key: load() for key, load in items.items()}
+        case "lazy":
+            return Lazy(partial(_value, plain["value"], read))
+    return RECORDS[plain["kind"]](**{name: _value(item, read) for name, item in plain["fields"].items()})
 
 
 def _is_large(plain: object) -> bool:

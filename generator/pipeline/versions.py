@@ -21,7 +21,7 @@ HTML = ("mkdocs", "mkdocs-material")
 # What decides the outcome of one checkpoint, rooms and files: a change elsewhere makes pages anew, and no numbers.
 EVALUATED_BY = (
     "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py", "figures", "numerics", "schemes", "text.py",
-    "pipeline/evaluate.py", "pipeline/jobs.py", "pipeline/result_store.py", "pipeline/versions.py", "pipeline/worker.py",
+    "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/jobs.py", "pipeline/result_store.py", "pipeline/versions.py", "pipeline/worker.py",
 )  # fmt: skip
 
 

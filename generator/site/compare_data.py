@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.contracts import Atlas, Encoding, Outcome, Reading
+from generator.contracts import Atlas, Outcome, Reading
 from generator.encodings import Convolution, Form, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import shape
@@ -52,7 +52,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
                 "colour": reading.label.colour,
                 "group": outcome.checkpoint.group,
                 "kind": titles.get(reading.encoding.scheme, reading.encoding.scheme),
-                "form": type(reading.encoding.form).__name__,
+                "form": reading.encoding.form,
                 "page": f"checkpoints/{outcome.checkpoint.slug}.html",
             }
             for outcome in atlas.outcomes
@@ -70,13 +70,13 @@ def record(reading: Reading) -> dict[str, Any]:
         for analysis, result in reading.results.items()
         for metric in result.metrics
     }
-    return {"kernels": _kernels(reading.encoding), "curve": _curve(reading), "metrics": values}
+    return {"kernels": _kernels(reading.form.load()), "curve": _curve(reading), "metrics": values}
 
 
-def _kernels(encoding: Encoding[Form]) -> dict[str, Any]:
+def _kernels(form: Form) -> dict[str, Any]:
     """The mean of all heads, and their common shape; each with its mean at every offset (key minus query) from 1 − n to n − 1."""
-    heads = encoding.form.kernel(POSITIONS)  # (n_heads, n, n)
-    layout = Layout(heads.shape[1], _columns(encoding.form, heads.shape[1]))
+    heads = form.kernel(POSITIONS)  # (n_heads, n, n)
+    layout = Layout(heads.shape[1], _columns(form, heads.shape[1]))
     own = shape(heads)
     alike = {"levels": None} if len(heads) == 1 else {}  # One head has the same levels either way.
     with np.errstate(over="ignore", invalid="ignore"):  # Means of huge numbers may overflow; they are then not defined.
@@ -84,7 +84,7 @@ def _kernels(encoding: Encoding[Form]) -> dict[str, Any]:
             "n": layout.n,
             "columns": layout.columns,
             "heads": len(heads),
-            "quantity": _quantity(encoding.form),
+            "quantity": _quantity(form),
             "stored": _packed(layout, heads.mean(axis=0)),
             "shape": None if own is None else {**_packed(layout, own), **alike},
         }

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from generator import PROGRAM
-from generator.contracts import Atlas, Encoding, Metric, Numbers, Outcome, Reading, Scheme
-from generator.encodings import Form
+from generator.contracts import Atlas, EncodingRecord, Metric, Numbers, Outcome, Reading, Scheme
 from generator.numerics.arrays import Array
 
 SCHEMA = 1
@@ -62,13 +61,13 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def encoding(found: Encoding[Form]) -> dict[str, Any]:
+def encoding(found: EncodingRecord) -> dict[str, Any]:
     """One encoding without its metrics."""
     provenance = found.provenance
     return {
         "part": found.part,
         "scheme": found.scheme,
-        "form": type(found.form).__name__,
+        "form": found.form,
         "shape": list(provenance.shape),
         "tensor": provenance.tensor,
         "dtype": provenance.dtype,

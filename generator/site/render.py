@@ -12,7 +12,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from generator import PROGRAM
-from generator.cache.fingerprint import of_parts
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures.svg import svg
@@ -46,22 +45,11 @@ def render(
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
     drawn: dict[str, Maker] = {path: partial(recent, path) for path in figures}
     drawings = LazyMapping({**own, **drawn})
-    told = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
-    written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, told) for page in pages}
+    shared = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
+    written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, shared) for page in pages}
     strip = {PATH: lambda: strips(values_of(atlas))}
     ready = {**hand_written(site_src), **strip, **own, **data_files.makers(atlas), **compare_data.makers(atlas)}
     return LazyMapping({**ready, **written, **drawn})  # Pages in their order, in which others draw what they show.
-
-
-def made_of(atlas: Atlas, pages: Sequence[Page]) -> dict[str, str]:
-    """For each path of which it is known without making it, the digest of what tells it apart from what it was in other runs of the same code."""
-    found: dict[str, str] = {}
-    for outcome in atlas.outcomes:
-        if outcome.made_of:
-            own = (*_drawings(outcome), *data_files.makers_of(outcome), *compare_data.makers_of(outcome))
-            found |= dict.fromkeys(own, of_parts(outcome.made_of))
-    shown: list[Page | Figure] = [*(figure for page in pages for figure in page.figures), *pages]
-    return found | {each.path: of_parts(each.made_of) for each in shown if each.made_of}
 
 
 def hand_written(site_src: Path) -> dict[str, Maker]:
@@ -86,8 +74,8 @@ def environment_of(templates: Path) -> Environment:
     return environment
 
 
-def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes], told: Mapping[str, str | None]) -> bytes:
-    """One page; ``told`` is what all know: the version, the date of the data, and the address of the site, if it has one."""
+def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes], shared: Mapping[str, str | None]) -> bytes:
+    """One page. shared: variables of all pages, which are the version, the date of the data, and the address of the site, if it has one"""
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:
@@ -102,14 +90,13 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
         return tuple(round(float(side)) for side in box.groups()) if box else (0, 0)
 
     template = environment.get_template(f"pages/{page.template}")
-    here = urljoin(address, quote(page.path.removesuffix(".md") + ".html")) if (address := told["address"]) else None
-    return template.render({**told, "here": here, **page.context, "link": link, "prose": prose, "size": size}).encode()
+    here = urljoin(address, quote(page.path.removesuffix(".md") + ".html")) if (address := shared["address"]) else None
+    return template.render({**shared, "here": here, **page.context, "link": link, "prose": prose, "size": size}).encode()
 
 
 def _drawings(outcome: Outcome) -> dict[str, Maker]:
     drawings: dict[str, Maker] = {}
     for reading in outcome.readings:
         folder = f"figures/{outcome.place(reading)}"
-        drawings[f"{folder}/thumbnail.svg"] = partial(getattr, reading, "thumbnail")
         drawings |= {f"{folder}/{name}.svg": partial(reading.drawings.__getitem__, name) for name in reading.drawings}
     return drawings

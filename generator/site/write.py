@@ -2,8 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -47,38 +47,17 @@ def _mark(output: Path) -> None:
         (output / marker).write_text("Made by Position Atlas. Everything in the output folder may be replaced.\n", encoding="utf-8")
 
 
-class _Same(Exception):  # noqa: N818 (nothing is wrong)
-    """What would be written stands there already."""
-
-
-def write(tree: Tree, folder: Path, stands: Callable[[str], bool] = lambda _: False) -> bool:
-    """Put ``tree`` in the place of ``folder``, all at once; False where the same tree stands there already.
-
-    stands: whether the file of a path is there as it would be made, so that it need not be made
-    """
+def write(tree: Tree, folder: Path) -> bool:
+    """Put ``tree`` in the place of ``folder``, all at once; whether that changed anything."""
     former = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    same = former.issubset(tree)
-    with suppress(_Same), fresh(folder) as new:
+    changed = former != set(tree)
+    with fresh(folder) as new:
         for path in tree:
-            content = None if path in former and stands(path) else tree[path]
-            if content is None or (path in former and (folder / path).read_bytes() == content):
-                link(folder / path, new / path)
-            else:
-                same = False
-                (new / path).parent.mkdir(parents=True, exist_ok=True)
-                (new / path).write_bytes(content)
-        if same:
-            raise _Same
-    return not same
-
-
-def link(old: Path, new: Path) -> None:
-    """The file ``old`` under a second name, or a copy with its times on a disk that has no such thing."""
-    new.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        new.hardlink_to(old)
-    except OSError:
-        shutil.copy2(old, new)
+            content = tree[path]
+            changed = changed or (folder / path).read_bytes() != content
+            (new / path).parent.mkdir(parents=True, exist_ok=True)
+            (new / path).write_bytes(content)
+    return changed
 
 
 @contextmanager

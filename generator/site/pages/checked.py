@@ -7,7 +7,7 @@ from functools import partial
 
 from threadpoolctl import threadpool_limits
 
-from generator.contracts import Analysis, Atlas, Encoding, Maker, Page, PageKind, Published, Scheme
+from generator.contracts import Analysis, Atlas, Maker, Page, PageKind, Published, Reading, Scheme
 from generator.contracts.published import Check, check
 from generator.encodings import Form, PositionTable
 
@@ -24,18 +24,20 @@ class Group:
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    encodings = [reading.encoding for outcome in atlas.outcomes if outcome.status == "ok" for reading in outcome.readings]
+    readings = [reading for outcome in atlas.outcomes for reading in outcome.readings]
 
     def table(sha256: str) -> Form | None:
-        return next((one.form for one in encodings if one.provenance.sha256 == sha256 and _whole(one)), None)
+        return next(
+            (reading.form.load() for reading in readings if reading.encoding.provenance.sha256 == sha256 and _is_whole(reading)), None
+        )
 
     cases = [case for records in (atlas.analyses, atlas.schemes) for record in records for case in record.published]
     stored, given = [case for case in cases if case.given is None], [case for case in cases if case.given is not None]
     tables = {sha256: form for sha256 in sorted({case.sha256 or "" for case in stored}) if (form := table(sha256))}
     ask = partial(_values, stored, tables)
     made = (
-        (stored, atlas.remember(f"{STORED} {[*tables]}", ask) if tables else ask),
-        (given, atlas.remember(GIVEN, partial(_values, given, {}))),
+        (stored, atlas.submit(f"{STORED} {[*tables]}", ask) if tables else ask),
+        (given, atlas.submit(GIVEN, partial(_values, given, {}))),
     )
     return [Page("learn/checked-against.md", "checked.md.jinja", {"found": partial(_found, atlas, made)})]
 
@@ -63,9 +65,10 @@ def _groups(room: str, records: Sequence[Analysis] | Sequence[Scheme], ours: Map
             yield Group(record.title, f"{room}/{record.key}.md", tuple(checks))
 
 
-def _whole(encoding: Encoding[Form]) -> bool:
+def _is_whole(reading: Reading) -> bool:
     """Whether it is a table of which every stored row is a position."""
-    return isinstance(encoding.form, PositionTable) and encoding.form.vectors.shape == encoding.provenance.shape
+    form = reading.form.load()
+    return isinstance(form, PositionTable) and form.vectors.shape == reading.encoding.provenance.shape
 
 
 PAGE = PageKind("checked", pages)

@@ -101,23 +101,15 @@ def _pages_of(atlas: Atlas, outcome: Outcome, values: Values, before: list[Outco
     apart = [part for part in every if part.reading.encoding.key in story.apart]
     context = {"outcome": outcome, "checkpoint": outcome.checkpoint, "before": before, "after": after, "apart": apart, "alone": None}
     context |= {"many": len(every) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
-    made_of = _made_of(outcome, every, [*before, *after])
     shown = {**context, "parts": parts, **_remarks(every, parts)}
-    yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", shown, made_of=made_of)
+    yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", shown)
     for part in apart:
         alone = {"parts": [part], "apart": [], "alone": part, "many": False, **_remarks([part], [part])}
-        yield Page(f"{part.folder}.md", "checkpoint.md.jinja", {**context, **alone}, made_of=made_of)
+        yield Page(f"{part.folder}.md", "checkpoint.md.jinja", {**context, **alone})
     for part in every:
         own = {"part": part, "home": f"{story.home(part.reading)}.md"}
         stages = (stage for stage in part.stages if stage.page)
-        yield from (Page(str(stage.page), "stage.md.jinja", {**context, **own, "stage": stage}, made_of=made_of) for stage in stages)
-
-
-def _made_of(outcome: Outcome, parts: list[Part], neighbours: list[Outcome]) -> tuple[object, ...]:
-    """What the pages of one checkpoint show: its own, names of its neighbours, and where its values stand."""
-    standings = tuple(tuple(section.standings.items()) for part in parts for section in part.sections)
-    names = tuple((other.checkpoint.slug, other.checkpoint.title) for other in neighbours)
-    return (outcome.made_of, names, standings) if outcome.made_of else ()
+        yield from (Page(str(stage.page), "stage.md.jinja", {**context, **own, "stage": stage}) for stage in stages)
 
 
 def _part(atlas: Atlas, outcome: Outcome, story: Story, reading: Reading, values: Values) -> Part:

@@ -34,7 +34,7 @@ class Group:
 def pages(atlas: Atlas) -> list[Page]:
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
     used = [scheme for scheme in atlas.schemes if any(_by(scheme, outcome) for outcome in built)]
-    told = [reading for outcome in built for reading in outcome.readings if not isinstance(reading.encoding.form, NoEncoding)]
+    encodings = [reading for outcome in built for reading in outcome.readings if reading.encoding.form != NoEncoding.__name__]
     most = max(MOST_CARDS // (len(used) + 1), 4)
     context = {
         "remarks": _remarks(atlas),
@@ -44,9 +44,9 @@ def pages(atlas: Atlas) -> list[Page]:
         "nothing": [outcome for outcome in built if not outcome.readings][:most],
         "counts": {
             "checkpoints": len(built),
-            "encodings": len(told),
-            "schemes": len({reading.encoding.scheme for reading in told}),
-            "figures": sum(len(reading.drawings) for outcome in built for reading in outcome.readings),
+            "encodings": len(encodings),
+            "schemes": len({reading.encoding.scheme for reading in encodings}),
+            "figures": sum(len(reading.alts) for outcome in built for reading in outcome.readings),
         },
         "failed": _with_status(atlas, "failed"),
         "not_reached": _with_status(atlas, "not reached"),

@@ -51,7 +51,7 @@ class Matrix:
 
 def pages(atlas: Atlas) -> list[Page]:
     every = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
-    shapes = [(member, own) for member in every if (own := shape(member[1].encoding.form.kernel(POSITIONS))) is not None]
+    shapes = [(member, own) for member in every if (own := shape(member[1].form.load().kernel(POSITIONS))) is not None]
     cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
     if cut:
         shapes = [shapes[index] for index in most_different([own for _, own in shapes], FEW)]
@@ -86,16 +86,16 @@ def _kinds(members: Sequence[Member]) -> list[tuple[str, list[Member]]]:
     """Tables whose positions mean the same: of words, of sounds, or of the patches of one grid; only where there are two."""
     kinds: dict[str, list[Member]] = {}
     for member in members:
-        encoding = member[1].encoding
-        if isinstance(encoding.form, PositionTable) and np.isfinite(encoding.form.vectors).all():
-            grid = encoding.form.grid
-            name = "words" if encoding.is_of_words else f"patches, {grid[0]} × {grid[1]}" if grid else "other sequences"
+        form = member[1].form.load()
+        if isinstance(form, PositionTable) and np.isfinite(form.vectors).all():
+            grid = form.grid
+            name = "words" if member[1].encoding.is_of_words else f"patches, {grid[0]} × {grid[1]}" if grid else "other sequences"
             kinds.setdefault(name, []).append(member)
     return [(name, found) for name, found in sorted(kinds.items()) if len(found) > 1]
 
 
 def _of_tables(members: Sequence[Member]) -> Matrix | None:
-    tables = [member[1].encoding.form.vectors for member in members if isinstance(member[1].encoding.form, PositionTable)]
+    tables = [form.vectors for _, reading in members if isinstance(form := reading.form.load(), PositionTable)]
 
     @cache
     def grams(index: int, n: int) -> tuple[Floats | None, Floats | None]:

@@ -15,13 +15,13 @@ def rows(folder: Path) -> list[Checkpoint]:
 
 
 def test_a_fault_of_this_program_fails_its_own_row_alone() -> None:
-    outcome = evaluate.study(evaluate.Task(checkpoint(source="of no kind"), "#3d7fd6", offline=False))
+    outcome = evaluate.evaluate(evaluate.Task(checkpoint(source="of no kind"), "#3d7fd6", offline=False))
     assert outcome.status == "failed"
     assert str(outcome.reason).startswith("unexpected StopIteration")
 
 
 def test_a_row_without_encodings_says_what_was_looked_for(tmp_path: Path) -> None:
-    outcome = evaluate.study(evaluate.plan(rows(tmp_path)[1:2], offline=False)[0])
+    outcome = evaluate.evaluate(evaluate.plan(rows(tmp_path)[1:2], offline=False)[0])
     assert outcome.looked_for == tuple(scheme.looked_for for scheme in evaluate.all_schemes())
 
 
@@ -32,4 +32,4 @@ def test_colours_are_given_in_order_and_begin_again() -> None:
 
 def test_a_folder_is_read_offline_as_well(tmp_path: Path) -> None:
     [task] = evaluate.plan(rows(tmp_path)[2:], offline=True)
-    assert evaluate.study(task).status == "ok"
+    assert evaluate.evaluate(task).status == "ok"

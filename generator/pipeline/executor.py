@@ -1,0 +1,37 @@
+"""The interface of the pools: functions are submitted and give futures, as with the executors of the standard library."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Executor(Protocol):
+    """Processes that run functions, on this machine or on others."""
+
+    @property
+    def shares_disk(self) -> bool:
+        """Whether they write to the same files as this process."""
+
+    def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+        """Run ``function`` with ``arguments``, all of which can be pickled."""
+
+    def explain(self, error: BaseException) -> str:
+        """The reason why a future ended with ``error``, as a phrase for readers.
+
+        errors: RefusedError where no other future can succeed either
+        """
+
+
+@dataclass(frozen=True)
+class Executors:
+    """The executors of one build, each open while its context is.
+
+    local: for so many new checkpoints, and for figures; cluster: evaluates checkpoints in its place
+    """
+
+    local: Callable[[int], AbstractContextManager[Executor]]
+    cluster: Callable[[], AbstractContextManager[Executor]] | None = None
