@@ -67,7 +67,7 @@ def _fill(folder: Path) -> None:
     """Put under each key the outcome of a checkpoint of the same kind, as if it were that of its own."""
     tasks = evaluate.plan(list_file.load(folder / "checkpoints.yml", evaluate.all_sources()), offline=False)
     store = ResultStore(folder / "out/store")
-    key_of = dict(zip(tasks, jobs.keys(tasks, versions.studying(), fingerprint.Digests(folder / "digests").of), strict=True))
+    key_of = dict(zip(tasks, jobs.keys(tasks, versions.evaluation(), fingerprint.Digests(folder / "digests").of), strict=True))
     known = {int(task.checkpoint.title.split()[1]): store.get(str(key)) for task, key in key_of.items()}
     for task, key in key_of.items():
         index = int(task.checkpoint.title.split()[1])

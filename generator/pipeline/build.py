@@ -61,7 +61,7 @@ def build(tasks: Sequence[evaluate.Task], folder: Path, executors: Executors, re
 def _keys(tasks: Sequence[evaluate.Task], folder: Path) -> list[str | None]:
     """The store's key of each task."""
     digests = fingerprint.Digests(folder / "store" / "digests")
-    keys = jobs.keys(tasks, versions.studying(), digests.of)
+    keys = jobs.keys(tasks, versions.evaluation(), digests.of)
     digests.save()
     return keys
 

@@ -34,14 +34,17 @@ from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import SERIES, short
 from generator.figures.svg import svg
 
-AT_ONCE = 8  # Questions under way together.
+AT_ONCE = 8  # Revisions that are looked up at the same time.
 THUMBNAIL = 96  # positions
 REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint that is one has a colour of its own.
 
 
 @dataclass(frozen=True)
 class Task:
-    """One row with all that its process needs to know of the others: its colour, and whether its source answers."""
+    """The evaluation of one row.
+
+    colour: of its lines in figures, as #rrggbb; offline: whether its source is not to be contacted
+    """
 
     checkpoint: Checkpoint
     colour: str
@@ -61,13 +64,13 @@ def all_analyses() -> tuple[Analysis, ...]:
 
 
 def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
-    """A task for each row; every source that is needed is asked once whether it answers, and then what its revisions stand for now."""
+    """One task for each row, with its revision pinned. Each source that occurs is contacted once first; without an answer it counts as offline."""
     used = {checkpoint.source for checkpoint in checkpoints}
     sources = {source.key: source for source in all_sources() if source.key in used}
-    silent = {key for key, source in sources.items() if offline or not _reached(source)}
+    unreachable = {key for key, source in sources.items() if offline or not _is_reachable(source)}
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        pinned = threads.map(lambda row: sources[row.source].pin(row, row.source in silent), checkpoints)
-        return [Task(row, SERIES[index % len(SERIES)], row.source in silent) for index, row in enumerate(pinned)]
+        pinned = threads.map(lambda row: sources[row.source].pin(row, row.source in unreachable), checkpoints)
+        return [Task(row, SERIES[index % len(SERIES)], row.source in unreachable) for index, row in enumerate(pinned)]
 
 
 def evaluate(task: Task) -> Outcome:
@@ -83,7 +86,7 @@ def evaluate(task: Task) -> Outcome:
     except NotReachedError as error:
         return replace(failed(task, str(error)), status="not reached")
     except MemoryError:
-        raise  # Whoever set the limit can name it.
+        raise  # The pool that set the limit names it.
     except Exception as error:  # noqa: BLE001  # A bug of ours, or a disk's, must not take the other checkpoints' pages with it.
         if isinstance(error, OSError) and error.filename:
             return failed(task, f"{error.filename}: {error.strerror}; expected a file that can be read")
@@ -91,7 +94,7 @@ def evaluate(task: Task) -> Outcome:
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
-    """The files of a checkpoint, from whichever source it names.
+    """The files of a checkpoint, from its source.
 
     errors: RowError, NotReachedError
     """
@@ -100,12 +103,12 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """Every encoding that any scheme finds, in order of the schemes; a decoder comes after what it decodes."""
-    found = [encoding for scheme in all_schemes() for encoding in scheme.find(files)]
-    return sorted(found, key=lambda encoding: encoding.part == "decoder")
+    """The encodings that any scheme recognises, in order of the schemes; those of a decoder come last."""
+    encodings = [encoding for scheme in all_schemes() for encoding in scheme.find(files)]
+    return sorted(encodings, key=lambda encoding: encoding.part == "decoder")
 
 
-def _reached(source: Source) -> bool:
+def _is_reachable(source: Source) -> bool:
     try:
         source.reach()
     except NotReachedError:
@@ -114,7 +117,7 @@ def _reached(source: Source) -> bool:
 
 
 def failed(task: Task, reason: str) -> Outcome:
-    """What is said of a row of which nothing comes."""
+    """The outcome of a row that could not be evaluated."""
     return Outcome(task.checkpoint, "failed", reason)
 
 
@@ -160,7 +163,7 @@ def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
 
 
 def _beside_reference(analysis: Analysis, subject: Subject[Form], label: Label, result: Result) -> Results:
-    """The result, and where its form has a reference that differs from it, that of the reference at its side."""
+    """The result, and that of the form's reference where there is one; empty where the analysis does not apply."""
     if result.reason is not None:
         return {}
     reference = subject.encoding.form.reference

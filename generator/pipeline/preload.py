@@ -1,4 +1,4 @@
-"""Imported by the process from which others are forked: what it holds stays shared, as no collection of theirs will touch it."""
+"""Imported by the process from which workers are forked. Its objects are frozen, so that no garbage collection of a worker copies their memory."""
 
 import gc
 import logging
@@ -8,11 +8,11 @@ from generator.pipeline import evaluate
 
 SHARED = ("matplotlib.figure", "matplotlib.backends.backend_svg", "sklearn.model_selection", "huggingface_hub.file_download", "tokenizers")
 
-logging.getLogger("matplotlib").setLevel(logging.ERROR)  # A user without a home gets a cache for the time of the build: nothing to warn of.
-gc.disable()  # Importing leaves little behind, and looking for it takes a quarter of the time.
+logging.getLogger("matplotlib").setLevel(logging.ERROR)  # Without a home it warns of its temporary cache.
+gc.disable()  # Imports leave little garbage, and collecting it takes a quarter of the time.
 for name in SHARED:
     import_module(name)
-for found in (evaluate.all_sources, evaluate.all_schemes, evaluate.all_analyses):
-    found()
+for load in (evaluate.all_sources, evaluate.all_schemes, evaluate.all_analyses):
+    load()
 gc.freeze()
 gc.enable()

@@ -1,6 +1,7 @@
-"""Finished work on disk, found again by the digest of all that it depends on. Nothing in it can run: arrays and JSON.
+"""Outcomes on disk, by the digest of all that they depend on. They hold JSON and arrays, and nothing that can run.
 
-A file is the SHA-256 of what follows, 8 bytes of length, that much JSON, and the bytes of the arrays that the JSON names by place.
+A file is the SHA-256 of its remaining bytes, 8 bytes of length, JSON of that length, and the bytes of the arrays and drawings, which the
+JSON gives by offset.
 """
 
 import hashlib
@@ -23,21 +24,21 @@ RECORDS = {
     name: kind for module in (contracts, encodings) for name, kind in vars(module).items() if isinstance(kind, type) and is_dataclass(kind)
 }
 BROKEN = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
-MOST_BYTES = 2 * 2**30  # What the present list needs stays even beyond this.
+MOST_BYTES = 2 * 2**30  # Outcomes of the present list stay even beyond this.
 HEAD = 32 + 8
 Read = Callable[[int, int], bytes]
-Part = bytes | memoryview
+Chunk = bytes | memoryview
 
 
 class ResultStore:
-    """Outcomes in a folder, one file each, and drawings beside them. A file that is cut, changed or foreign counts as not there."""
+    """Outcomes in a folder, one file each, and a cache of drawings beside them. A file that is truncated, altered or foreign is a miss."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.drawings = BlobCache(folder / "drawings")
 
     def get(self, key: str) -> Outcome | None:
-        """What was put under ``key``, or None. Its arrays and drawings are read from disk when they are asked for."""
+        """The outcome under ``key``, or None. Its form, arrays and drawings stay on disk until they are loaded."""
         path = self._path(key)
         try:
             with path.open("rb") as file:
@@ -47,21 +48,21 @@ class ResultStore:
                 rest.update(document)
                 while chunk := file.read(2**20):
                     rest.update(chunk)
-            found = _unpacked(document, partial(_of_file, path)) if rest.digest() == digest else None
+            outcome = _unpacked(document, partial(_read_range, path)) if rest.digest() == digest else None
             os.utime(path)
         except BROKEN:
             return None
-        return found if isinstance(found, Outcome) else None
+        return outcome if isinstance(outcome, Outcome) else None
 
-    def put(self, key: str, parts: Iterable[Part]) -> None:
-        """Keep a packed outcome under ``key``; the name appears only when all of it is written.
+    def put(self, key: str, chunks: Iterable[Chunk]) -> None:
+        """Write a packed outcome under ``key``; the file appears only when all of it is written.
 
-        errors: OSError where the disk does not take it
+        errors: OSError
         """
-        write(self._path(key), parts)
+        write(self._path(key), chunks)
 
     def limit(self, keys: set[str], drawings: set[str], most: int = MOST_BYTES) -> None:
-        """Remove what was longest not asked for until ``most`` bytes are left, but nothing under ``keys`` and ``drawings``."""
+        """Remove the least recently used files until ``most`` bytes are left, except those of ``keys`` and ``drawings``."""
         wanted = {*map(self._path, keys), *(self.drawings.folder / name for name in drawings)}
         files = [(path.stat(), path) for path in self.folder.rglob("*") if path.is_file()] if self.folder.is_dir() else []
         left = sum(state.st_size for state, _ in files)
@@ -75,45 +76,45 @@ class ResultStore:
 
 
 def pack(value: object) -> bytes:
-    """``value`` (records of ours, mappings, tuples, arrays, plain values) as the bytes of a file."""
+    """``value`` (records of ours, mappings, tuples, lists, arrays, bytes, plain values) as the bytes of a file."""
     return b"".join(packed(value))
 
 
-def packed(value: object) -> list[Part]:
-    """The same in parts, in which arrays stand as they are in memory."""
-    blobs: list[Part] = []
+def packed(value: object) -> list[Chunk]:
+    """``pack`` in chunks, so that arrays are not copied."""
+    blobs: list[Chunk] = []
     document = json.dumps(_plain(value, blobs)).encode()
-    parts, digest = [len(document).to_bytes(8), document, *blobs], hashlib.sha256()
-    for part in parts:
-        digest.update(part)
-    return [digest.digest(), *parts]
+    chunks, digest = [len(document).to_bytes(8), document, *blobs], hashlib.sha256()
+    for chunk in chunks:
+        digest.update(chunk)
+    return [digest.digest(), *chunks]
 
 
 def unpack(data: bytes) -> Any:
-    """What ``pack`` was given.
+    """The inverse of ``pack``.
 
-    errors: one of BROKEN when ``data`` is not what ``pack`` returned
+    errors: one of BROKEN when ``data`` does not come from ``pack``
     """
     if hashlib.sha256(data[32:]).digest() != data[:32]:
         raise ValueError("cut or changed")
     return _unpacked(data[HEAD : HEAD + int.from_bytes(data[32:HEAD])], lambda start, stop: data[start:stop])
 
 
-def _of_file(path: Path, start: int, stop: int) -> bytes:
+def _read_range(path: Path, start: int, stop: int) -> bytes:
     with path.open("rb") as file:
         file.seek(start)
         return file.read(stop - start)
 
 
-def _plain(value: object, blobs: list[Part]) -> object:
+def _plain(value: object, blobs: list[Chunk]) -> object:
     if isinstance(value, np.generic):
         value = value.item()
     match value:
         case np.ndarray() | bytes():
             start = sum(map(len, blobs))
             blobs.append(value if isinstance(value, bytes) else np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
-            place = {"kind": type(value).__name__, "start": start, "stop": start + len(blobs[-1])}
-            return place if isinstance(value, bytes) else {**place, "dtype": value.dtype.str, "shape": value.shape}
+            extent = {"kind": type(value).__name__, "start": start, "stop": start + len(blobs[-1])}
+            return extent if isinstance(value, bytes) else {**extent, "dtype": value.dtype.str, "shape": value.shape}
         case tuple() | list():
             return {"kind": type(value).__name__, "items": [_plain(item, blobs) for item in value]}
         case Mapping():
@@ -122,15 +123,15 @@ def _plain(value: object, blobs: list[Part]) -> object:
             return {"kind": "lazy", "value": _plain(value.load(), blobs)}
         case None | bool() | int() | float() | str():
             return value
-    held = {field.name: _plain(getattr(value, field.name), blobs) for field in fields(value)}  # type: ignore[arg-type]
-    return {"kind": type(value).__name__, "fields": held}
+    members = {field.name: _plain(getattr(value, field.name), blobs) for field in fields(value)}  # type: ignore[arg-type]
+    return {"kind": type(value).__name__, "fields": members}
 
 
 def _unpacked(document: bytes, read: Read) -> Any:
-    return _value(json.loads(document), partial(_after, HEAD + len(document), read))
+    return _value(json.loads(document), partial(_read_after, HEAD + len(document), read))
 
 
-def _after(base: int, read: Read, start: int, stop: int) -> bytes:
+def _read_after(base: int, read: Read, start: int, stop: int) -> bytes:
     return read(base + start, base + stop)
 
 

@@ -1,4 +1,4 @@
-"""What the program and its libraries are: all that decides numbers and pages beside the checkpoints."""
+"""Versions and digests of the program and its libraries, on which numbers and pages depend beside the checkpoints."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ from generator.errors import RefusedError
 ROOT = Path(__file__).parents[2]
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 HTML = ("mkdocs", "mkdocs-material")
-# What decides the outcome of one checkpoint, rooms and files: a change elsewhere makes pages anew, and no numbers.
+# Rooms and files on which the outcome of one checkpoint depends; a change elsewhere changes pages, not numbers.
 EVALUATED_BY = (
     "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py", "figures", "numerics", "schemes", "text.py",
     "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/jobs.py", "pipeline/result_store.py", "pipeline/versions.py", "pipeline/worker.py",
@@ -26,22 +26,22 @@ EVALUATED_BY = (
 
 
 def all_versions() -> dict[str, str]:
-    """Versions by name."""
+    """Versions of the program and of the libraries that pages name, by name."""
     return {PROGRAM: __version__, **{library: version(library) for library in LIBRARIES}}
 
 
 def code() -> str:
-    """Digest of the program and of the versions of Python and of every library that it asks for."""
+    """Digest of the program, and of the versions of Python and of every library that it requires."""
     return of_parts((of_contents((ROOT / "generator",)), _required()))
 
 
-def studying() -> str:
-    """As ``code``, of what decides the outcome of one checkpoint."""
-    return of_parts((of_contents(ROOT / "generator" / place for place in EVALUATED_BY), _required()))
+def evaluation() -> str:
+    """As ``code``, of EVALUATED_BY alone."""
+    return of_parts((of_contents(ROOT / "generator" / name for name in EVALUATED_BY), _required()))
 
 
 def rendering() -> str:
-    """Digest of the versions of what mkdocs and its theme ask for in their turn, such as Markdown: they decide what HTML is made of a page."""
+    """Digest of the versions of what mkdocs and its theme require, such as Markdown, on which the HTML of a page depends."""
     return of_parts(sorted(set(_installed(requirement for name in HTML for requirement in requires(name) or ()))))
 
 
@@ -51,7 +51,7 @@ def _required() -> list[tuple[str, str]]:
 
 
 def _installed(requirements: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Name and version of each that is there; other systems and extras may ask for more."""
+    """Name and version of each requirement that is installed; those of other systems and extras may not be."""
     for requirement in requirements:
         name = re.split(r"[^\w.-]", requirement)[0]
         with suppress(PackageNotFoundError):
@@ -59,7 +59,7 @@ def _installed(requirements: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def given_time() -> int | None:
-    """SOURCE_DATE_EPOCH, by which whoever builds sets the date of what is built; None without it.
+    """SOURCE_DATE_EPOCH in seconds since 1970; None where it is not set.
 
     errors: RefusedError
     """
