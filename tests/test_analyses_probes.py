@@ -10,7 +10,7 @@ from generator.contracts import Result
 from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
-from generator.numerics.linear_probes import LinearReader, PairClassifier, draw_pairs, probed, read_positions, wrong_orders
+from generator.numerics.linear_probes import PairClassifier, PositionProbe, order_errors, predict_positions, probed_rows, sample_pairs
 from tests.support import subject
 
 draws = np.random.default_rng(0)
@@ -48,14 +48,14 @@ def test_positions_are_read_as_by_linear_regression_of_scikit_learn(name: str) -
     order = np.random.default_rng(3).permutation(len(rows))
     theirs = np.empty(len(rows))
     theirs[order] = cross_val_predict(LinearRegression(), rows[order], order, cv=5)
-    read, error = read_positions(LinearReader.of(ROWS[name]), seed=3)
+    read, error = predict_positions(PositionProbe.of(ROWS[name]), seed=3)
     np.testing.assert_allclose(read, theirs, rtol=0, atol=1e-6)
     folds = [np.mean(np.abs(np.round(theirs[held]) - held)) for held in np.array_split(order, 5)]
     assert error == pytest.approx(np.mean(folds))
 
 
 def wrong_with_scikit_learn(rows: Floats, n_pairs: int, seed: int) -> float:
-    pairs = draw_pairs(len(rows), n_pairs, seed)
+    pairs = sample_pairs(len(rows), n_pairs, seed)
     features = np.hstack([rows[pairs[:, 0]], rows[pairs[:, 1]]])
     model = LogisticRegression(max_iter=1000)
     return 1.0 - float(cross_val_score(model, features, pairs[:, 1] > pairs[:, 0], cv=5).mean())
@@ -67,13 +67,13 @@ def test_orders_are_told_as_by_logistic_regression_of_scikit_learn(rows: Floats,
     """Its search stops at another tolerance, so that single pairs near the boundary may fall on the other side."""
     (classifier,) = PairClassifier.of(rows, n_pairs)
     for seed in range(3):
-        folds = [wrong.mean() for _, wrong in wrong_orders(classifier, draw_pairs(60, n_pairs, seed))]
+        folds = [wrong.mean() for _, wrong in order_errors(classifier, sample_pairs(60, n_pairs, seed))]
         assert np.mean(folds) == pytest.approx(wrong_with_scikit_learn(rows, n_pairs, seed), abs=0.006)
 
 
 def test_the_fit_is_the_minimum_of_the_penalised_loss() -> None:
     """scikit-learn's coefficients, searched for to a far narrower tolerance, give the same scores."""
-    pairs = draw_pairs(60, 400, seed=0)
+    pairs = sample_pairs(60, 400, seed=0)
     after = pairs[:, 1] > pairs[:, 0]
     rows = sinusoid(60, 16)
     (classifier,) = PairClassifier.of(rows, 400)
@@ -84,7 +84,7 @@ def test_the_fit_is_the_minimum_of_the_penalised_loss() -> None:
 
 
 def test_pairs_are_drawn_without_repetition() -> None:
-    pairs = draw_pairs(30, 900, seed=1)
+    pairs = sample_pairs(30, 900, seed=1)
     assert len({(int(first), int(second)) for first, second in pairs}) == 900
 
 
@@ -139,11 +139,11 @@ def test_few_positions_make_too_few_pairs_for_the_larger_sample() -> None:
 @pytest.mark.parametrize("form", [table(np.ones((9, 4))), table(np.ones((12, 4)), grid=(3, 4)), table(np.full((20, 4), np.nan))])
 def test_what_cannot_be_probed(form: PositionTable) -> None:
     with pytest.raises(NotApplicableError):
-        probed(form.vectors, form.grid)
+        probed_rows(form.vectors, form.grid)
 
 
 def test_a_grid_of_one_row_is_a_line() -> None:
-    assert len(probed(np.ones((12, 4)), grid=(1, 12))) == 12
+    assert len(probed_rows(np.ones((12, 4)), grid=(1, 12))) == 12
 
 
 @pytest.mark.parametrize(

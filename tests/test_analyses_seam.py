@@ -37,11 +37,11 @@ def drifting(n_positions: int, cosine: float, width: int = 400, seed: int = 0) -
 
 
 def test_the_cosine_of_neighbours_is_that_of_scikit_learn() -> None:
-    np.testing.assert_allclose(change_points.adjacent(NOISE), np.diagonal(cosine_similarity(NOISE), 1), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(change_points.adjacent_cosines(NOISE), np.diagonal(cosine_similarity(NOISE), 1), rtol=0, atol=1e-12)
 
 
 def test_windows_by_hand() -> None:
-    before, after = change_points.windows(np.arange(20.0))
+    before, after = change_points.window_medians(np.arange(20.0))
     assert (before[8], before[19], after[0], after[11]) == (3.5, 14.5, 4.5, 15.5)
     assert np.isnan(before[:8]).all()
     assert np.isnan(after[12:]).all()

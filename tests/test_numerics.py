@@ -12,18 +12,18 @@ from generator.numerics.arrays import (
     Array,
     Floats,
     cosine_matrix,
+    decay_scaled,
     finite,
-    from_one_to_zero,
     frozen,
     half_distance,
     local_monotonicity,
     mean_by_distance,
+    min_max_scaled,
     off_diagonal,
     root_mean_square,
     row_norms,
     shrink,
     symmetry,
-    to_own_range,
     translation_invariance,
 )
 
@@ -210,14 +210,14 @@ def test_invariance_of_offsets_that_are_given_by_hand() -> None:
 
 @given(tables)
 def test_a_table_on_its_own_range_goes_from_0_to_1(values: Floats) -> None:
-    scaled = to_own_range(values)
+    scaled = min_max_scaled(values)
     assert scaled is None or (scaled.min(), scaled.max()) == (0.0, 1.0)
 
 
 @given(arrays(np.float64, st.integers(1, 12), elements=moderate))
 def test_a_profile_from_one_to_zero_ends_there_and_halves_beyond_its_top(values: Floats) -> None:
     """A continuous line from 1 to 0 passes ½ (intermediate value theorem)."""
-    profile = from_one_to_zero(values)
+    profile = decay_scaled(values)
     assert profile is None or (profile.max(), profile[-1]) == (1.0, 0.0)
     assert profile is None or np.argmax(profile) <= half_distance(profile) <= len(values) - 1
 

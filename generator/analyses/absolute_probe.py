@@ -11,7 +11,7 @@ from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats
-from generator.numerics.linear_probes import DRAWS, FOLDS, LinearReader, probed, read_positions
+from generator.numerics.linear_probes import DRAWS, FOLDS, PositionProbe, predict_positions, probed_rows
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ MARGIN = 0.1  # How far the picture goes beyond the first and the last position,
 
 def compute(subject: Subject[PositionTable]) -> Result:
     form = subject.encoding.form
-    rows = probed(form.vectors, form.grid)
-    reader = LinearReader.of(rows)
-    draws = [read_positions(reader, seed) for seed in range(DRAWS)]
+    rows = probed_rows(form.vectors, form.grid)
+    reader = PositionProbe.of(rows)
+    draws = [predict_positions(reader, seed) for seed in range(DRAWS)]
     positions = np.arange(len(rows))
     off = np.abs(np.round([read for read, _ in draws]) - positions)  # (draws, n_positions)
     wrong = off.mean(axis=0)

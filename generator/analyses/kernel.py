@@ -13,14 +13,14 @@ from generator.figures.panels import Panel, image_panels, panels
 from generator.figures.style import GRID, MUTED, SEQUENTIAL
 from generator.numerics.arrays import (
     Floats,
+    decay_scaled,
     finite,
-    from_one_to_zero,
     half_distance,
     local_monotonicity,
     mean_by_distance,
-    on_own_ranges,
+    min_max_scaled,
+    min_max_scaled_heads,
     symmetry,
-    to_own_range,
     translation_invariance,
 )
 from generator.text import rounded
@@ -42,7 +42,7 @@ def compute(subject: Subject[Shaped]) -> Result:
     kernel = kernel_of(form, POSITIONS, SIDE, of_patches=subject.encoding.part.startswith("vision"))
     if kernel.longest < FEWEST:
         raise NotApplicableError(f"it speaks of {kernel.longest} positions in a line, and a profile takes at least {FEWEST}")
-    scaled = on_own_ranges(kernel.heads)
+    scaled = min_max_scaled_heads(kernel.heads)
     if not scaled:
         raise NotApplicableError("all pairs of positions are alike, so there is no shape to measure")
     matrix = np.mean(scaled, axis=0)  # (n_positions, n_positions)
@@ -76,7 +76,7 @@ def compute(subject: Subject[Shaped]) -> Result:
 
 
 def _profile(kernel: Kernel, head: Floats) -> Floats | None:
-    return from_one_to_zero(mean_by_distance(kernel.along(head)))
+    return decay_scaled(mean_by_distance(kernel.along(head)))
 
 
 def _invariances(kernel: Kernel, heads: list[Floats]) -> list[float]:
@@ -93,7 +93,7 @@ def _symmetry(form: Shaped, heads: Floats) -> Metric:
         return Metric(key, title, None, reason="both directions are alike by construction")
     if np.isnan(heads).any():
         return Metric(key, title, None, reason="it has one side only")
-    uneven = [head / np.max(np.abs(head)) for head in heads if to_own_range(head) is not None]
+    uneven = [head / np.max(np.abs(head)) for head in heads if min_max_scaled(head) is not None]
     return Metric(key, title, float(np.mean([symmetry(head) for head in uneven])))
 
 

@@ -11,7 +11,7 @@ from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
-from generator.numerics.linear_probes import DRAWS, PairClassifier, draw_pairs, probed, wrong_orders
+from generator.numerics.linear_probes import DRAWS, PairClassifier, order_errors, probed_rows, sample_pairs
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ TOLD, UNTOLD = 10.0, 30.0  # per cent of pairs told wrongly, in the protocol of 
 
 def compute(subject: Subject[PositionTable]) -> Result:
     form = subject.encoding.form
-    rows = probed(form.vectors, form.grid)
+    rows = probed_rows(form.vectors, form.grid)
     most = len(rows) ** 2
     classifiers = PairClassifier.of(rows, min(FEW, most), MANY)
     few, pairs, wrong = _errors(next(classifiers), min(FEW, most), DRAWS)
@@ -52,10 +52,10 @@ def _errors(classifier: PairClassifier, n_pairs: int, draws: int) -> tuple[Float
     """Error of each draw in per cent, mean over its folds: (draws,); all pairs (draws · n_pairs, 2), and which were told wrongly."""
     errors, all_pairs, all_wrong = [], [], []
     for seed in range(draws):
-        pairs = draw_pairs(len(classifier.features), n_pairs, seed)
+        pairs = sample_pairs(len(classifier.features), n_pairs, seed)
         wrong = np.zeros(n_pairs, dtype=bool)
         shares = []
-        for held, told_wrongly in wrong_orders(classifier, pairs):
+        for held, told_wrongly in order_errors(classifier, pairs):
             wrong[held] = told_wrongly
             shares.append(told_wrongly.mean())
         errors.append(100.0 * float(np.mean(shares)))

@@ -13,7 +13,16 @@ from generator.figures.lines import Place, legend_below, name_places, with_line_
 from generator.figures.panels import panels
 from generator.figures.style import PAPER
 from generator.numerics.arrays import FLAT, Floats, finite, row_norms
-from generator.numerics.change_points import WINDOW, adjacent, breaks, norm_steps, seams, stand_out, variation, windows
+from generator.numerics.change_points import (
+    WINDOW,
+    adjacent_cosines,
+    break_depths,
+    norm_steps,
+    seams,
+    significant_breaks,
+    variation,
+    window_medians,
+)
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -39,11 +48,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
     vectors = finite(form.vectors, "the table")
     if len(vectors) < FEWEST:
         raise NotApplicableError(f"{len(vectors)} positions are too few; it takes at least {FEWEST}")
-    cosines = adjacent(vectors)
-    depth = breaks(cosines)
+    cosines = adjacent_cosines(vectors)
+    depth = break_depths(cosines)
     if np.isnan(depth).all():
         raise NotApplicableError("vectors of zeros leave no stretch of neighbours that have a direction")
-    found = seams(depth, stand_out(depth, LEAST, CUTOFF))
+    found = seams(depth, significant_breaks(depth, LEAST, CUTOFF))
     steps = norm_steps(row_norms(vectors / np.abs(vectors).max()))
     measured = (
         Metric("typical", "Median cosine of neighbours", float(np.median(cosines[~np.isnan(cosines)]))),
@@ -81,7 +90,7 @@ def _end(key: str, title: str, value: float) -> Metric:
 
 
 def _of_seams(found: list[tuple[int, int]], cosines: Floats) -> tuple[Finding, ...]:
-    before, after = windows(cosines)
+    before, after = window_medians(cosines)
     findings = []
     for rank, (first, last) in enumerate(found):
         one, two, lowest = before[first], after[last], cosines[first : last + 1].min()
