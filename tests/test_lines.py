@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from generator.contracts import Label
-from generator.figures.lines import DASHES, Line, Place, dots, legend_below, mark_beyond, name_places, with_line_styles
+from generator.figures.lines import DASHES, Line, Point, dots, label_points, legend_below, mark_beyond, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import SERIES
 
@@ -63,7 +63,7 @@ def test_only_the_farthest_of_several_lines_is_named() -> None:
 def test_names_of_places_close_together_stand_on_either_side(xs: list[float], said: list[tuple[str, str]]) -> None:
     _, (axes,) = panels(1)
     axes.set_xlim(0.0, 100.0)
-    name_places(axes, [Place(f"{x:.0f}", x, 0.5, "#111111") for x in xs])
+    label_points(axes, [Point(f"{x:.0f}", x, 0.5, "#111111") for x in xs])
     assert [(text.get_text(), text.get_horizontalalignment()) for text in axes.texts] == said
 
 

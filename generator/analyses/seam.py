@@ -9,7 +9,7 @@ from generator.contracts.by_itself import compute_alone
 from generator.contracts.published import DISTILBERT
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.lines import Place, legend_below, name_places, with_line_styles
+from generator.figures.lines import Point, label_points, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import PAPER
 from generator.numerics.arrays import FLAT, Floats, finite, row_norms
@@ -139,15 +139,15 @@ def _of_norm(steps: Floats) -> tuple[Finding, ...]:
 
 def draw(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
-    named: list[Place] = []
+    named: list[Point] = []
     for label, result, dash in with_line_styles(results):
         cosines, found = result.arrays["adjacent"], result.arrays["seams"]
         axes.plot(np.arange(cosines.size) + 0.5, cosines, color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
         ends = np.unique(found)
         axes.plot(ends + 0.5, cosines[ends], "o", color=label.colour, markersize=4.5, markerfacecolor=PAPER)
         if len(results) <= MOST_NAMED:
-            named += [Place(f"{at}|{at + 1}", at + 0.5, cosines[at], label.colour) for at in found[:, 0]]
-    name_places(axes, named)
+            named += [Point(f"{at}|{at + 1}", at + 0.5, cosines[at], label.colour) for at in found[:, 0]]
+    label_points(axes, named)
     axes.set(xlabel="position", ylabel="cosine with the next position", ylim=VIEW)
     axes.grid(axis="y")
     legend_below(figure)
