@@ -89,7 +89,7 @@ def _count(key: str, title: str, indices: Array | None) -> Metric:
 
 
 def ranges(indices: Array) -> str:
-    """Ascending integers (n,) as text, with runs joined: “0–9, 1023”; at most four runs."""
+    """Ascending integers (n,) as text, with runs joined: “0–9, 1023”; at most four runs are listed."""
     runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
     named = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:4]]
     return ", ".join(named) + (f" and {len(runs) - 4} more stretches" if len(runs) > 4 else "")

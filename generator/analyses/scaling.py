@@ -1,4 +1,4 @@
-"""What a scaling of the rotation changed, pair by pair."""
+"""Effect of a scaling on the wavelengths of a rotation."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,10 +18,15 @@ from generator.text import significant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROUNDING = 1e-3  # Ratios nearer than this are the same: the initialisers of transformers work in float32.
+ROUNDING = 1e-3  # Ratios closer than this are equal: the initialisers of transformers work in float32.
 
 
 def compute(subject: Subject[Rotation]) -> Result:
+    """Ratio of wavelengths after and before scaling, and the pairs left unchanged, slowed fully, or in between.
+
+    arrays: ratios (n_pairs,); before (n_pairs,), wavelengths before scaling, in positions; unchanged, full (n_pairs,), bool
+    errors: NotApplicableError without a scaling, or when the frequencies are not finite; RowError when transformers cannot compute them
+    """
     form = subject.encoding.form
     if form.rope_type == "default":
         raise NotApplicableError("no scaling: it turns by its base alone")
@@ -44,7 +49,10 @@ def compute(subject: Subject[Rotation]) -> Result:
 
 
 def _kinds(ratios: Floats) -> tuple[np.ndarray, np.ndarray]:
-    """Which pairs are unchanged, and which are slowed as much as any: (n_pairs,) each; no pair is both."""
+    """Pairs that are unchanged, and pairs slowed by the largest ratio: (n_pairs,), bool, disjoint.
+
+    ratios: (n_pairs,)
+    """
     same = np.abs(ratios - 1.0) <= ROUNDING
     return same, ~same & (ratios > 1.0) & (ratios >= ratios.max() * (1.0 - ROUNDING))
 
@@ -73,6 +81,7 @@ def _top(results: Results) -> float:
 
 
 def draw_pairs(results: Results) -> "Figure":
+    """Ratio of wavelengths by pair, one line per checkpoint."""
     figure, (axes,) = panels(1, height=3.2)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
@@ -85,6 +94,7 @@ def draw_pairs(results: Results) -> "Figure":
 
 
 def draw_wavelengths(results: Results) -> "Figure":
+    """Ratio of wavelengths by wavelength before scaling, one line per checkpoint."""
     figure, (axes,) = panels(1, height=3.2)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
@@ -106,12 +116,13 @@ def draw_wavelengths(results: Results) -> "Figure":
 
 
 def alt(results: Results, opening: str) -> str:
-    said = (
+    """Alternative text: pairs unchanged and pairs slowed fully."""
+    summaries = (
         f"{label.title}: {np.count_nonzero(result.arrays['unchanged'])} of {result.arrays['ratios'].size} pairs at 1, "
         f"{np.count_nonzero(result.arrays['full'])} at {significant(float(result.arrays['ratios'].max()), 3)}"
         for label, result in results.items()
     )
-    return f"{opening} " + "; ".join(said) + "."
+    return f"{opening} " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
