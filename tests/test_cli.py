@@ -21,7 +21,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from generator.cli.commands import app
-from generator.cli.progress import STAGES, telling
+from generator.cli.progress import STAGES, reporting
 from generator.cli.terminal import Terminal
 from generator.pipeline import evaluate
 from generator.pipeline.jobs import Event, Stage
@@ -148,20 +148,20 @@ def test_a_log_that_cannot_be_written_ends_with_2(here: Path) -> None:
 
 def test_on_a_terminal_there_is_a_bar_and_the_lines_stay(tmp_path: Path) -> None:
     console = Terminal(file=StringIO(), force_terminal=True, width=100)
-    with telling(console, 2, None) as teller:
-        teller.tell(Event("started", "first"))
-        assert teller.under_way == ["first"]
-        teller.tell(Event("finished", "first", "ok", encodings=1, stored=True, received=2_000_000))
+    with reporting(console, 2, None) as reporter:
+        reporter.report(Event("started", "first"))
+        assert reporter.in_progress == ["first"]
+        reporter.report(Event("finished", "first", "ok", encodings=1, stored=True, received=2_000_000))
     assert "ok  first: 1 encoding, from the store" in console.file.getvalue()  # type: ignore[attr-defined]  # It is a StringIO.
-    assert "(1 from the store, 2.0 MB read over the network" in teller.close({"ok": 1}, tmp_path)
+    assert "(1 from the store, 2.0 MB read over the network" in reporter.close({"ok": 1}, tmp_path)
 
 
 def test_on_a_terminal_the_bar_tells_the_stages_that_follow() -> None:
     console = Terminal(file=StringIO(), force_terminal=True, width=100)
-    with telling(console, 0, None) as teller:
-        teller.tell(Stage("pages"))
-        assert teller.bar is not None
-        [task] = teller.bar.tasks
+    with reporting(console, 0, None) as reporter:
+        reporter.report(Stage("pages"))
+        assert reporter.bar is not None
+        [task] = reporter.bar.tasks
     assert (task.description, task.completed, task.total) == (STAGES["pages"], 1, 3)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
 POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
-FEWEST = 3  # Two offsets beside 0: with one, every profile is the same line.
+FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
 STEPS = 20  # Width of local monotonicity, in positions.
 LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
 

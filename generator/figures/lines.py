@@ -117,7 +117,7 @@ def _label_value(axes: "Axes", point: Point, sign: float) -> None:
 
 
 def label_points(axes: "Axes", points: Sequence[Point]) -> None:
-    """Label ``points`` beside them, within the present x limits; of several close together, the first and the last."""
+    """Label ``points`` next to them, within the present x limits; of several close together, the first and the last."""
     low, high = axes.get_xlim()
     room = ROOM * (high - low)
     xs = [-np.inf, *sorted(point.x for point in points), np.inf]

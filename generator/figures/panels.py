@@ -108,7 +108,7 @@ def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colo
 
 
 def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spacing: float) -> None:
-    """Plot lines above one another from the bottom up, ``spacing`` apart, the first at height 0.
+    """Plot lines above one another from the bottom up, with ``spacing`` between their baselines, the first at height 0.
 
     lines: (n_lines, n_points)
     """

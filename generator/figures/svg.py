@@ -30,7 +30,9 @@ def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
         _save(draw(*inputs), buffer)
     gc.collect(1)  # Figures hold reference cycles, which would pile up until the next full collection.
     text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
-    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Without a fixed size it fills the window; viewBox keeps its shape.
+    text = re.sub(
+        r' (?:width|height)="[\d.]+pt"', "", text, count=2
+    )  # Without a fixed size it fills the window, in the proportions of viewBox.
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
     return text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1).encode()
 

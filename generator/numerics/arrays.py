@@ -14,17 +14,14 @@ FLAT = 1e-9  # Differences below this share of the largest value are rounding.
 
 
 def frozen(values: ArrayLike) -> Floats:
-    """Read-only float64 copy of ``values``.
-
-    values: array of any shape; the result has the same.
-    """
+    """Read-only float64 copy of ``values`` (…,), of the same shape."""
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
 
 
 def finite(values: Floats, what: str) -> Floats:
-    """``values`` unchanged, of any shape, after a check that all of them are finite.
+    """``values`` (…,) unchanged, after a check that all of them are finite.
 
     errors: NotApplicableError when a value is NaN or infinite, or when there is no value
     """
@@ -37,7 +34,7 @@ def finite(values: Floats, what: str) -> Floats:
 
 
 def root_mean_square(values: Floats) -> float:
-    """Root mean square of ``values`` (any shape), in their unit; 0 for an empty array.
+    """Root mean square of ``values`` (…,), in their unit; 0 for an empty array.
 
     Scaled by the largest magnitude first, so that squares neither overflow nor vanish.
     """
@@ -52,7 +49,7 @@ def _by_largest(rows: Floats) -> tuple[Floats, Floats]:
     returns: (n_rows, n_columns) and (n_rows, 1)
     """
     scale = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
-    with np.errstate(invalid="ignore"):  # Infinity by infinity is not defined, and NaN says so.
+    with np.errstate(invalid="ignore"):  # Infinity divided by infinity is NaN.
         return rows / np.where(scale == 0.0, 1.0, scale), scale
 
 
@@ -207,10 +204,7 @@ def symmetry(matrix: Floats) -> float:
 
 
 def min_max_scaled(values: Floats) -> Floats | None:
-    """``values`` scaled linearly to [0, 1], without NaN in the limits; None when all defined values are equal.
-
-    values: array of any shape; the result has the same.
-    """
+    """``values`` (…,) scaled linearly to [0, 1], NaN aside, of the same shape; None when all defined values are equal."""
     # Divided by the largest magnitude first, so that nothing overflows.
     largest = float(np.nanmax(np.abs(values))) if not np.isnan(values).all() else 0.0
     scaled = values / (largest or 1.0)

@@ -146,6 +146,7 @@ class PairClassifier:
         penalty = np.tile(self.penalty, 2) / len(pairs)
 
         def loss(weights: Floats) -> tuple[float, Floats]:
+            """Mean logistic loss with penalty, and its gradient: (2 · rank + 1,), as ``weights``, the intercept last."""
             scores = self.features @ weights[:-1].reshape(2, width).T  # (n_positions, 2)
             margins = signs * (scores[pairs[:, 0], 0] + scores[pairs[:, 1], 1] + weights[-1])
             slopes = -signs * expit(-margins) / len(pairs)
