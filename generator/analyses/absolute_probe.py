@@ -135,9 +135,9 @@ def draw_by_position(results: Results) -> "Figure":
     figure, (axes,) = panels(1, height=3.4)
     for label, result, dash in with_line_styles(results):
         axes.plot(result.arrays["wrong"], color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
-    most = max(result.arrays["wrong"].max() for result in results.values())
+    largest = max(result.arrays["wrong"].max() for result in results.values())
     axes.set_yscale("symlog", linthresh=1.0, linscale=0.6)
-    axes.set(xlabel="position", ylabel="mean error (positions)", ylim=(-0.08, max(1.5 * most, 1.0)))
+    axes.set(xlabel="position", ylabel="mean error (positions)", ylim=(-0.08, max(1.5 * largest, 1.0)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.grid(axis="y")
     axes.margins(x=0.01)

@@ -35,7 +35,7 @@ def compute(subject: Subject[OffsetBias]) -> Result:
     form = subject.encoding.form
     values = finite(form.values, "the bias")
     peaks = form.offsets[values.argmax(axis=1)]
-    near = int(np.count_nonzero(np.abs(peaks) <= 1))
+    n_near = int(np.count_nonzero(np.abs(peaks) <= 1))
     spread = float(values.max() - values.min())
     n_heads = len(values)
     relative = values - np.median(values, axis=1, keepdims=True)  # (n_heads, n_offsets)
@@ -46,11 +46,11 @@ def compute(subject: Subject[OffsetBias]) -> Result:
             Metric("smallest", "Smallest bias at the offsets drawn", float(values.min()), "logit"),
             Metric("above", "Farthest above the median of its head", float(relative.max()), "logit"),
             Metric("below", "Farthest below the median of its head", float(-relative.min()), "logit"),
-            Metric("near_heads", "Heads whose bias is largest within one position", near / n_heads * 100.0, "%"),
+            Metric("near_heads", "Heads whose bias is largest within one position", n_near / n_heads * 100.0, "%"),
         ),
         arrays={"values": values, "offsets": form.offsets, "matrices": form.kernel(SHOWN), "peaks": peaks},
         findings=(
-            Finding(f"{counted(near, n_heads, 'head', 'favour')} the position itself or a direct neighbour.", ("near_heads",), 0.4),
+            Finding(f"{counted(n_near, n_heads, 'head', 'favour')} the position itself or a direct neighbour.", ("near_heads",), 0.4),
             *(() if form.beyond == "linear" else (*_extreme(form, relative, 1.0), *_extreme(form, relative, -1.0))),
         ),
     )
@@ -67,19 +67,22 @@ def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, 
     head = int(farthest.argmax())
     index, n_more = int((sign * relative[head]).argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
     value, median = (signed(logit, 1) for logit in (form.values[head, index], np.median(form.values[head])))
-    how = ("multiplies", "always") if sign > 0 else ("divides", "never")
+    effect = ("multiplies", "always") if sign > 0 else ("divides", "never")
     more = f"; {n_more} more {'head goes' if n_more == 1 else 'heads go'} more than {LIMIT:g} that way" if n_more else ""
     text = (
-        f"Head {head} adds {value} logits at {_where(form, head, index)}, where its median is {median}: that {how[0]} the attention weight by "
-        f"{in_words(np.exp(min(farthest[head], 100.0)))}, next to {how[1]}{more}."
+        f"Head {head} adds {value} logits at {_where(form, head, index)}, where its median is {median}: that {effect[0]} the attention weight by "
+        f"{in_words(np.exp(min(farthest[head], 100.0)))}, next to {effect[1]}{more}."
     )
     return (Finding(text, ("above" if sign > 0 else "below",), 0.7),)
 
 
 def _where(form: OffsetBias, head: int, index: int) -> str:
     """The range of offsets around ``index`` with the same bias, as text."""
-    other = np.flatnonzero(form.values[head] != form.values[head, index])
-    first, last = int(np.max(other[other < index], initial=-1)) + 1, int(np.min(other[other > index], initial=form.offsets.size)) - 1
+    different = np.flatnonzero(form.values[head] != form.values[head, index])
+    first, last = (
+        int(np.max(different[different < index], initial=-1)) + 1,
+        int(np.min(different[different > index], initial=form.offsets.size)) - 1,
+    )
     low, high = (rounded(form.offsets[end], 0) for end in (first, last))
     if first == 0 and form.offsets[0] < 0:
         return f"offset {high} and all before"

@@ -27,15 +27,15 @@ def compute(subject: Subject[PositionTable]) -> Result:
     vectors = finite(subject.encoding.form.vectors, "the table")
     if len(vectors) < 3:
         raise NotApplicableError(f"{len(vectors)} positions make no curve")
-    width = vectors.shape[1]
-    chosen = np.sort(np.random.default_rng(SEED).choice(width, size=min(COUNT, width), replace=False))
+    d_model = vectors.shape[1]
+    dimensions = np.sort(np.random.default_rng(SEED).choice(d_model, size=min(COUNT, d_model), replace=False))
     rms = root_mean_square(vectors)
     if rms == 0.0:
         raise NotApplicableError("every value of the table is zero")
     ratio = roughness(vectors)
     return Result(
         metrics=(Metric("roughness", "Change from one position to the next ÷ root mean square", ratio),),
-        arrays={"dimensions": chosen, "curves": vectors[:, chosen].T, "rms": np.array(rms)},
+        arrays={"dimensions": dimensions, "curves": vectors[:, dimensions].T, "rms": np.array(rms)},
         findings=_findings(ratio),
     )
 

@@ -26,9 +26,10 @@ UNLIKE = 0.5  # Symmetry at which one of two mirrored keys gets three times as m
 
 
 def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
-    """Locality and symmetry (Chen et al. 2023, arXiv 2310.12864) of attention from the bias alone, and its effective number of keys.
+    """Locality, symmetry and effective number of keys of attention from the bias alone.
 
-    Over the first ``POSITIONS`` positions, or at most ``PATCHES`` patches of a window.
+    Locality as in Chen et al. 2023 (arXiv 2310.12864), symmetry scaled as defined here. Over the first ``POSITIONS`` positions, or at
+    most ``PATCHES`` patches of a window.
     arrays: attention (n_positions, n_positions), mean over heads, query by key, NaN for keys that a causal mask hides; locality,
     symmetry (n_heads,), within [0, 1], symmetry NaN for a causal bias
     errors: NotApplicableError when the bias is not finite, or covers a single position
@@ -61,8 +62,8 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
 
 def heads(form: OffsetBias | WindowBias) -> Iterator[Floats]:
     """The bias of one head after another: (n, n), query by key, in logits; NaN for keys that a causal mask hides."""
-    most = PATCHES if isinstance(form, WindowBias) else POSITIONS
-    return (replace(form, values=form.values[[head]]).kernel(most)[0] for head in range(len(form.values)))
+    limit = PATCHES if isinstance(form, WindowBias) else POSITIONS
+    return (replace(form, values=form.values[[head]]).kernel(limit)[0] for head in range(len(form.values)))
 
 
 def columns_of(form: OffsetBias | WindowBias) -> int:
@@ -99,15 +100,15 @@ def _above(local: Floats, chance: float) -> Array:
 
 
 def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Finding, ...]:
-    near = int(np.count_nonzero(_above(local, chance)))
+    n_local = int(np.count_nonzero(_above(local, chance)))
     compared = f"locality {rounded(100.0 * local.mean(), 1)} % on average, {rounded(100.0 * chance, 1)} % for even attention"
-    looking = counted(near, local.size, "head", "look")
+    looking = counted(n_local, local.size, "head", "look")
     looking = looking[0].lower() + looking[1:]
     rests_on = ("above", "locality", "chance")
-    if 2 * near >= local.size:
+    if 2 * n_local >= local.size:
         finding = Finding(f"By the bias alone, {looking} nearer than even attention: {compared}.", rests_on, 0.4)
     else:
-        only = "only " if 0 < near < local.size else ""
+        only = "only " if 0 < n_local < local.size else ""
         finding = Finding(f"By the bias alone, {only}{looking} nearer than even attention: {compared}.", rests_on, 0.6)
     uneven = 0 if even is None else int(np.count_nonzero(even < UNLIKE))
     if even is None or 2 * uneven < even.size:

@@ -27,7 +27,7 @@ FEW = 0.1  # Share of the dimensions; when so few hold half of the energy, it is
 
 
 def outliers(sizes: Floats) -> Array | None:
-    """Indices with a modified z-score 0.6745 |x − median| / MAD above ``CUTOFF`` that differ from the median by ``LEAST`` of it.
+    """Indices with a modified z-score 0.6745 |x − median| / MAD above ``CUTOFF`` that differ from the median by over ``LEAST`` of it.
 
     Iglewicz and Hoaglin 1993. None when more than ``MOST`` of all would be outliers.
     sizes: (n,)
@@ -91,8 +91,8 @@ def _count(key: str, title: str, indices: Array | None) -> Metric:
 def ranges(indices: Array) -> str:
     """Ascending integers (n,) as text, with runs joined: “0–9, 1023”; at most four runs are listed."""
     runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
-    named = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:4]]
-    return ", ".join(named) + (f" and {len(runs) - 4} more stretches" if len(runs) > 4 else "")
+    texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:4]]
+    return ", ".join(texts) + (f" and {len(runs) - 4} more stretches" if len(runs) > 4 else "")
 
 
 def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:

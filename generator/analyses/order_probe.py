@@ -35,11 +35,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
     rows = probed_rows(form.vectors, form.grid)
     n_all_pairs = len(rows) ** 2
     classifiers = PairClassifier.of(rows, min(FEW, n_all_pairs), MANY)
-    few, pairs, wrong = _errors(next(classifiers), min(FEW, n_all_pairs), DRAWS)
+    few, pairs, misordered = _errors(next(classifiers), min(FEW, n_all_pairs), DRAWS)
     many = np.zeros(0)
     if n_all_pairs >= MANY:
-        many, pairs, wrong = _errors(next(classifiers), MANY, MANY_DRAWS)
-    edges, by_distance = _by_distance(pairs, wrong, len(rows))
+        many, pairs, misordered = _errors(next(classifiers), MANY, MANY_DRAWS)
+    edges, by_distance = _by_distance(pairs, misordered, len(rows))
     error, spread = float(few.mean()), float(few.std(ddof=1))
     error_many, spread_many = (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)
     return Result(
@@ -60,31 +60,31 @@ def _errors(classifier: PairClassifier, n_pairs: int, n_samples: int) -> tuple[F
 
     returns: (n_samples,), per cent; (n_samples · n_pairs, 2), int; (n_samples · n_pairs,), bool
     """
-    errors, all_pairs, all_wrong = [], [], []
+    errors, all_pairs, all_misordered = [], [], []
     for seed in range(n_samples):
         pairs = sample_pairs(len(classifier.features), n_pairs, seed)
-        wrong = np.zeros(n_pairs, dtype=bool)
+        misordered_pairs = np.zeros(n_pairs, dtype=bool)
         shares = []
         for held, misordered in order_errors(classifier, pairs):
-            wrong[held] = misordered
+            misordered_pairs[held] = misordered
             shares.append(misordered.mean())
         errors.append(100.0 * float(np.mean(shares)))
         all_pairs.append(pairs)
-        all_wrong.append(wrong)
-    return np.array(errors), np.concatenate(all_pairs), np.concatenate(all_wrong)
+        all_misordered.append(misordered_pairs)
+    return np.array(errors), np.concatenate(all_pairs), np.concatenate(all_misordered)
 
 
-def _by_distance(pairs: Array, wrong: Array, n_positions: int) -> tuple[Array, Floats]:
+def _by_distance(pairs: Array, misordered: Array, n_positions: int) -> tuple[Array, Floats]:
     """Misordered pairs in bins of distance, each bin twice as wide as the one before: 1, 2, 4, …
 
-    pairs: (n_pairs, 2), int; wrong: (n_pairs,), bool
+    pairs: (n_pairs, 2), int; misordered: (n_pairs,), bool
     returns: lower edges (n_bins,), in positions; (n_bins,), per cent, NaN for an empty bin
     """
     distance = np.abs(pairs[:, 1] - pairs[:, 0])
     starts = 2 ** np.arange(int(n_positions - 1).bit_length())
     bins = np.searchsorted(starts, distance[distance > 0], side="right") - 1
     counts = np.bincount(bins, minlength=starts.size)
-    return starts, 100.0 * np.bincount(bins, wrong[distance > 0], starts.size) / np.where(counts == 0, np.nan, counts)
+    return starts, 100.0 * np.bincount(bins, misordered[distance > 0], starts.size) / np.where(counts == 0, np.nan, counts)
 
 
 def _of_many(key: str, title: str, value: float | None, n_all_pairs: int) -> Metric:
@@ -151,9 +151,9 @@ def alt_by_distance(results: Results) -> str:
     """Alternative text: error in the first and last bin of each table."""
     summaries = []
     for label, result in results.items():
-        starts, wrong = result.arrays["distances"], result.arrays["by_distance"]
-        defined = np.flatnonzero(~np.isnan(wrong))
-        ends = (f"{significant(wrong[index], 3)} % from distance {starts[index]}" for index in (defined[0], defined[-1]))
+        starts, error = result.arrays["distances"], result.arrays["by_distance"]
+        defined = np.flatnonzero(~np.isnan(error))
+        ends = (f"{significant(error[index], 3)} % from distance {starts[index]}" for index in (defined[0], defined[-1]))
         summaries.append(f"{label.title}: {' and '.join(ends)} on")
     return "Share of pairs told wrongly, as a line over their distance. " + "; ".join(summaries) + "."
 

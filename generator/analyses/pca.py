@@ -103,20 +103,20 @@ class Path:
 
 
 def _findings(path: Path, circles: bool, is_helix: bool) -> tuple[Finding, ...]:
-    held = f"three directions hold {rounded(100.0 * path.three, 0, 100.0)} % of what sets positions apart"
+    share_text = f"three directions hold {rounded(100.0 * path.three, 0, 100.0)} % of what sets positions apart"
     rests_on = ("turns", "steady", "evenness")
     if is_helix:
-        whole = path.three >= MANY
-        text = "The table is a helix" if whole else "The strongest directions show a helix"
-        text = f"{text}: {held}, and in these the positions go round {rounded(path.turns, 1)} times while they move on."
-        return (Finding(text, ("first_3", *rests_on, "onwards"), 1.0 if whole else 0.6, HELIX if whole else ""),)
+        dominates = path.three >= MANY
+        text = "The table is a helix" if dominates else "The strongest directions show a helix"
+        text = f"{text}: {share_text}, and in these the positions go round {rounded(path.turns, 1)} times while they move on."
+        return (Finding(text, ("first_3", *rests_on, "onwards"), 1.0 if dominates else 0.6, HELIX if dominates else ""),)
     if circles:
         text, weight = ("Positions run round a circle", 0.8) if path.two >= MANY else ("The strongest directions show a circle", 0.5)
         two = f"two directions, which hold {rounded(100.0 * path.two, 0, 100.0)} % of what sets positions apart, positions make {rounded(path.turns, 1)} turns"
         steady = f"{rounded(100.0 * path.steady, 0, 100.0)} % of the steps the same way"
         return (Finding(f"{text}: in {two}, {steady}.", ("first_2", *rests_on), weight),)
     if path.three >= MANY:
-        return (Finding(f"Of all directions that there are, {held}.", ("first_3",), 0.8),)
+        return (Finding(f"Of all directions that there are, {share_text}.", ("first_3",), 0.8),)
     return (
         Finding(
             f"The three strongest directions hold {rounded(100.0 * path.three, 0, 100.0)} % of what sets positions apart.",

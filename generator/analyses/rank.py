@@ -101,16 +101,18 @@ def _measures(prefix: str, suffix: str, values: Floats) -> tuple[Metric, ...]:
 def _of_rank(centred: Floats) -> tuple[Finding, ...]:
     if centred.size < NARROWEST:
         return ()
-    needed, most = components_for(centred, 0.9), centred.size
+    needed, n_possible = components_for(centred, 0.9), centred.size
     rests_on = ("centred_for_90", "most")
-    if needed <= FEW * most:
+    if needed <= FEW * n_possible:
         components = "component holds" if needed == 1 else "components hold"
-        text = f"{needed} of {most} possible {components} 90 % of the energy once the mean vector is taken off: the rank is far below the width."
+        text = f"{needed} of {n_possible} possible {components} 90 % of the energy once the mean vector is taken off: the rank is far below the width."
         return (Finding(text, rests_on, 0.85),)
-    if needed >= MANY * most:
-        text = f"It takes {needed} of {most} possible components to hold 90 % of the energy: the vectors spread over most directions."
+    if needed >= MANY * n_possible:
+        text = f"It takes {needed} of {n_possible} possible components to hold 90 % of the energy: the vectors spread over most directions."
         return (Finding(text, rests_on, 0.5),)
-    return (Finding(f"{needed} of {most} possible components hold 90 % of the energy once the mean vector is taken off.", rests_on, 0.2),)
+    return (
+        Finding(f"{needed} of {n_possible} possible components hold 90 % of the energy once the mean vector is taken off.", rests_on, 0.2),
+    )
 
 
 def _of_mean(in_mean: float) -> tuple[Finding, ...]:

@@ -150,8 +150,8 @@ def _of_norm(steps: Floats) -> tuple[Finding, ...]:
     ratio = float(np.exp(steps[index]))
     if 1.0 / STEP < ratio < STEP:
         return ()
-    how = f"grow {significant(ratio, 2)}-fold" if ratio > 1.0 else f"shrink to {rounded(100.0 * ratio, 0, 0.0, 100.0)} %"
-    return (Finding(f"Vectors {how} around position {index + 1}, by the medians of the {WINDOW} before it and from it on.", ("norm_at", "norm_step"), 0.6),)  # fmt: skip
+    change = f"grow {significant(ratio, 2)}-fold" if ratio > 1.0 else f"shrink to {rounded(100.0 * ratio, 0, 0.0, 100.0)} %"
+    return (Finding(f"Vectors {change} around position {index + 1}, by the medians of the {WINDOW} before it and from it on.", ("norm_at", "norm_step"), 0.6),)  # fmt: skip
 
 
 def draw(results: Results) -> "Figure":

@@ -30,19 +30,19 @@ def compute(subject: Subject[WindowBias]) -> Result:
     centred = values - values.mean(axis=(1, 2), keepdims=True)  # (n_heads, rows, columns)
     spreads = np.ptp(values, axis=(1, 2))
     highest = peaks(values)
-    near = sum(max(abs(down), abs(across)) <= 1 for down, across in highest)
+    n_near = sum(max(abs(down), abs(across)) <= 1 for down, across in highest)
     varying = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
     return Result(
         metrics=(
             Metric("spread", "Largest minus smallest bias of a head, mean of heads", float(spreads.mean()), "logit"),
             Metric("widest", "Largest minus smallest bias of the widest head", float(spreads.max()), "logit"),
-            Metric("near_heads", "Heads whose bias is largest at the patch itself or beside it", near / n_heads * 100.0, "%"),
+            Metric("near_heads", "Heads whose bias is largest at the patch itself or beside it", n_near / n_heads * 100.0, "%"),
             _mirrored("left_right", "Symmetry of left and right", varying, 2),
             _mirrored("up_down", "Symmetry of above and below", varying, 1),
             Metric("beyond", "Values beyond the colour limits", float(np.mean(np.abs(centred) > LIMIT)) * 100.0, "%"),
         ),
         arrays={"values": values, "centred": centred, "peaks": np.array(highest)},
-        findings=_findings(near, n_heads, len(varying)),
+        findings=_findings(n_near, n_heads, len(varying)),
     )
 
 
@@ -73,10 +73,10 @@ def _mirrored(key: str, title: str, varying: Floats, axis: int) -> Metric:
     return Metric(key, title, None, reason="every head has the same bias at all offsets")
 
 
-def _findings(near: int, n_heads: int, n_varying: int) -> tuple[Finding, ...]:
+def _findings(n_near: int, n_heads: int, n_varying: int) -> tuple[Finding, ...]:
     if not n_varying:
         return (Finding("Every head has the same bias at all offsets, so it tells no patch from another.", ("spread",), 0.9),)
-    return (Finding(f"{counted(near, n_heads, 'head', 'favour')} the patch itself or one beside it.", ("near_heads",), 0.4),)
+    return (Finding(f"{counted(n_near, n_heads, 'head', 'favour')} the patch itself or one beside it.", ("near_heads",), 0.4),)
 
 
 def draw(results: Results) -> "Figure":

@@ -60,7 +60,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _normalised(values: Floats, what: str) -> Floats:
-    """``values`` (n_rows, n_columns) in units of the largest, a factor that drops out of every measure here.
+    """``values`` (n_rows, n_columns) in units of the largest magnitude, a factor that drops out of every measure here.
 
     errors: NotApplicableError when they are not finite, are zero, or are too large
     """

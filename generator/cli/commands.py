@@ -157,8 +157,8 @@ def _checkpoint_at(source: str, pickle: bool) -> Checkpoint:
     is_path = Path(source).is_dir() or source.startswith((".", "/", "~"))
     key = next(candidate.key for candidate in evaluate.all_sources() if candidate.is_path == is_path)
     name, _, revision = (source, "", "") if is_path else source.partition("@")
-    place = str(list_file.expanded(name)) if is_path else name
-    return Checkpoint(list_file.slugify(name), key, name, place, name, revision or None, pickle=pickle)
+    path = str(list_file.expanded(name)) if is_path else name
+    return Checkpoint(list_file.slugify(name), key, name, path, name, revision or None, pickle=pickle)
 
 
 def _print_encodings(checkpoint: Checkpoint, encodings: list[Encoding[Any]]) -> None:

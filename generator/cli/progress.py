@@ -48,18 +48,19 @@ class Reporter:
             names = ", ".join(self.in_progress[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
             self.bar.update(self.task, completed=self.counts["finished"], description=names)
 
-    def close(self, counts: Mapping[str, int], place: Path) -> str:
+    def close(self, counts: Mapping[str, int], index: Path) -> str:
         """Log the summary: checkpoints by status, seconds, bytes over the network; the same as one line that ends the build."""
-        took, came = monotonic() - self.started, self.counts["received"] + received() - self.received_before
+        seconds, n_bytes = monotonic() - self.started, self.counts["received"] + received() - self.received_before
         unchanged = not self.counts["finished"]
-        named = {("built" if status == "ok" else status): count for status, count in counts.items()}
-        logged = {status.replace(" ", "_"): count for status, count in named.items()}
+        by_status = {("built" if status == "ok" else status): count for status, count in counts.items()}
+        logged = {status.replace(" ", "_"): count for status, count in by_status.items()}
         self._log(
-            "summary", {**logged, "stored": self.counts["stored"], "unchanged": unchanged, "seconds": round(took, 3), "received": came}
+            "summary",
+            {**logged, "stored": self.counts["stored"], "unchanged": unchanged, "seconds": round(seconds, 3), "received": n_bytes},
         )
         stored = "nothing has changed since the last build" if unchanged else f"{self.counts['stored']} from the store"
-        statuses = ", ".join(f"{count} {status}" for status, count in named.items())
-        return f"{statuses}: {place} ({stored}, {decimal(came)} read over the network, {took:.1f} s)"
+        statuses = ", ".join(f"{count} {status}" for status, count in by_status.items())
+        return f"{statuses}: {index} ({stored}, {decimal(n_bytes)} read over the network, {seconds:.1f} s)"
 
     def _log(self, event: str, fields: Mapping[str, Any]) -> None:
         if self.log is not None:

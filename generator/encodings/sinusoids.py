@@ -34,7 +34,7 @@ def shifted_layout(rows: Floats, first_row: int, tolerance: float) -> TableLayou
 
 
 def _standard(values: Floats) -> Floats:
-    """``values`` at mean 0 and variance 1, of the same shape."""
+    """``values`` (…,) at mean 0 and variance 1, of the same shape."""
     return np.asarray((values - values.mean()) / (values.std() or 1.0), dtype=np.float64)
 
 

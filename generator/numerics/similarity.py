@@ -30,9 +30,9 @@ def without_chance(gram: Floats) -> Floats | None:
     n = len(gram)
     if n < 4:
         return None
-    off = gram - np.diag(np.diagonal(gram))
-    sums = off.sum(axis=0) / (n - 2)
-    centred = off - sums[:, None] - sums[None, :] + off.sum() / ((n - 1) * (n - 2))
+    off_diagonal = gram - np.diag(np.diagonal(gram))
+    sums = off_diagonal.sum(axis=0) / (n - 2)
+    centred = off_diagonal - sums[:, None] - sums[None, :] + off_diagonal.sum() / ((n - 1) * (n - 2))
     np.fill_diagonal(centred, 0.0)
     norm = float(np.linalg.norm(centred))
     return np.asarray(centred / norm) if norm > FLAT * float(np.linalg.norm(gram)) else None
