@@ -45,7 +45,7 @@ class MetaFiles:
         self.tensors = {name: TensorInfo("model.safetensors", "F32", shape) for name, shape in shapes.items()}
 
     def tensor(self, name: str) -> Floats:
-        """Random values of the tensor's shape."""
+        """Random values of the shape of the tensor (…,)."""
         shape = self.tensors[name].shape
         if np.prod(shape, dtype=float) > MOST_VALUES:
             raise MemoryError(f"{name} of shape {shape}")

@@ -21,7 +21,7 @@ CLASSES = (
     ("window bias", re.compile(r"(Swin|Beit|Data2VecVision)\w*RelativePositionBias")),
     ("buckets", re.compile(r"^RelativePositionBias(1D|Horizontal|Vertical)|AudioRelativeAttentionBias|CpmAntSegmentPosition")),
 )  # fmt: skip
-# Patterns of parameter names, for classes without a telling name.
+# Patterns of parameter names, for classes with uninformative names.
 PARAMETERS = (
     ("buckets", re.compile(r"(^|\.)(relative_attention_bias|rel_pos_bias|rel_pos_[xy]_bias|rel_attn_embed)(\.weight)?$")),
     ("offset vectors", re.compile(r"(^|\.)(rel_embeddings|distance_embedding|pe_k|rel_pos_emb|relative_pos_embeddings)\.weight$")),

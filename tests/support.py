@@ -22,7 +22,7 @@ LABELS = (Label("First", "#3d7fd6"), Label("Second", "#d9772b"))
 
 @dataclass(frozen=True)
 class DictFiles:
-    """``contracts.Files`` from plain dicts: a config, arrays by tensor name, texts by file name."""
+    """``contracts.Files`` from plain dicts: a config, arrays (…,) by tensor name, texts by file name."""
 
     config: Json = field(default_factory=dict)
     arrays: Mapping[str, Array] = field(default_factory=dict)
@@ -35,9 +35,11 @@ class DictFiles:
         return {name: TensorInfo("dict", DTYPES[array.dtype], array.shape) for name, array in self.arrays.items()}
 
     def tensor(self, name: str) -> Floats:
+        """All values of a tensor (…,), in float64."""
         return self.arrays[name].astype(np.float64)
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
+        """Selected rows of a tensor: (len(indices), …), in float64."""
         return self.tensor(name)[list(indices)]
 
     def sha256(self, name: str) -> str:
@@ -74,7 +76,7 @@ def checkpoint(**options: Any) -> Checkpoint:
 
 
 def save_folder(folder: Path, config: Json, arrays: Mapping[str, Array] | None = None, texts: Mapping[str, str] | None = None) -> Path:
-    """``folder`` in the layout of the Hub, with weights if there are arrays."""
+    """``folder`` in the layout of the Hub, with weights if there are arrays (…,), by tensor name."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     if arrays is not None:

@@ -1,4 +1,4 @@
-"""Properties of every analysis, found by listing the package; none is named here."""
+"""Properties of every analysis of the package; none is named here."""
 
 import re
 from collections.abc import Callable

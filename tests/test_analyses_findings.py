@@ -179,6 +179,7 @@ def test_an_analysis_gives_exactly_these_findings(module: ModuleType, form: Form
 
 
 def layer(words: Floats, **more: Any) -> InputLayer:
+    """The input for a sentence of two tokens with the vectors ``words`` (2, d_model)."""
     sentence = Sentence(("one", "two"), (0, 1), (False, False), frozen(words))
     return InputLayer(sentence, sentence, "wte.weight", **more)
 

@@ -249,7 +249,7 @@ def test_patches_without_a_grid_are_positions() -> None:
 
 @pytest.mark.parametrize(("n", "steps", "chance"), [(128, 20, 52.7), (512, 20, 52.5), (16, 15, 56.25)])
 def test_the_share_of_falling_steps_that_chance_gives_a_table(n: int, steps: int, chance: float) -> None:
-    """The first step outwards always falls, half of the others do: by counting, and in random tables, as the pages say."""
+    """The first step outwards always falls, half of the others do: by counting, and in random tables, the value on the pages."""
     first, every = n - 1, sum(n - 1 - distance for distance in range(steps))
     assert 100.0 * (first + 0.5 * (every - first)) / every == pytest.approx(chance, abs=0.05)
     rng = np.random.default_rng(3)

@@ -13,20 +13,22 @@ rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(60, 20))
 
 
-def result_of(values: Floats) -> Result:
-    return norms.compute(subject(PositionTable(frozen(values))))
+def result_of(table: Floats) -> Result:
+    """The result for a table (n_positions, d_model)."""
+    return norms.compute(subject(PositionTable(frozen(table))))
 
 
 def values_of(result: Result) -> dict[str, float | None]:
     return {metric.key: metric.value for metric in result.metrics}
 
 
-def findings_of(values: Floats) -> list[Finding]:
-    return list(result_of(values).findings)
+def findings_of(table: Floats) -> list[Finding]:
+    """The findings on a table (n_positions, d_model)."""
+    return list(result_of(table).findings)
 
 
 def with_norms(*sizes: float, width: int = 4) -> Floats:
-    """Vectors of random directions with these norms: (len(sizes), width)."""
+    """Vectors of random directions with these norms: (n_positions, width)."""
     rows = np.random.default_rng(1).normal(size=(len(sizes), width))
     return np.asarray(np.array(sizes)[:, None] * rows / np.linalg.norm(rows, axis=1, keepdims=True))
 

@@ -28,6 +28,7 @@ each_table = pytest.mark.parametrize("name", ROWS)
 
 
 def table(values: Floats, grid: tuple[int, int] | None = None) -> PositionTable:
+    """A table (n_positions, d_model) as a form."""
     return PositionTable(frozen(values), grid=grid)
 
 
@@ -55,6 +56,7 @@ def test_predictions_equal_those_of_linear_regression_in_scikit_learn(name: str)
 
 
 def error_by_scikit_learn(rows: Floats, n_pairs: int, seed: int) -> float:
+    """Cross-validated share of misordered pairs for a table (n_positions, d_model)."""
     pairs = sample_pairs(len(rows), n_pairs, seed)
     features = np.hstack([rows[pairs[:, 0]], rows[pairs[:, 1]]])
     model = LogisticRegression(max_iter=1000)

@@ -1,4 +1,4 @@
-"""Seams of tables, against other code, tables with a known seam, and small cases by hand."""
+"""Seams of tables, against other code, tables with a given seam, and small cases by hand."""
 
 import numpy as np
 import pytest
@@ -15,16 +15,19 @@ rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(60, 200))
 
 
-def result_of(values: Floats) -> Result:
-    return seam.compute(subject(PositionTable(frozen(values))))
+def result_of(table: Floats) -> Result:
+    """The result for a table (n_positions, d_model)."""
+    return seam.compute(subject(PositionTable(frozen(table))))
 
 
-def values_of(values: Floats) -> dict[str, float | None]:
-    return {metric.key: metric.value for metric in result_of(values).metrics}
+def values_of(table: Floats) -> dict[str, float | None]:
+    """The metrics of a table (n_positions, d_model), by key."""
+    return {metric.key: metric.value for metric in result_of(table).metrics}
 
 
-def findings_of(values: Floats) -> list[Finding]:
-    return list(result_of(values).findings)
+def findings_of(table: Floats) -> list[Finding]:
+    """The findings on a table (n_positions, d_model)."""
+    return list(result_of(table).findings)
 
 
 def drifting(n_positions: int, cosine: float, width: int = 400, seed: int = 0) -> Floats:

@@ -1,4 +1,4 @@
-"""Positions against words: how the word matrix is read, and cases with known angles."""
+"""Positions against words: how the word matrix is read, and cases with given angles."""
 
 from dataclasses import replace
 
@@ -20,6 +20,7 @@ FALLING = np.eye(20) * 2.0 ** -np.arange(20.0)
 
 
 def result_of(positions: Floats, words: Floats) -> Result:
+    """The result for positions (n_positions, d_model) and words (n_words, d_model)."""
     return word_directions.compute(replace(subject(PositionTable(frozen(positions))), words=frozen(words)))
 
 

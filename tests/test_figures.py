@@ -53,7 +53,7 @@ def texts_and_boxes(figure: Figure) -> list[tuple[str, Bbox]]:
 
 
 def _drawn(tick: Tick) -> bool:
-    """Whether a tick lies within the limits; matplotlib keeps others without drawing them."""
+    """Whether a tick lies within the limits; matplotlib has others that it does not draw."""
     low, high = sorted(tick.axes.get_xlim() if isinstance(tick, XTick) else tick.axes.get_ylim())
     slack = 1e-9 * (high - low)
     return low - slack <= tick.get_loc() <= high + slack

@@ -87,7 +87,7 @@ def around(across: Floats, up: Floats) -> tuple[float, float, float]:
 
 
 def rank_correlation(values: Floats) -> float:
-    """Spearman's correlation of ``values`` (n,) with their index, within [−1, 1]; ties keep their order."""
+    """Spearman's correlation of ``values`` (n,) with their index, within [−1, 1]; ties are ranked in order."""
     ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
     return float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
 

@@ -51,7 +51,7 @@ def dots(n_points: int) -> str | None:
 
 
 def legend_below(figure: "Figure") -> None:
-    """Add one legend of all axes below them, in as many columns as fit; the figure grows by its rows, and the axes keep their height."""
+    """Add one legend of all axes below them, in as many columns as fit; the figure grows by its rows, not at the cost of the axes."""
     entries = [pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
     longest = max((len(name) for _, name in entries), default=0)
     columns = min(MOST_COLUMNS, max(1, int(WIDTH * POINTS / (HANDLE + CHARACTER * longest))), max(len(entries), 1))

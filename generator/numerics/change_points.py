@@ -67,7 +67,7 @@ def significant_breaks(depth: Floats, least: float, cutoff: float) -> Array:
 
 
 def seams(depth: Floats, significant: Array) -> list[tuple[int, int]]:
-    """First and last pair of each seam, strongest first, at least a window apart, at most ``MOST_SEAMS``.
+    """First and last pair of each seam, strongest first, at least a window between them, at most ``MOST_SEAMS``.
 
     A seam also takes in neighbouring pairs at least half as deep as its deepest one.
     depth: (n,); significant: (n,), bool, the pairs at which a seam may lie

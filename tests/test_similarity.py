@@ -13,7 +13,7 @@ TRIANGLE = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
 
 
 def cka(first: Floats, second: Floats) -> float:
-    """Centred kernel alignment of two tables."""
+    """Centred kernel alignment of two tables (n, any width)."""
     grams = centred_gram(first), centred_gram(second)
     assert grams[0] is not None
     assert grams[1] is not None
@@ -21,7 +21,7 @@ def cka(first: Floats, second: Floats) -> float:
 
 
 def unbiased(first: Floats, second: Floats) -> float:
-    """The unbiased estimate of it."""
+    """Its unbiased estimate, for two tables (n, any width)."""
     grams = [without_chance(gram) for table in (first, second) if (gram := centred_gram(table)) is not None]
     assert grams[0] is not None
     assert grams[1] is not None
@@ -29,19 +29,19 @@ def unbiased(first: Floats, second: Floats) -> float:
 
 
 def by_features(x: Floats, y: Floats) -> float:
-    """The definition as printed (Kornblith et al. 2019, section 3), by covariances of features instead of positions."""
+    """The definition as printed (Kornblith et al. 2019, section 3), by covariances of features (n, any width)."""
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     return float(np.linalg.norm(y.T @ x) ** 2 / (np.linalg.norm(x.T @ x) * np.linalg.norm(y.T @ y)))
 
 
 def hsic(k: Floats, l: Floats) -> float:  # noqa: E741 (the source's letters)
-    """tr(K H L H) / (n − 1)² with the centring matrix H (Gretton et al. 2005)."""
+    """tr(K H L H) / (n − 1)² with the centring matrix H (Gretton et al. 2005), for Gram matrices (n, n)."""
     h = np.eye(len(k)) - 1.0 / len(k)
     return float(np.trace(k @ h @ l @ h)) / (len(k) - 1) ** 2
 
 
 def hsic_1(k: Floats, l: Floats) -> float:  # noqa: E741
-    """Song et al. 2012 (JMLR 13), equation 5, as printed."""
+    """Song et al. 2012 (JMLR 13), equation 5, as printed, for Gram matrices (n, n)."""
     n, one = len(k), np.ones(len(k))
     k, l = k - np.diag(np.diagonal(k)), l - np.diag(np.diagonal(l))  # noqa: E741
     inner = np.trace(k @ l) + (one @ k @ one) * (one @ l @ one) / ((n - 1) * (n - 2)) - 2.0 / (n - 2) * (one @ k @ l @ one)
