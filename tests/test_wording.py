@@ -1,4 +1,4 @@
-"""Sentences about numbers, case by case."""
+"""Numbers and counts in sentences, case by case."""
 
 import ast
 import re
@@ -40,7 +40,9 @@ def test_a_count_agrees_with_its_noun_and_verb(count: int, total: int, text: str
 
 
 @pytest.mark.parametrize(("value", "digits", "limits", "text"), ROUNDED)
-def test_rounding_never_claims_a_limit_that_is_not_reached(value: float | None, digits: int, limits: tuple[float, ...], text: str) -> None:
+def test_rounding_never_reaches_a_limit_that_the_value_does_not(
+    value: float | None, digits: int, limits: tuple[float, ...], text: str
+) -> None:
     assert rounded(value, digits, *limits) == text
 
 
@@ -52,12 +54,12 @@ def test_a_number_with_its_sign(value: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(0.25, "0.250"), (-0.25, "−0.250"), (2.0004, "2"), (1024.0, "1,024"), (0.0, "0"), (0.1, "0.100")]
 )
-def test_a_fixed_number_of_digits_is_left_out_where_all_are_zero(value: float, text: str) -> None:
+def test_decimals_are_dropped_when_all_are_zero(value: float, text: str) -> None:
     assert fixed(value, 3) == text
 
 
 def _fixed_decimals(path: Path) -> Iterator[str]:
-    """The expressions that an f-string of this module shows with digits of its own choice."""
+    """Expressions in f-strings of a module that have their own number of digits."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if (
             isinstance(node, ast.FormattedValue)
@@ -68,8 +70,8 @@ def _fixed_decimals(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("room", ["analyses", "schemes", "contracts", "site/pages"])
-def test_numbers_for_readers_are_written_by_one_module(room: str) -> None:
-    assert [found for path in sorted((ROOT / "generator" / room).rglob("*.py")) for found in _fixed_decimals(path)] == []
+def test_only_one_module_formats_numbers_for_readers(room: str) -> None:
+    assert [expression for path in sorted((ROOT / "generator" / room).rglob("*.py")) for expression in _fixed_decimals(path)] == []
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_numbers_for_readers_are_written_by_one_module(room: str) -> None:
         (12.3, "about 12"),
     ],
 )
-def test_large_numbers_are_spoken(number: float, text: str) -> None:
+def test_large_numbers_are_written_in_words(number: float, text: str) -> None:
     assert in_words(number) == text
 
 

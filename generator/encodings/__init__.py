@@ -1,6 +1,6 @@
-"""The forms that a position encoding takes, and what each says about a pair of positions.
+"""The forms of position encodings, and the kernel of each: its value for every pair of positions.
 
-A form is a type: analyses state which ones they understand. How a checkpoint came by it (its scheme) is data elsewhere.
+A form is a type, and an analysis declares the forms that it handles. The scheme, how a checkpoint obtains its form, is data elsewhere.
 """
 
 from generator.encodings.none import NoEncoding

@@ -1,4 +1,4 @@
-"""The finding that a model is told nothing of position."""
+"""The absence of a position encoding."""
 
 from dataclasses import dataclass
 
@@ -9,12 +9,12 @@ from generator.numerics.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class NoEncoding:
-    """No position encoding at all: order comes from elsewhere, or not. ``why`` says how that is known."""
+    """No position encoding: order comes from elsewhere, or not at all. ``why`` gives the evidence."""
 
     why: str
     noun = "no encoding at all"
     reference = None
 
     def kernel(self, n_positions: int) -> Floats:
-        """All pairs alike: zeros (1, n, n)."""
+        """Zeros (1, n_positions, n_positions): all pairs of positions are equal."""
         return np.zeros((1, n_positions, n_positions))

@@ -1,4 +1,4 @@
-"""The layouts in which a stored table may hold a sinusoid."""
+"""Recognition of sinusoids in stored tables, in each of their layouts."""
 
 from typing import Literal
 
@@ -12,22 +12,29 @@ TableLayout = SinusoidLayout | Literal["columns first", "rows first", "shifted"]
 
 
 def layout(rows: Floats, first_row: int, grid: tuple[int, int] | None, tolerance: float) -> TableLayout | None:
-    """Which layout of the sinusoid ``rows`` (n_positions, d_model) equal, if any, counted from 0 or from ``first_row``."""
-    for each in LAYOUTS:
-        made = sinusoid(first_row + rows.shape[0], rows.shape[1], each)
+    """The layout of the sinusoid that ``rows`` hold, counted from 0 or from ``first_row``; None without a match.
+
+    rows: (n_positions, d_model); tolerance: largest absolute difference
+    """
+    for candidate in LAYOUTS:
+        expected = sinusoid(first_row + rows.shape[0], rows.shape[1], candidate)
         starts = {0, first_row}
-        if any(np.allclose(rows, made[start:][: len(rows)], rtol=0.0, atol=tolerance) for start in starts):
-            return each
+        if any(np.allclose(rows, expected[start:][: len(rows)], rtol=0.0, atol=tolerance) for start in starts):
+            return candidate
     return None if grid is None else _grid_layout(grid, rows, tolerance)
 
 
 def shifted_layout(rows: Floats, first_row: int, tolerance: float) -> TableLayout | None:
-    """As ``layout``, for the sinusoid by turns less its mean and scaled, as PatchTST stores it: compared at mean 0 and variance 1."""
-    made = sinusoid(first_row + rows.shape[0], rows.shape[1])[first_row:]
-    return "shifted" if np.allclose(_standard(rows), _standard(made), rtol=0.0, atol=tolerance) else None
+    """ "shifted" when ``rows`` are the interleaved sinusoid up to mean and scale, the way PatchTST stores it; else None.
+
+    rows: (n_positions, d_model); tolerance: largest absolute difference at mean 0 and variance 1
+    """
+    expected = sinusoid(first_row + rows.shape[0], rows.shape[1])[first_row:]
+    return "shifted" if np.allclose(_standard(rows), _standard(expected), rtol=0.0, atol=tolerance) else None
 
 
 def _standard(values: Floats) -> Floats:
+    """``values`` (…,) at mean 0 and variance 1, of the same shape."""
     return np.asarray((values - values.mean()) / (values.std() or 1.0), dtype=np.float64)
 
 

@@ -9,9 +9,9 @@ from generator.numerics.arrays import Array, Floats
 
 @dataclass(frozen=True, eq=False)
 class WindowBias:
-    """A number for each head and offset (rows, columns), added to the attention logit within a window of patches.
+    """A bias per head and offset (rows, columns), added to the attention logit within a window of patches.
 
-    values: (n_heads, 2·rows − 1, 2·columns − 1), key minus query, the offset (0, 0) in the middle
+    values: (n_heads, 2·rows − 1, 2·columns − 1), logits, key minus query, with the offset (0, 0) in the middle
     """
 
     values: Floats
@@ -20,11 +20,14 @@ class WindowBias:
 
     @property
     def window(self) -> tuple[int, int]:
-        """Rows and columns of patches."""
+        """Rows and columns of the window, in patches."""
         return (self.values.shape[1] + 1) // 2, (self.values.shape[2] + 1) // 2
 
     def kernel(self, n_positions: int) -> Floats:
-        """The bias as a matrix of patches in reading order, query by key: (n_heads, n, n), n limited to the window."""
+        """The bias as a matrix, query by key, patches in reading order, in logits.
+
+        returns: (n_heads, n, n), n limited to the patches of the window
+        """
         rows, columns = self.window
         patch = np.arange(min(n_positions, rows * columns))
         down, across = _offsets(patch // columns) + rows - 1, _offsets(patch % columns) + columns - 1
@@ -32,4 +35,5 @@ class WindowBias:
 
 
 def _offsets(index: Array) -> Array:
+    """Key index minus query index: (n, n), from index (n,)."""
     return np.asarray(index[None, :] - index[:, None])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.numerics.arrays import Array, Floats, to_own_range
+from generator.numerics.arrays import Array, Floats, min_max_scaled
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 STEPS = 4094  # Two characters tell 4,096 levels apart: 0 to 4,094, and one for what is not defined.
@@ -46,7 +46,7 @@ def pack(values: Floats) -> dict[str, Any]:
     Each level is two characters; what is not defined has the last. low and high are None where nothing is defined.
     """
     flat = np.where(np.isfinite(values), values, np.nan).ravel()
-    own = to_own_range(flat)
+    own = min_max_scaled(flat)
     known = ~np.isnan(flat)
     levels = np.full(flat.size, STEPS + 1)
     levels[known] = 0 if own is None else np.rint(own[known] * STEPS)
