@@ -343,8 +343,8 @@ def test_the_hidden_command_writes_the_schema(tmp_path: Path, monkeypatch: pytes
 
 def test_inspecting_a_folder_needs_none_of_the_heavy_libraries() -> None:
     code = (
-        "import sys; from generator.pipeline import evaluate; from generator.checkpoints.files.torch_pickle import open_folder; from pathlib import Path; "
-        "evaluate.find(open_folder(Path('references/llama-3.1-8b'), 'x', False)); "
+        "import sys; from generator.pipeline import evaluate; from generator.checkpoints.files.reader import FolderFiles; from pathlib import Path; "
+        "evaluate.find(FolderFiles(Path('references/llama-3.1-8b'), 'x')); "
         "print({'torch', 'transformers', 'matplotlib', 'sklearn'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

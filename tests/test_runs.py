@@ -158,7 +158,7 @@ def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
     """A pickle is loaded whole."""
     limits = local_pool.Limits()
     assert limits.seconds > retries.LATEST
-    assert limits.memory >= 2 * repository.MOST_PICKLE_BYTES
+    assert limits.memory >= 2 * repository.MOST_FILE_BYTES
 
 
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:

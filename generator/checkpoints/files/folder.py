@@ -18,6 +18,9 @@ class Folder:
         blobs = folder.resolve().parent.parent / "blobs"
         self.homes = (folder.resolve(), blobs, *(() if cache is None else (cache.resolve(),)))
 
+    def names(self) -> tuple[str, ...]:
+        return tuple(path.name for path in self.folder.iterdir() if path.exists())
+
     def has(self, name: str) -> bool:
         return (self.folder / name).exists()
 

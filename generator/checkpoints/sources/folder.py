@@ -4,12 +4,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from generator.checkpoints.files.torch_pickle import open_folder
+from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import Checkpoint, Files, Source
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 (a folder is never out of reach)
-    return open_folder(Path(checkpoint.place), checkpoint.id, checkpoint.pickle)
+    return FolderFiles(Path(checkpoint.place), checkpoint.id, checkpoint.pickle)
 
 
 def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:
