@@ -81,7 +81,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
 def inspect(
     source: Annotated[str, typer.Argument(help="A folder in the Hub's layout, or a Hub id (owner/name, or owner/name@revision).")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")] = False,
-    pickle: Annotated[bool, typer.Option("--pickle", help="Open pytorch_model.bin, with torch's weights_only.")] = False,
+    pickle: Annotated[bool, typer.Option("--pickle", help="Open weights that are a pickle, with torch's weights_only.")] = False,
 ) -> None:
     """Show how one checkpoint tells position, without building anything."""
     with _reporting_errors():

@@ -82,7 +82,7 @@ class Files(Protocol):
         """Hex digest of a tensor's bytes as stored."""
 
     def read(self, name: str) -> bytes | None:
-        """A small file beside config.json, or None."""
+        """A small file beside config.json or within the weights, or None."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from generator.numerics.arrays import Floats
 class Storage(Protocol):
     """Where the files of one checkpoint lie. Errors: RowError for what cannot be read, NotReachedError where nobody answers."""
 
-    def names(self) -> Collection[str]:
-        """The files that there are, those in folders below left out."""
+    def matching(self, pattern: str) -> list[str]:
+        """The names of files that fit a pattern, as of a shell, sorted; one with a / is of a file in a folder below."""
 
     def has(self, name: str) -> bool:
         """Whether there is such a file."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import filter as matching
 
 from generator.checkpoints.files import formats
 from generator.contracts import FileFormat, Storage, StoredTensor, WeightsFile, discovery
@@ -53,8 +52,13 @@ def is_complete(storage: Storage, where: str) -> bool:
     return all(map(storage.has, held.format.files(held.file))) and (storage.has("config.json") or "config.json" in held.texts())
 
 
+def files(storage: Storage, where: str) -> set[str]:
+    """The names of all files of weights, in whichever format."""
+    return {name for held in _held(storage, where) for name in held.format.files(held.file)}
+
+
 def _held(storage: Storage, where: str) -> Iterator[Weights]:
     for known in all_formats():
-        names = (name for pattern in known.names for name in sorted(matching(storage.names(), pattern)))
+        names = (name for pattern in known.names for name in storage.matching(pattern))
         if (name := next(names, None)) is not None:
             yield Weights(known, WeightsFile(storage, name, where))

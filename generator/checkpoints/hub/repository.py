@@ -1,6 +1,7 @@
 """A repository of the Hub at one commit, as the storage of a checkpoint: what is asked for is fetched once and kept in the Hub's cache."""
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 
@@ -19,17 +20,17 @@ class Repository:
     """Its files: those that the Hub's cache holds are read there; of the others what is asked for is fetched, by range where it can be long."""
 
     def __init__(self, place: str, listed: Listing, row: str, offline: bool, patience: Patience) -> None:
-        self.place, self.commit, self.listed, self.row = place, listed.commit, frozenset(listed.names), row
+        self.place, self.commit, self.names, self.row = place, listed.commit, frozenset(listed.names), row
         self.offline, self.patience = offline, patience
         self.kept = blob_cache(place, listed.commit)
         self.cached = downloaded(place, listed.commit, row)
         self.not_kept: dict[str, bytes] = {}  # What a disk that takes nothing leaves to this object.
 
-    def names(self) -> frozenset[str]:
-        return frozenset(name for name in self.listed if "/" not in name)
+    def matching(self, pattern: str) -> list[str]:
+        return sorted(name for name in self.names if name.count("/") == pattern.count("/") and fnmatchcase(name, pattern))
 
     def has(self, name: str) -> bool:
-        return name in self.listed
+        return name in self.names
 
     def size(self, name: str) -> int:
         return self.cached.size(name) if self.cached.has(name) else self._opening(name).total

@@ -8,8 +8,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from generator.cache.blobs import BlobCache
+from generator.checkpoints.files import weights
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.weights import is_complete
 from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.responses import PassingError
 from generator.checkpoints.hub.retries import Patience
@@ -139,6 +139,6 @@ def downloaded(place: str, revision: str, where: str) -> Folder:
 def _cached(place: str, revision: str) -> Listing | None:
     """What the client's own cache holds of a revision; None where that lacks config.json or some of the weights, which may lie at the Hub."""
     found = downloaded(place, revision, place)
-    if not found.folder.is_dir() or not is_complete(found, place):
+    if not found.folder.is_dir() or not weights.is_complete(found, place):
         return None
-    return Listing(found.folder.name, found.names())
+    return Listing(found.folder.name, tuple(sorted({*found.matching("*"), *weights.files(found, place)})))
