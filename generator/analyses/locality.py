@@ -60,7 +60,7 @@ def heads(form: OffsetBias | WindowBias) -> Iterator[Floats]:
 
 def columns_of(form: OffsetBias | WindowBias) -> int:
     """How many patches a row has; positions of a sequence all lie in one."""
-    return form.window[1] if isinstance(form, WindowBias) else POSITIONS
+    return form.grid[1] if isinstance(form, WindowBias) else POSITIONS
 
 
 def _both_sides(even: list[float | None]) -> Floats | None:

@@ -156,7 +156,7 @@ class Encoding(Generic[FormT_co]):
     @property
     def is_of_words(self) -> bool:
         """Whether its positions are those of words; those of patches or sounds are told by the part or lie on a grid."""
-        return getattr(self.form, "grid", None) is None and not self.part.startswith(("vision", "audio"))
+        return self.form.grid is None and not self.part.startswith(("vision", "audio"))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from generator.encodings.form import Form
 from generator.numerics.arrays import Floats, cosine_matrix
 
 
@@ -15,8 +16,12 @@ def by_offset(values: Floats, offsets: Floats, n_positions: int) -> Floats:
     return np.asarray(values[:, column])
 
 
+def _farthest(offsets: Floats) -> int:
+    return int(np.max(np.abs(offsets)))
+
+
 @dataclass(frozen=True, eq=False)
-class OffsetBias:
+class OffsetBias(Form):
     """A number for each head and signed offset (key minus query), added to the attention logit.
 
     values: (n_heads, n_offsets); offsets: (n_offsets,) consecutive integers
@@ -28,17 +33,28 @@ class OffsetBias:
     causal: bool
     beyond: Literal["constant", "linear"]
     noun = "a bias"
-    reference = None
+    quantity = "bias, in logits"
+    grid = reference = None
+    is_symmetric = False
+    depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.values
+
+    @property
+    def extent(self) -> int:
+        return _farthest(self.offsets) + 1
 
     def kernel(self, n_positions: int) -> Floats:
         """The bias as a matrix, query by key: (n_heads, n, n); NaN where a causal model cannot look."""
-        n = min(n_positions, int(np.max(np.abs(self.offsets))) + 1)
+        n = min(n_positions, self.extent)
         matrices = by_offset(self.values, self.offsets, n)
         return np.where(self.causal & np.triu(np.ones((n, n), dtype=bool), 1), np.nan, matrices)  # (n_heads, n, n)
 
 
 @dataclass(frozen=True, eq=False)
-class RelativeTable:
+class RelativeTable(Form):
     """A learned vector for each signed offset (key minus query), multiplied with queries or keys inside the attention.
 
     vectors: (n_offsets, width); offsets: (n_offsets,) consecutive integers, beyond which the end vectors hold
@@ -47,7 +63,18 @@ class RelativeTable:
     vectors: Floats
     offsets: Floats
     noun = "a vector for each offset"
-    reference = None
+    quantity = "cosine with the vector of offset 0"
+    grid = reference = None
+    is_symmetric = False
+    depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.vectors
+
+    @property
+    def extent(self) -> int:
+        return _farthest(self.offsets) + 1
 
     @property
     def similarity(self) -> Floats:
@@ -61,7 +88,7 @@ class RelativeTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Convolution:
+class Convolution(Form):
     """Weights of a convolution over the sequence, whose output is added to the input.
 
     weights: (n_channels, n_channels_of_group, width); offsets: (width,) of the weights, in positions
@@ -70,7 +97,14 @@ class Convolution:
     weights: Floats
     offsets: Floats
     noun = "a convolution"
-    reference = None
+    quantity = "norm of the weights"
+    grid = extent = reference = None
+    is_symmetric = False
+    depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.weights
 
     @property
     def strength(self) -> Floats:

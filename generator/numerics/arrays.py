@@ -189,3 +189,9 @@ def to_own_range(values: Floats) -> Floats | None:
 def on_own_ranges(heads: Floats) -> list[Floats]:
     """Each of ``heads`` (n_heads, n, n) moved and scaled to its own range; those in which all is alike are left out."""
     return [own for head in heads if (own := to_own_range(head)) is not None]
+
+
+def centred_slice(count: int, most: int) -> slice:
+    """The middle of ``count`` places, ``most`` of them at most."""
+    shown = min(count, most)
+    return slice((count - shown) // 2, (count - shown) // 2 + shown)

@@ -27,7 +27,7 @@ from generator.contracts import (
     discovery,
 )
 from generator.contracts.by_itself import compute_alone
-from generator.encodings import Form, Rotation
+from generator.encodings import Form
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures.panels import thumbnail
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
@@ -141,8 +141,7 @@ def _read(subject: Subject[Form], label: Label) -> Reading:
             name = f"{analysis.key}-{spec.key}"
             drawings[name], alts[name] = svg(spec.draw, shown), spec.alt(shown)
     picture = svg(thumbnail, subject.encoding.form.kernel(THUMBNAIL).mean(axis=0))
-    form = subject.encoding.form
-    encoding = replace(subject.encoding, form=form.settled if isinstance(form, Rotation) else form)
+    encoding = replace(subject.encoding, form=subject.encoding.form.settled)
     return Reading(encoding, label, results, drawings, alts, picture)
 
 
