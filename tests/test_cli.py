@@ -23,7 +23,7 @@ from typer.testing import CliRunner, Result
 from generator.cli.commands import app
 from generator.cli.progress import STAGES, telling
 from generator.cli.terminal import Terminal
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, local_pool
 from generator.pipeline.jobs import Event, Stage
 from tests.built import ROOT, contents
 from tests.hub_server import Repository, run, serving
@@ -168,6 +168,12 @@ def test_on_a_terminal_the_bar_tells_the_stages_that_follow() -> None:
 def test_the_readme_names_no_command_that_does_not_exist() -> None:
     named = re.findall(r"python -m generator ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert set(named) <= set(COMMANDS)
+
+
+def test_the_help_of_build_names_the_limits_of_a_checkpoint() -> None:
+    limits = local_pool.Limits()
+    [jobs] = [option.help for option in COMMANDS["build"].params if option.name == "jobs"]
+    assert f"{limits.seconds:g} seconds and {limits.memory / 2**30:g} GiB" in jobs
 
 
 def test_without_a_command_there_is_help() -> None:

@@ -25,6 +25,8 @@ from generator.site import data_files, write
 
 SCHEMA = builds.ROOT / "checkpoints.schema.json"
 OK, FAILED, REFUSED = 0, 1, 2
+LIMITS = local_pool.Limits()
+LIMITED = f"{LIMITS.seconds:g} seconds and {LIMITS.memory / 2**30:g} GiB of memory"
 WATCHED = (builds.ROOT / "generator", builds.TEMPLATES, builds.SITE_SRC, builds.MKDOCS)  # What a site depends on beside its checkpoints.
 
 app = typer.Typer(help="Position Atlas: how transformer checkpoints tell position, as a site.", no_args_is_help=True, add_completion=False)
@@ -55,7 +57,7 @@ def _reporting_errors(standing: str = "") -> Iterator[None]:
 def build(  # noqa: PLR0913, PLR0917 (one for each option)
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
-    jobs: Annotated[int, typer.Option(min=1, help="Checkpoints worked on at once.")] = local_pool.CORES,
+    jobs: Annotated[int, typer.Option(min=1, help=f"Checkpoints worked on at once, each within {LIMITED}.")] = local_pool.CORES,
     offline: Annotated[bool, typer.Option("--offline", help="Ask no server; use what is cached.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for checkpoints that were not reached.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Build all anew, even what has not changed.")] = False,
@@ -147,7 +149,7 @@ def _free(port: int) -> None:
 
 
 def _elsewhere(address: str) -> Callable[[int], AbstractContextManager[worker.Workers]]:
-    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=local_pool.Limits().seconds)
+    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=LIMITS.seconds)
 
 
 def _named(source: str, pickle: bool) -> Checkpoint:
