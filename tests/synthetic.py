@@ -65,6 +65,7 @@ def write_folder(folder: Path, contents: Contents) -> Path:
     """``folder`` with these files."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     return folder
 

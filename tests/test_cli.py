@@ -23,7 +23,7 @@ from typer.testing import CliRunner, Result
 from generator.cli.commands import app
 from generator.cli.progress import STAGES, reporting
 from generator.cli.terminal import Terminal
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, local_pool
 from generator.pipeline.jobs import Event, Stage
 from tests.built import ROOT, contents
 from tests.hub_server import Repository, run, serving
@@ -168,6 +168,12 @@ def test_the_bar_shows_the_stages() -> None:
 def test_the_readme_names_no_command_that_does_not_exist() -> None:
     commands = re.findall(r"python -m generator ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert set(commands) <= set(COMMANDS)
+
+
+def test_the_help_of_build_names_the_limits_of_a_checkpoint() -> None:
+    limits = local_pool.Limits()
+    [jobs] = [option.help for option in COMMANDS["build"].params if option.name == "jobs"]
+    assert f"{limits.seconds:g} seconds and {limits.memory / 2**30:g} GiB" in jobs
 
 
 def test_without_a_command_help_is_printed() -> None:
@@ -345,8 +351,8 @@ def test_the_hidden_command_writes_the_schema(tmp_path: Path, monkeypatch: pytes
 
 def test_inspecting_a_folder_imports_no_heavy_library() -> None:
     code = (
-        "import sys; from generator.pipeline import evaluate; from generator.checkpoints.files.torch_pickle import open_folder; from pathlib import Path; "
-        "evaluate.find(open_folder(Path('references/llama-3.1-8b'), 'x', False)); "
+        "import sys; from generator.pipeline import evaluate; from generator.checkpoints.files.reader import FolderFiles; from pathlib import Path; "
+        "evaluate.find(FolderFiles(Path('references/llama-3.1-8b'), 'x')); "
         "print({'torch', 'transformers', 'matplotlib', 'sklearn'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -3,6 +3,7 @@
 import ast
 import pickle
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -15,11 +16,18 @@ from jinja2 import nodes
 import generator
 from generator import analyses, schemes
 from generator.checkpoints import sources
-from generator.contracts import Analysis, PageKind, Scheme, Source, discovery
+from generator.checkpoints.files import formats
+from generator.contracts import Analysis, FileFormat, PageKind, Scheme, Source, discovery
 from generator.site import pages
 from generator.site.render import environment_of
 
-KINDS: tuple[tuple[ModuleType, type[Any]], ...] = ((schemes, Scheme), (analyses, Analysis), (sources, Source), (pages, PageKind))
+KINDS: tuple[tuple[ModuleType, type[Any]], ...] = (
+    (schemes, Scheme),
+    (analyses, Analysis),
+    (sources, Source),
+    (formats, FileFormat),
+    (pages, PageKind),
+)
 ALL = [(package, record) for package, kind in KINDS for record in discovery.load(package, kind)]
 KEYS = {record.key: f"{package.__name__}.{record.key}" for package, record in ALL}
 MACROS = {schemes: {"where", "explain"}, analyses: {"method"}}
@@ -95,6 +103,13 @@ def test_every_exemption_is_still_needed() -> None:
     assert set(ORDINARY) <= {(name_of(module), text) for module in MODULES for _, text in foreign(module)}
 
 
+@pytest.mark.parametrize("module", [module for module in MODULES if not name_of(module).startswith(formats.__name__)], ids=name_of)
+def test_only_file_formats_name_the_files_of_weights(module: Path) -> None:
+    patterns = [pattern for known in discovery.load(formats, FileFormat) for pattern in known.names]
+    words = [(line, word.strip(".,;:`'()")) for line, text in literals(module) for word in text.split()]
+    assert [(line, word) for line, word in words if any(fnmatch(word, pattern) for pattern in patterns)] == []
+
+
 @each_with_prose
 def test_an_extension_has_its_prose(package: ModuleType, record: Any) -> None:
     folder = package.__name__.rpartition(".")[2]
@@ -124,7 +139,7 @@ def test_what_an_extension_draws_and_must_give_again_can_be_made_in_another_proc
     assert pickle.dumps([*drawn, record.published])
 
 
-@pytest.mark.parametrize("package", MACROS, ids=lambda package: package.__name__)
+@pytest.mark.parametrize("package", [*MACROS, formats], ids=lambda package: package.__name__)
 def test_extensions_stand_in_an_order_without_ties(package: ModuleType) -> None:
     orders = [record.order for other, record in ALL if other is package]
     assert all(first < second for first, second in pairwise(orders))

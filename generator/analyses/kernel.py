@@ -6,7 +6,7 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
-from generator.encodings.kernels import Kernel, kernel_of, numbers_of
+from generator.encodings.kernels import Kernel, kernel_of
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, Line, legend_below, mark_beyond, with_line_styles
 from generator.figures.panels import Panel, image_panels, panels
@@ -45,7 +45,7 @@ def compute(subject: Subject[Shaped]) -> Result:
     errors: NotApplicableError when the form is not finite, is constant, or covers fewer than ``FEWEST`` positions in a line
     """
     form = subject.encoding.form
-    finite(numbers_of(form), "the encoding")
+    finite(form.numbers, "the encoding")
     kernel = kernel_of(form, POSITIONS, SIDE, of_patches=subject.encoding.part.startswith("vision"))
     if kernel.longest < FEWEST:
         raise NotApplicableError(f"it speaks of {kernel.longest} positions in a line, and a profile takes at least {FEWEST}")
@@ -97,7 +97,7 @@ def _mean(key: str, title: str, values: list[float], reason: str, unit: str = ""
 
 def _symmetry(form: Shaped, heads: Floats) -> Metric:
     key, title = "symmetry", "Symmetry of before and after"
-    if isinstance(form, PositionTable | Rotation):
+    if form.is_symmetric:
         return Metric(key, title, None, reason="both directions are alike by construction")
     if np.isnan(heads).any():
         return Metric(key, title, None, reason="it has one side only")

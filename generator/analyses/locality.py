@@ -68,7 +68,7 @@ def heads(form: OffsetBias | WindowBias) -> Iterator[Floats]:
 
 def columns_of(form: OffsetBias | WindowBias) -> int:
     """Patches per row of the window; for a sequence, all positions form one row."""
-    return form.window[1] if isinstance(form, WindowBias) else POSITIONS
+    return form.grid[1] if isinstance(form, WindowBias) else POSITIONS
 
 
 def _both_sides(even: list[float | None]) -> Floats | None:

@@ -26,6 +26,8 @@ from generator.site import data_files, write
 
 SCHEMA = builds.ROOT / "checkpoints.schema.json"
 OK, FAILED, REFUSED = 0, 1, 2
+LIMITS = local_pool.Limits()
+LIMITED = f"{LIMITS.seconds:g} seconds and {LIMITS.memory / 2**30:g} GiB of memory"
 WATCHED = (builds.ROOT / "generator", builds.TEMPLATES, builds.SITE_SRC, builds.MKDOCS)  # Inputs of a site other than its checkpoints.
 
 app = typer.Typer(help="Position Atlas: how transformer checkpoints tell position, as a site.", no_args_is_help=True, add_completion=False)
@@ -56,7 +58,7 @@ def _reporting_errors(consequence: str = "") -> Iterator[None]:
 def build(  # noqa: PLR0913, PLR0917 (one for each option)
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
-    jobs: Annotated[int, typer.Option(min=1, help="Checkpoints worked on at once.")] = local_pool.CORES,
+    jobs: Annotated[int, typer.Option(min=1, help=f"Checkpoints worked on at once, each within {LIMITED}.")] = local_pool.CORES,
     offline: Annotated[bool, typer.Option("--offline", help="Ask no server; use what is cached.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for checkpoints that were not reached.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Build all anew, even what has not changed.")] = False,
@@ -82,7 +84,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
 def inspect(
     source: Annotated[str, typer.Argument(help="A folder in the Hub's layout, or a Hub id (owner/name, or owner/name@revision).")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")] = False,
-    pickle: Annotated[bool, typer.Option("--pickle", help="Open pytorch_model.bin, with torch's weights_only.")] = False,
+    pickle: Annotated[bool, typer.Option("--pickle", help="Open weights that are a pickle, with torch's weights_only.")] = False,
 ) -> None:
     """Show how one checkpoint encodes position, without building anything."""
     with _reporting_errors():
@@ -150,7 +152,7 @@ def _require_free(port: int) -> None:
 
 def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Executor]]:
     """A factory of workers on the dask.distributed scheduler at ``address``."""
-    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=local_pool.Limits().seconds)
+    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=LIMITS.seconds)
 
 
 def _checkpoint_at(source: str, pickle: bool) -> Checkpoint:

@@ -16,6 +16,7 @@ from generator.contracts.checkpoints import (
     Source,
     TensorInfo,
 )
+from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
 from generator.contracts.outcomes import STATUSES, Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
 from generator.contracts.published_record import Published
 from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
@@ -33,6 +34,7 @@ __all__ = [
     "Fact",
     "Figure",
     "FigureSpec",
+    "FileFormat",
     "Files",
     "Finding",
     "InputLayer",
@@ -57,7 +59,10 @@ __all__ = [
     "Sentence",
     "Source",
     "Status",
+    "Storage",
+    "StoredTensor",
     "Subject",
     "TensorInfo",
     "Tree",
+    "WeightsFile",
 ]

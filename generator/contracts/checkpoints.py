@@ -82,7 +82,7 @@ class Files(Protocol):
         """Hex digest of a tensor's bytes as stored."""
 
     def read(self, name: str) -> bytes | None:
-        """A small file beside config.json, or None."""
+        """A small file beside config.json or within the weights, or None."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Encoding(Generic[FormT_co]):
     @property
     def is_of_words(self) -> bool:
         """Whether its positions are those of words; those of patches or sounds are told by the part or lie on a grid."""
-        return getattr(self.form, "grid", None) is None and not self.part.startswith(("vision", "audio"))
+        return self.form.grid is None and not self.part.startswith(("vision", "audio"))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from generator.encodings.form import Form
 from generator.numerics.arrays import Floats, cosine_matrix
 
 
@@ -19,8 +20,12 @@ def by_offset(values: Floats, offsets: Floats, n_positions: int) -> Floats:
     return np.asarray(values[:, column])
 
 
+def _farthest(offsets: Floats) -> int:
+    return int(np.max(np.abs(offsets)))
+
+
 @dataclass(frozen=True, eq=False)
-class OffsetBias:
+class OffsetBias(Form):
     """A bias per head and signed offset (key minus query), added to the attention logit.
 
     values: (n_heads, n_offsets), logits; offsets: (n_offsets,) consecutive integers, in positions
@@ -32,20 +37,31 @@ class OffsetBias:
     causal: bool
     beyond: Literal["constant", "linear"]
     noun = "a bias"
-    reference = None
+    quantity = "bias, in logits"
+    grid = reference = None
+    is_symmetric = False
+    depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.values
+
+    @property
+    def extent(self) -> int:
+        return _farthest(self.offsets) + 1
 
     def kernel(self, n_positions: int) -> Floats:
         """The bias as a matrix, query by key, in logits; NaN for keys that a causal mask hides.
 
         returns: (n_heads, n, n), n limited to the distances in ``offsets``
         """
-        n = min(n_positions, int(np.max(np.abs(self.offsets))) + 1)
+        n = min(n_positions, self.extent)
         matrices = by_offset(self.values, self.offsets, n)
         return np.where(self.causal & np.triu(np.ones((n, n), dtype=bool), 1), np.nan, matrices)  # (n_heads, n, n)
 
 
 @dataclass(frozen=True, eq=False)
-class RelativeTable:
+class RelativeTable(Form):
     """A learned vector per signed offset (key minus query), multiplied with queries or keys inside attention.
 
     vectors: (n_offsets, width); offsets: (n_offsets,) consecutive integers, in positions; the end vectors extend beyond them
@@ -54,7 +70,18 @@ class RelativeTable:
     vectors: Floats
     offsets: Floats
     noun = "a vector for each offset"
-    reference = None
+    quantity = "cosine with the vector of offset 0"
+    grid = reference = None
+    is_symmetric = False
+    depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.vectors
+
+    @property
+    def extent(self) -> int:
+        return _farthest(self.offsets) + 1
 
     @property
     def similarity(self) -> Floats:
@@ -71,7 +98,7 @@ class RelativeTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Convolution:
+class Convolution(Form):
     """Weights of a convolution over the sequence, whose output is added to the input.
 
     weights: (n_channels, n_channels_per_group, width); offsets: (width,), in positions
@@ -80,7 +107,14 @@ class Convolution:
     weights: Floats
     offsets: Floats
     noun = "a convolution"
-    reference = None
+    quantity = "norm of the weights"
+    grid = extent = reference = None
+    is_symmetric = False
+    depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.weights
 
     @property
     def strength(self) -> Floats:

@@ -7,12 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
+from generator.encodings.form import Form
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Rotation:
+class Rotation(Form):
     """Rotation of pairs of query and key components by an angle proportional to position (Su et al. 2021, arXiv 2104.09864).
 
     rotary_dim of the head_dim components of each head are rotated; scaling: the checkpoint's parameters of a rescaling rule
@@ -30,7 +31,17 @@ class Rotation:
     window: int | None = None
     rescaled: tuple[Floats, float] | None = None
     noun = "a rotation"
-    reference = None
+    quantity = "mean cosine of the angles"
+    grid = reference = None
+    is_symmetric = depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.frequencies
+
+    @property
+    def extent(self) -> int:
+        return self.n_positions
 
     @property
     def reach(self) -> int:

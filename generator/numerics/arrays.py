@@ -215,3 +215,9 @@ def min_max_scaled(values: Floats) -> Floats | None:
 def min_max_scaled_heads(heads: Floats) -> list[Floats]:
     """Heads (n_heads, n, n) scaled one by one to [0, 1]: a list of (n, n), without constant heads."""
     return [scaled for head in heads if (scaled := min_max_scaled(head)) is not None]
+
+
+def centred_slice(count: int, most: int) -> slice:
+    """The middle ``most`` of ``count`` indices, or all of them where there are no more."""
+    shown = min(count, most)
+    return slice((count - shown) // 2, (count - shown) // 2 + shown)

@@ -27,7 +27,7 @@ from generator.contracts import (
     discovery,
 )
 from generator.contracts.by_itself import compute_alone
-from generator.encodings import Form, Rotation
+from generator.encodings import Form
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures.panels import thumbnail
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
@@ -148,8 +148,7 @@ def _read(subject: Subject[Form], label: Label) -> Reading:
             drawings[name], alts[name] = svg(spec.draw, shown), spec.alt(shown)
     form = subject.encoding.form
     drawings["thumbnail"] = svg(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
-    encoding = replace(subject.encoding, form=form.settled if isinstance(form, Rotation) else form)
-    return Reading.of(encoding, label, results, drawings, alts)
+    return Reading.of(replace(subject.encoding, form=form.settled), label, results, drawings, alts)
 
 
 def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
