@@ -45,6 +45,12 @@ ORDINARY = {
     ("generator.site.data_files", "scheme"): "the heading of a column",
 }
 
+# Words that are spelt like a model family and do not mean it.
+NO_FAMILIES = {
+    ("generator.pipeline.versions", "git"): "a program",
+    ("generator.schemes.deberta", "deberta"): "the key of the scheme",
+}
+
 
 def docstrings(tree: ast.AST) -> set[int]:
     """The constants that are documentation, by identity."""
@@ -93,6 +99,13 @@ def test_no_module_names_the_key_of_another_extension(module: Path) -> None:
 
 def test_every_exemption_is_still_needed() -> None:
     assert set(ORDINARY) <= {(name_of(module), text) for module in MODULES for _, text in foreign(module)}
+
+
+def test_model_families_are_named_in_modules_for_them_alone() -> None:
+    from transformers import CONFIG_MAPPING
+
+    named = {(name_of(module), text) for module in MODULES if module.stem != "families" for _, text in literals(module)}
+    assert {(module, text) for module, text in named if text in CONFIG_MAPPING} == set(NO_FAMILIES)
 
 
 @each_with_prose

@@ -6,7 +6,6 @@ from generator.contracts.checkpoints import (
     Checkpoint,
     Encoding,
     Files,
-    Json,
     LayoutRow,
     Numbers,
     Picture,
@@ -15,6 +14,7 @@ from generator.contracts.checkpoints import (
     Source,
     TensorInfo,
 )
+from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.outcomes import Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
 from generator.contracts.published_record import Published
 from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
@@ -39,6 +39,7 @@ __all__ = [
     "LayoutRow",
     "Maker",
     "Metric",
+    "ModelConfig",
     "Numbers",
     "Outcome",
     "OwnLayer",

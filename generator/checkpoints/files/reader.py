@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.safetensors import BITS, Span, decode, header_size, spans
-from generator.contracts import Json, TensorInfo
+from generator.contracts import Json, ModelConfig, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
@@ -69,7 +69,7 @@ class FolderFiles:
         text = self.read("config.json")
         if text is None:
             raise RowError(f"{where}: no config.json; expected one beside the weights")
-        self.config = parse_config(text, f"{where}/config.json")
+        self.config = ModelConfig(parse_config(text, f"{where}/config.json"), where)
 
     @cached_property
     def tensors(self) -> Mapping[str, TensorInfo]:
