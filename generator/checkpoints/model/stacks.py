@@ -6,7 +6,7 @@ from functools import cache
 
 from generator.checkpoints.model.families import ENCODERS
 from generator.contracts import Json, ModelConfig
-from generator.contracts.model_config import DEEPEST
+from generator.contracts.model_config import DEEPEST, ROPE
 
 # Where nested configs stand, and what their part is called. Those for images are left to others.
 NESTED = {
@@ -21,7 +21,6 @@ NESTED = {
     "global_config": "global transformer",
     "talker_config": "talker",
 }
-ROTATION = ("rope_parameters", "rope_scaling", "rope_theta")
 NULLABLE = frozenset({"sliding_window"})  # Null is an answer here, whatever the family's default.
 
 
@@ -60,7 +59,7 @@ def completed(config: ModelConfig, model_type: str | None = None) -> ModelConfig
     A default rotation gives way to any setting of one in ``config``, except for the bases.
     """
     usual = dict(defaults(config.family if model_type is None else model_type))
-    if config.first(*ROTATION) is not None and isinstance(rope := usual.pop("rope_parameters", None), Mapping):
+    if config.first(*ROPE, "rope_theta") is not None and isinstance(rope := usual.pop("rope_parameters", None), Mapping):
         usual |= _bases(rope) if config.value("rope_parameters") is None else {}
     settings = {name: value for name, value in config.settings.items() if value is not None or name in NULLABLE}
     return ModelConfig({**usual, **settings}, config.where)
