@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import models, oracle
-from generator.contracts import Json, TensorInfo
+from generator.contracts import Json, ModelConfig, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.pipeline.evaluate import find
@@ -41,7 +41,7 @@ class MetaFiles:
     where, revision = "meta", None
 
     def __init__(self, config: Json, shapes: Mapping[str, tuple[int, ...]]) -> None:
-        self.config = config
+        self.config = ModelConfig(config, self.where)
         self.tensors = {name: TensorInfo("model.safetensors", "F32", shape) for name, shape in shapes.items()}
 
     def tensor(self, name: str) -> Floats:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from safetensors.numpy import save_file
 
-from generator.contracts import Checkpoint, Encoding, Json, Label, Provenance, Subject, TensorInfo
+from generator.contracts import Checkpoint, Encoding, Json, Label, ModelConfig, Provenance, Subject, TensorInfo
 from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats
 
@@ -22,13 +22,17 @@ LABELS = (Label("First", "#3d7fd6"), Label("Second", "#d9772b"))
 
 @dataclass(frozen=True)
 class DictFiles:
-    """``contracts.Files`` from plain dicts: a config, arrays (…,) by tensor name, texts by file name."""
+    """``contracts.Files`` from plain dicts: the settings of config.json, arrays (…,) by tensor name, texts by file name."""
 
-    config: Json = field(default_factory=dict)
+    settings: Json = field(default_factory=dict)
     arrays: Mapping[str, Array] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     where: str = "test"
     revision: str | None = None
+
+    @property
+    def config(self) -> ModelConfig:
+        return ModelConfig(self.settings, self.where)
 
     @property
     def tensors(self) -> dict[str, TensorInfo]:

@@ -53,6 +53,12 @@ ORDINARY = {
     ("generator.site.data_files", "scheme"): "the heading of a column",
 }
 
+# Words that are spelt like a model family and do not mean it.
+NO_FAMILIES = {
+    ("generator.pipeline.versions", "git"): "a program",
+    ("generator.schemes.deberta", "deberta"): "the key of the scheme",
+}
+
 
 def docstrings(tree: ast.AST) -> set[int]:
     """The constants that are documentation, by identity."""
@@ -108,6 +114,13 @@ def test_only_file_formats_name_the_files_of_weights(module: Path) -> None:
     patterns = [pattern for known in discovery.load(formats, FileFormat) for pattern in known.names]
     words = [(line, word.strip(".,;:`'()")) for line, text in literals(module) for word in text.split()]
     assert [(line, word) for line, word in words if any(fnmatch(word, pattern) for pattern in patterns)] == []
+
+
+def test_model_families_are_named_in_modules_for_them_alone() -> None:
+    from transformers import CONFIG_MAPPING
+
+    named = {(name_of(module), text) for module in MODULES if module.stem != "families" for _, text in literals(module)}
+    assert {(module, text) for module, text in named if text in CONFIG_MAPPING} == set(NO_FAMILIES)
 
 
 @each_with_prose

@@ -196,7 +196,7 @@ def test_layers_come_in_their_order_and_have_parts_of_their_own() -> None:
     ]
 
 
-def test_two_towers_have_parts_of_their_own() -> None:
+def test_two_stacks_have_parts_of_their_own() -> None:
     found = find(DictFiles(arrays=dict.fromkeys((f"a.{NAME}", f"b.{NAME}"), table(9))))
     assert len({encoding.record.key for encoding in found}) == 2
 

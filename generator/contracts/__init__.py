@@ -7,7 +7,6 @@ from generator.contracts.checkpoints import (
     Encoding,
     EncodingRecord,
     Files,
-    Json,
     LayoutRow,
     Numbers,
     Picture,
@@ -17,6 +16,7 @@ from generator.contracts.checkpoints import (
     TensorInfo,
 )
 from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
+from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.outcomes import STATUSES, Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
 from generator.contracts.published_record import Published
 from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
@@ -44,6 +44,7 @@ __all__ = [
     "LayoutRow",
     "Maker",
     "Metric",
+    "ModelConfig",
     "Numbers",
     "Outcome",
     "OwnLayer",

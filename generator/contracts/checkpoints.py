@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from generator.contracts.model_config import ModelConfig
 from generator.contracts.published_record import Published
 from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats
@@ -18,7 +19,6 @@ FormT_co = TypeVar("FormT_co", bound=Form, covariant=True)
 LONGEST_PART = 60
 TIMES = range(2**32)  # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
 SENTENCE = "The cat sat on the mat because it was tired."
-Json = Mapping[str, Any]
 Numbers = Mapping[str, Array]
 
 
@@ -54,7 +54,7 @@ class TensorInfo:
 
 
 class Files(Protocol):
-    """A lazy view of one checkpoint: only the bytes asked for are read."""
+    """A lazy view of one checkpoint: only the bytes that are needed are read."""
 
     @property
     def where(self) -> str:
@@ -65,8 +65,8 @@ class Files(Protocol):
         """The full commit when it came from the Hub."""
 
     @property
-    def config(self) -> Json:
-        """config.json as data."""
+    def config(self) -> ModelConfig:
+        """What config.json says."""
 
     @property
     def tensors(self) -> "Mapping[str, TensorInfo]":
@@ -76,7 +76,7 @@ class Files(Protocol):
         """All of one tensor, exactly, as float64."""
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
-        """Some rows of a matrix, in the order asked for."""
+        """Some rows of a matrix, in the order of ``indices``."""
 
     def sha256(self, name: str) -> str:
         """Hex digest of a tensor's bytes as stored."""
@@ -100,7 +100,7 @@ class Source:
     """Where files come from.
 
     is_path: whether places are paths, relative to the configuration
-    open: the files of a row; the second argument says whether nobody may be asked for them. errors: RowError, NotReachedError
+    open: the files of a row; the second argument is whether to send no request. errors: RowError, NotReachedError
     state: text that changes whenever the files of a row do, or None where only opening them would tell; the second argument gives the
     digest of any file
     reach: asks once a run whether anything answers there. errors: NotReachedError
@@ -176,7 +176,7 @@ class Encoding(Generic[FormT_co]):
 
     @property
     def is_of_words(self) -> bool:
-        """Whether its positions are those of words; those of patches or sounds are told by the part or lie on a grid."""
+        """Whether its positions are those of words; those of patches or sounds are identified by the part or lie on a grid."""
         return self.form.grid is None and not self.part.startswith(("vision", "audio"))
 
 
@@ -196,7 +196,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Scheme:
-    """One way of telling position. ``also``: other names for it in papers and code, by which it is searched for; ``looked_for``
+    """One way of encoding position. ``also``: other names for it in papers and code, by which it is searched for; ``looked_for``
     completes the sentence “none found; looked for …”; ``published`` is what it must give again."""
 
     key: str

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from generator import analyses, schemes
 from generator.checkpoints import sources
 from generator.checkpoints.model import input_layer
-from generator.checkpoints.model.config_json import facts
+from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.module_tree import layout
 from generator.contracts import (
     Analysis,
@@ -131,7 +131,7 @@ def _evaluate(task: Task) -> Outcome:
         checkpoint,
         "ok",
         revision=files.revision,
-        facts=facts(files.config, files.where),
+        facts=facts(files.config),
         layout=layout(files.tensors),
         readings=tuple(_read(subject, Label(short(title), task.colour)) for subject, title in zip(subjects, titles, strict=True)),
         looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),

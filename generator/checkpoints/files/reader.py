@@ -9,7 +9,7 @@ from pathlib import Path
 
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.weights import allowed, check_allowed
-from generator.contracts import Json, Storage, StoredTensor, TensorInfo
+from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
@@ -45,7 +45,7 @@ class FolderFiles:
         text = self.read("config.json")
         if text is None:
             raise RowError(f"{where}: no config.json; expected one beside the weights")
-        self.config = parse_config(text, f"{where}/config.json")
+        self.config = ModelConfig(parse_config(text, f"{where}/config.json"), where)
 
     @cached_property
     def tensors(self) -> Mapping[str, TensorInfo]:
