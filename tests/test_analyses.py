@@ -14,7 +14,7 @@ from generator.contracts import Analysis, Encoding, FigureSpec, InputLayer, Labe
 from generator.encodings import Form, NoEncoding, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import thumbnail
-from generator.figures.svg import svg
+from generator.figures.svg import encode
 from generator.numerics.arrays import Floats, frozen
 from generator.pipeline.evaluate import Task, all_analyses, study
 from tests.forms import FORMS, TABLES, all_forms
@@ -155,7 +155,7 @@ def has_an_alternative_text_of_defined_numbers(spec: FigureSpec, result: Result)
 @shown
 def test_its_figures_are_small_svgs(analysis: Analysis, name: str) -> None:
     for spec in figures(analysis, name):
-        picture = svg(spec.draw, {LABELS[0]: result_of(analysis, name)})
+        picture = encode(spec.draw, {LABELS[0]: result_of(analysis, name)})
         assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
         assert len(picture) <= MOST_BYTES
 
@@ -164,7 +164,7 @@ def test_its_figures_are_small_svgs(analysis: Analysis, name: str) -> None:
 def test_its_figures_show_different_forms_side_by_side(analysis: Analysis) -> None:
     results = {LABELS[0]: answers(analysis)[0], LABELS[1]: answers(analysis)[-1]}
     for spec in analysis.figures:
-        picture = svg(spec.draw, results)
+        picture = encode(spec.draw, results)
         assert all(label.title.encode() in picture for label in LABELS)
 
 
@@ -176,7 +176,7 @@ def test_metrics_in_another_order_change_no_text_and_no_figure(analysis: Analysi
         for spec in analysis.figures:
             assert spec.alt({LABELS[0]: other}) == spec.alt({LABELS[0]: result})
     for spec in analysis.figures:
-        assert svg(spec.draw, {LABELS[0]: other}) == svg(spec.draw, {LABELS[0]: result})
+        assert encode(spec.draw, {LABELS[0]: other}) == encode(spec.draw, {LABELS[0]: result})
 
 
 def test_a_metric_that_a_result_does_not_have_is_named_beside_those_that_it_has() -> None:
@@ -190,13 +190,13 @@ def test_a_metric_that_a_result_does_not_have_is_named_beside_those_that_it_has(
 def test_a_comparison_of_as_many_as_it_holds_is_a_small_svg(analysis: Analysis) -> None:
     results = {Label(f"Checkpoint {index}", "#3d7fd6"): answers(analysis)[0] for index in range(analysis.per_figure)}
     for spec in analysis.figures:
-        assert len(svg(spec.draw, results)) <= MOST_BYTES
+        assert len(encode(spec.draw, results)) <= MOST_BYTES
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_has_a_small_picture(name: str) -> None:
     kernel: Floats = FORMS[name].kernel(96).mean(axis=0)
-    assert len(svg(thumbnail, kernel)) <= MOST_BYTES / 4
+    assert len(encode(thumbnail, kernel)) <= MOST_BYTES / 4
 
 
 @pytest.mark.parametrize("name", ["zeros", "rank one", "one row", "one column", "NaN", "one infinity"])

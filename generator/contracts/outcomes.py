@@ -23,7 +23,7 @@ class Fact:
 class Reading:
     """An encoding with what every analysis says of it.
 
-    results: by analysis key; drawings: SVG by "analysis-figure"; alts: their alternative texts, by the same key
+    results: by analysis key; drawings: bytes of a file by "analysis-figure"; alts: their alternative texts, by the same key
     """
 
     encoding: Encoding[Form]
@@ -86,7 +86,7 @@ class Atlas:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure on a page. ``path`` and ``data`` are relative to the docs folder; ``results`` are what it is drawn from, and
+    """A figure on a page. ``path``, without extension, and ``data`` are relative to the docs folder; ``results`` are what it is drawn from, and
     ``made_of`` tells them apart from others; without it the figure is drawn anew in every build. ``whose``: the encoding that it
     belongs to, where a page shows those of several."""
 
@@ -102,7 +102,7 @@ class Figure:
     def of(cls, outcome: Outcome, reading: Reading, analysis: Analysis, spec: FigureSpec) -> "Figure":
         """What ``analysis`` says of ``reading`` alone, drawn when that was made."""
         name, place = f"{analysis.key}-{spec.key}", outcome.place(reading)
-        return cls(f"figures/{place}/{name}.svg", spec, reading.alts[name], f"data/{place}.npz")
+        return cls(f"figures/{place}/{name}", spec, reading.alts[name], f"data/{place}.npz")
 
     @classmethod
     def comparing(

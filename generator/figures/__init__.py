@@ -1,1 +1,1 @@
-"""What figures share: style, panels, lines, and their bytes as SVG."""
+"""What figures share: style, panels, lines, and their bytes in a file."""

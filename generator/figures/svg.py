@@ -6,7 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,17 @@ from generator.numerics.arrays import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+EXTENSION = ".svg"
+BACKEND = "matplotlib.backends.backend_svg"
+RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
+VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
-def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
+
+def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     """The figure that ``draw`` makes of ``inputs``, as SVG, the same bytes for the same numbers, light or dark as its page is."""
     import matplotlib as mpl
 
-    with mpl.rc_context(STYLE), warnings.catch_warnings():
+    with mpl.rc_context({**STYLE, **RC}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # The reader's own fonts draw it.
         buffer = io.StringIO()
         _save(draw(*inputs), buffer)
@@ -30,6 +35,17 @@ def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it fills the window; the box keeps its shape.
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
     return text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1).encode()
+
+
+def size(drawing: bytes) -> tuple[int, int]:
+    """Its width and height, so that a page keeps its place while pictures come in; zeros where it says none."""
+    box = VIEW_BOX.search(drawing)
+    return (round(float(box[1])), round(float(box[2]))) if box else (0, 0)
+
+
+def recoloured(drawing: bytes, former: str, colour: str) -> bytes:
+    """The same with one colour for another, both as #rrggbb."""
+    return drawing.replace(former.encode(), colour.encode())
 
 
 def _save(figure: "Figure", file: io.StringIO) -> None:

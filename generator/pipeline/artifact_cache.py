@@ -33,7 +33,7 @@ class ArtifactCache:
             yield pool
 
     def drawing(self, figure: Figure) -> bytes:
-        """The figure as SVG."""
+        """The bytes of its file."""
         return self.of(_name(figure), render.maker(figure)) if figure.made_of else render.drawing(figure)
 
     def start(self, figures: Iterable[Figure]) -> None:

@@ -12,6 +12,7 @@ from generator.cache.fingerprint import of_parts
 from generator.cache.lazy import LazyMapping, changed
 from generator.contracts import Outcome, Reading, Status
 from generator.errors import RefusedError
+from generator.figures import output
 from generator.pipeline.evaluate import Task, all_sources, failed
 from generator.pipeline.result_store import Store, unpack
 from generator.pipeline.worker import Done, Workers
@@ -139,7 +140,7 @@ def _placed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
 
 
 def _coloured(drawings: Mapping[str, bytes], name: str, colour: str) -> bytes:
-    return drawings[name].replace(PLACEHOLDER.encode(), colour.encode())
+    return output.recoloured(drawings[name], PLACEHOLDER, colour)
 
 
 def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:
