@@ -14,7 +14,7 @@ from generator.contracts import Analysis, Encoding, FigureSpec, InputLayer, Labe
 from generator.encodings import Form, NoEncoding, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import thumbnail
-from generator.figures.svg import svg
+from generator.figures.svg import encode
 from generator.numerics.arrays import Floats, frozen
 from generator.pipeline.evaluate import Task, all_analyses, evaluate
 from tests.forms import FORMS, TABLES, all_forms
@@ -156,7 +156,7 @@ def has_an_alternative_text_without_nan(spec: FigureSpec, result: Result) -> Non
 @each_drawn_case
 def test_figures_are_small_svgs(analysis: Analysis, name: str) -> None:
     for spec in figures(analysis, name):
-        picture = svg(spec.draw, {LABELS[0]: result_of(analysis, name)})
+        picture = encode(spec.draw, {LABELS[0]: result_of(analysis, name)})
         assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
         assert len(picture) <= MOST_BYTES
 
@@ -165,7 +165,7 @@ def test_figures_are_small_svgs(analysis: Analysis, name: str) -> None:
 def test_figures_compare_different_forms(analysis: Analysis) -> None:
     results = {LABELS[0]: applicable_results(analysis)[0], LABELS[1]: applicable_results(analysis)[-1]}
     for spec in analysis.figures:
-        picture = svg(spec.draw, results)
+        picture = encode(spec.draw, results)
         assert all(label.title.encode() in picture for label in LABELS)
 
 
@@ -177,7 +177,7 @@ def test_the_order_of_metrics_changes_no_text_and_no_figure(analysis: Analysis) 
         for spec in analysis.figures:
             assert spec.alt({LABELS[0]: other}) == spec.alt({LABELS[0]: result})
     for spec in analysis.figures:
-        assert svg(spec.draw, {LABELS[0]: other}) == svg(spec.draw, {LABELS[0]: result})
+        assert encode(spec.draw, {LABELS[0]: other}) == encode(spec.draw, {LABELS[0]: result})
 
 
 def test_an_unknown_metric_raises_an_error_that_lists_the_known_ones() -> None:
@@ -191,13 +191,13 @@ def test_an_unknown_metric_raises_an_error_that_lists_the_known_ones() -> None:
 def test_a_comparison_of_the_largest_size_is_a_small_svg(analysis: Analysis) -> None:
     results = {Label(f"Checkpoint {index}", "#3d7fd6"): applicable_results(analysis)[0] for index in range(analysis.per_figure)}
     for spec in analysis.figures:
-        assert len(svg(spec.draw, results)) <= MOST_BYTES
+        assert len(encode(spec.draw, results)) <= MOST_BYTES
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_has_a_small_thumbnail(name: str) -> None:
     kernel: Floats = FORMS[name].kernel(96).mean(axis=0)
-    assert len(svg(thumbnail, kernel)) <= MOST_BYTES / 4
+    assert len(encode(thumbnail, kernel)) <= MOST_BYTES / 4
 
 
 @pytest.mark.parametrize("name", ["zeros", "rank one", "one row", "one column", "NaN", "one infinity"])

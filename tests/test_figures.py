@@ -16,7 +16,7 @@ from matplotlib.transforms import Bbox
 
 from generator.contracts import Analysis, Label, Results
 from generator.figures.style import LONGEST_TITLE, SERIES, STYLE, WIDTH
-from generator.figures.svg import svg
+from generator.figures.svg import encode
 from tests.test_analyses import ANALYSES, applicable_results
 
 SLACK = 3.0  # pixels: bounding boxes of text are a little too high
@@ -61,7 +61,7 @@ def _drawn(tick: Tick) -> bool:
 
 def test_a_figure_opened_alone_fills_the_window() -> None:
     (analysis, spec), *_ = SPECS
-    picture = ET.fromstring(svg(spec.draw, full_comparison(analysis)))  # noqa: S314 (our own)
+    picture = ET.fromstring(encode(spec.draw, full_comparison(analysis)))  # noqa: S314 (our own)
     assert picture.attrib.keys().isdisjoint({"width", "height"})
     assert picture.attrib["viewBox"].startswith(f"0 0 {WIDTH * 72:g} ")
 

@@ -26,7 +26,8 @@ class Reading:
     """An encoding with the result of every analysis.
 
     form: its numbers, read from disk when they are loaded
-    results: by analysis key; drawings: SVG by "analysis-figure", and "thumbnail"; alts: alternative texts of figures, by the same key
+    results: by analysis key; drawings: bytes of a file by "analysis-figure", and "thumbnail"; alts: alternative texts of figures, by the
+    same key
     """
 
     encoding: EncodingRecord
@@ -93,8 +94,8 @@ class Atlas:
 class Figure:
     """A figure on a page.
 
-    path, data: relative to the docs folder; results: what it is drawn from; cache_key: tells these results from others, empty where
-    the figure is not cached; whose: the encoding that it belongs to, where a page shows those of several
+    path, without extension, and data: relative to the docs folder; results: what it is drawn from; cache_key: tells these results from
+    others, empty where the figure is not cached; whose: the encoding that it belongs to, where a page shows those of several
     """
 
     path: str
@@ -109,7 +110,7 @@ class Figure:
     def of(cls, outcome: Outcome, reading: Reading, analysis: Analysis, spec: FigureSpec) -> "Figure":
         """What ``analysis`` says of ``reading`` alone, drawn when that was made."""
         name, place = f"{analysis.key}-{spec.key}", outcome.place(reading)
-        return cls(f"figures/{place}/{name}.svg", spec, reading.alts[name], f"data/{place}.npz")
+        return cls(f"figures/{place}/{name}", spec, reading.alts[name], f"data/{place}.npz")
 
     @classmethod
     def comparing(

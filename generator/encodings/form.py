@@ -1,4 +1,4 @@
-"""What every form of encoding says of itself; one that lacks any of it cannot be made."""
+"""The interface of all forms of encoding. A form that lacks any of it cannot be instantiated."""
 
 from abc import ABC, abstractmethod
 
@@ -6,57 +6,60 @@ from generator.numerics.arrays import Floats
 
 
 class Form(ABC):
-    """The numbers by which position is told, and what they say of a pair of positions. Analyses state which forms they understand."""
+    """The numbers of a position encoding, and the kernel that follows from them. Analyses declare which forms they understand."""
 
     @property
     @abstractmethod
     def noun(self) -> str:
-        """What it is, with an article."""
+        """The form in words, with an article, for sentences on a page."""
 
     @property
     @abstractmethod
     def numbers(self) -> Floats:
-        """The numbers that make it up."""
+        """All of its numbers, in the shape and unit of the form."""
 
     @property
     @abstractmethod
     def grid(self) -> tuple[int, int] | None:
-        """Rows and columns of patches, where positions lie on a grid, row by row; None where they lie in a line."""
+        """Rows and columns of patches, numbered row by row; None for a sequence."""
 
     @property
     @abstractmethod
     def extent(self) -> int | None:
-        """How many positions it has room for; None where it has no end."""
+        """The number of positions that it covers; None without a limit."""
 
     @property
     @abstractmethod
     def reference(self) -> "Form | None":
-        """What it is shown beside, unless it is the same."""
+        """A form for comparison, which figures draw too; None without one."""
 
     @property
     @abstractmethod
     def quantity(self) -> str:
-        """What the numbers of its kernel are; those of one quantity can be taken from each other."""
+        """The quantity and unit of the kernel. Kernels of the same quantity can be subtracted."""
 
     @property
     @abstractmethod
     def is_symmetric(self) -> bool:
-        """Whether query and key can be exchanged, by construction."""
+        """Whether the kernel is symmetric in query and key by construction."""
 
     @property
     @abstractmethod
     def depends_on_offset(self) -> bool:
-        """Whether pairs with the same offset, on the grid if there is one, are alike; if not, the form has to be symmetric."""
+        """Whether the kernel is a function of the offset alone, on the grid where there is one. Otherwise it has to be symmetric."""
 
     @abstractmethod
     def kernel(self, n_positions: int) -> Floats:
-        """What it says of the first positions, query by key: (n_heads, n, n), n limited to what it has room for."""
+        """The kernel of the first positions, query by key: (n_heads, n, n), n limited to ``extent``; NaN for keys that a causal mask hides."""
 
     def middle(self, rows: int, columns: int) -> "Form":
-        """The same of as many rows and columns in the middle of its grid."""
-        raise NotImplementedError(f"{type(self).__name__}: positions on a grid {self.grid}; expected a form that tells those in its middle")
+        """The form of ``rows`` × ``columns`` patches in the middle of its grid.
+
+        errors: NotImplementedError in a form without a grid
+        """
+        raise NotImplementedError(f"{type(self).__name__}: positions on a grid {self.grid}; expected a form that has a middle")
 
     @property
     def settled(self) -> "Form":
-        """The same, with all numbers that other libraries have to be asked for."""
+        """The form with every number computed that needs another library, so that a stored one does not need it again."""
         return self

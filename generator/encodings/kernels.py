@@ -1,4 +1,4 @@
-"""What a form says of every pair of its positions, and the lines along which distances are counted."""
+"""Kernels of a form over a range of positions or a grid of patches, with the offset of every pair."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ from generator.numerics.arrays import Array, Floats, offsets_between
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """Every pair of positions, with what tells their distance.
+    """A kernel with the offsets of its pairs.
 
-    heads: (n_heads, n, n), query by key; NaN where a causal model cannot look
-    offsets: (n, n) whole numbers, the same for pairs with the same offset
-    lines: indices of positions that follow each other: all of them, or those of each row and each column of a grid
+    heads: (n_heads, n, n), query by key; NaN for keys that a causal mask hides
+    offsets: (n, n) integers, equal for pairs with the same offset (on a grid: the same rows and columns)
+    lines: index arrays of consecutive positions: the whole sequence, or each row and each column of a grid
     """
 
     heads: Floats
@@ -23,19 +23,18 @@ class Kernel:
 
     @property
     def longest(self) -> int:
-        """How many positions the longest line has."""
+        """Positions in the longest line."""
         return max(line.size for line in self.lines)
 
     def along(self, matrix: Floats) -> list[Floats]:
-        """The parts of ``matrix`` (n, n) that lie within a line each."""
+        """The submatrix of ``matrix`` (n, n) for each line: a list of (n_line, n_line)."""
         return [matrix[np.ix_(line, line)] for line in self.lines]
 
 
 def kernel_of(form: Form, most: int, side: int, of_patches: bool) -> Kernel:
     """The kernel of the first ``most`` positions, or of the patches in the middle of a grid, ``side`` by ``side`` at most.
 
-    of_patches: whether positions in a line are those of patches along one side of an image: there are as many as the form has room for,
-    and ``side`` at most
+    of_patches: whether a sequence is one side of an image, which then has the form's extent, limited to ``side``
     """
     if form.grid is not None:
         rows, columns = (min(count, side) for count in form.grid)

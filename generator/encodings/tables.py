@@ -11,12 +11,12 @@ from generator.errors import NotApplicableError
 from generator.numerics.arrays import FLAT, Floats, centred_slice, cosine_matrix, frozen
 
 MOST_WORK = 4e10  # 16,384 × 1,024 and 2,048 × 9,216 are within; a larger table would be decomposed for minutes.
-LEADING = 3  # components along which positions are kept
+LEADING = 3  # components of which scores are computed
 
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Of the singular value decomposition of a table less its mean row: table − mean = scores · diag(values) · directions.
+    """Singular value decomposition of a table minus its mean row: table − mean = scores · diag(values) · directions.
 
     scores: (n_positions, LEADING), the first columns; values: (min(n_positions, d_model),) from the largest
     """
@@ -27,9 +27,9 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class PositionTable(Form):
-    """One vector for each position. Stored rows before the first position and after the last are not part of it.
+    """One vector per position, without the stored rows before the first position and after the last.
 
-    vectors: (n_positions, d_model); grid: rows and columns of patches, where positions lie on one, row by row
+    vectors: (n_positions, d_model); first_row: of the stored tensor; grid: rows and columns of patches, numbered row by row
     """
 
     vectors: Floats
@@ -50,25 +50,25 @@ class PositionTable(Form):
 
     @cached_property
     def reference(self) -> "PositionTable | None":
-        """The sinusoid of the same shape, over the same grid, which every other table is shown beside."""
+        """The sinusoid of the same shape and grid; None where the table equals it."""
         table = reference(*self.vectors.shape, self.grid)
         return None if np.array_equal(table.vectors, self.vectors) else table
 
     @cached_property
     def singular_values(self) -> Floats:
-        """Of the table as it is, from the largest, in units of its largest value: (min(n_positions, d_model),).
+        """Singular values of the table, not centred, in descending order: (min(n_positions, d_model),), relative to its largest value.
 
-        errors: NotApplicableError where every value is zero, or it is too large
+        errors: NotApplicableError for a table of zeros, or one too large to decompose
         """
-        return frozen(np.linalg.svd(self._in_own_units, compute_uv=False))
+        return frozen(np.linalg.svd(self._relative_values, compute_uv=False))
 
     @cached_property
     def components(self) -> Components:
-        """The decomposition of the table less its mean row, in units of its largest value.
+        """Principal components of the rows, relative to the table's largest value.
 
-        errors: NotApplicableError where every value is zero, all rows are the same, or it is too large
+        errors: NotApplicableError for a table of zeros or of equal rows, or one too large to decompose
         """
-        scaled = self._in_own_units
+        scaled = self._relative_values
         centred = scaled - scaled.mean(axis=0)
         if np.max(np.abs(centred)) <= FLAT:
             raise NotApplicableError("all positions have the same vector")
@@ -76,7 +76,7 @@ class PositionTable(Form):
         return Components(frozen(scores[:, :LEADING]), frozen(values))
 
     @property
-    def _in_own_units(self) -> Floats:
+    def _relative_values(self) -> Floats:
         if self.vectors.size * min(self.vectors.shape) > MOST_WORK:
             raise NotApplicableError(f"a table of {self.vectors.shape[0]:,} × {self.vectors.shape[1]:,} takes too long to decompose")
         largest = float(np.max(np.abs(self.vectors), initial=0.0))
@@ -85,7 +85,7 @@ class PositionTable(Form):
         return np.asarray(self.vectors / largest)
 
     def kernel(self, n_positions: int) -> Floats:
-        """Cosine similarity of the first ``n_positions`` vectors: (1, n, n), n limited to what the table holds."""
+        """Cosine similarity of the first ``n_positions`` vectors: (1, n, n), n limited to the table."""
         return cosine_matrix(self.vectors[:n_positions])[None]
 
     def middle(self, rows: int, columns: int) -> "PositionTable":
@@ -96,5 +96,5 @@ class PositionTable(Form):
 
 @lru_cache(maxsize=2)
 def reference(n_positions: int, d_model: int, grid: tuple[int, int] | None) -> PositionTable:
-    """One and the same for all tables of a shape, so that what is measured of it need not be measured again."""
+    """The sinusoid of a shape, cached so that analyses of it are cached too."""
     return PositionTable(sinusoid(n_positions, d_model) if grid is None else grid_sinusoid(grid, d_model), grid=grid)

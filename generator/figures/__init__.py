@@ -1,1 +1,1 @@
-"""Figures: style, panels, lines, and rendering as SVG."""
+"""Figures: style, panels, lines, and the format in which they are written."""

@@ -17,8 +17,6 @@ LONGEST_TITLE = 40  # characters
 WIDTH = 7.8  # inches; 72 SVG units each
 PIXELS = 150_000  # all images of one figure together
 STYLE: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "position-atlas",
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.5,

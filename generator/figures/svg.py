@@ -6,7 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,25 +16,39 @@ from generator.numerics.arrays import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+EXTENSION = ".svg"
+BACKEND = "matplotlib.backends.backend_svg"
+RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
+VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
-def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
+
+def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     """The figure that ``draw(*inputs)`` returns, as SVG.
 
     Equal numbers give equal bytes. Colours follow the reader's light or dark scheme.
     """
     import matplotlib as mpl
 
-    with mpl.rc_context(STYLE), warnings.catch_warnings():
+    with mpl.rc_context({**STYLE, **RC}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # The reader's browser has other fonts.
         buffer = io.StringIO()
         _save(draw(*inputs), buffer)
     gc.collect(1)  # Figures hold reference cycles, which would pile up until the next full collection.
     text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
-    text = re.sub(
-        r' (?:width|height)="[\d.]+pt"', "", text, count=2
-    )  # Without a fixed size it fills the window, in the proportions of viewBox.
+    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it then fills the window.
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
     return text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1).encode()
+
+
+def size(drawing: bytes) -> tuple[int, int]:
+    """Width and height in pixels, with which a page reserves room for it; zeros where it has none."""
+    box = VIEW_BOX.search(drawing)
+    return (round(float(box[1])), round(float(box[2]))) if box else (0, 0)
+
+
+def recoloured(drawing: bytes, former: str, colour: str) -> bytes:
+    """The drawing with one colour replaced by another, both as #rrggbb."""
+    return drawing.replace(former.encode(), colour.encode())
 
 
 def _save(figure: "Figure", file: io.StringIO) -> None:

@@ -29,10 +29,10 @@ from generator.contracts import (
 from generator.contracts.by_itself import compute_alone
 from generator.encodings import Form
 from generator.errors import NotApplicableError, NotReachedError, RowError
+from generator.figures import output
 from generator.figures.panels import thumbnail
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import SERIES, short
-from generator.figures.svg import svg
 
 AT_ONCE = 8  # Revisions that are looked up at the same time.
 THUMBNAIL = 96  # positions
@@ -145,9 +145,9 @@ def _read(subject: Subject[Form], label: Label) -> Reading:
         shown = _beside_reference(analysis, subject, label, results[analysis.key])
         for spec in analysis.figures if shown else ():
             name = f"{analysis.key}-{spec.key}"
-            drawings[name], alts[name] = svg(spec.draw, shown), spec.alt(shown)
+            drawings[name], alts[name] = output.encode(spec.draw, shown), spec.alt(shown)
     form = subject.encoding.form
-    drawings["thumbnail"] = svg(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
+    drawings["thumbnail"] = output.encode(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
     return Reading.of(replace(subject.encoding, form=form.settled), label, results, drawings, alts)
 
 

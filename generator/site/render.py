@@ -1,6 +1,5 @@
 """All pages, figures and data of one run as a single tree; nothing is written here, and nothing large is held."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
@@ -14,14 +13,13 @@ from markupsafe import Markup
 from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
-from generator.figures.svg import svg
+from generator.figures import output
 from generator.site import compare_data, data_files
 from generator.site.escape import finalize
 from generator.site.formulas import formula
 from generator.site.value_strips import PATH, strips, values_of
 from generator.text import number
 
-VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 RECENT = 64  # drawings that are held, since a page asks for their size before they are written
 
 
@@ -32,7 +30,7 @@ def drawing(figure: Figure) -> bytes:
 
 def maker(figure: Figure) -> Maker:
     """What draws a figure, in this process or another."""
-    return partial(svg, figure.spec.draw, figure.results)
+    return partial(output.encode, figure.spec.draw, figure.results)
 
 
 def render(
@@ -41,7 +39,7 @@ def render(
     """The docs folder: hand-written pages and assets, generated pages, figures, data. Each is made when it is asked for."""
     environment = environment_of(templates)
     own = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
-    figures = {figure.path: figure for page in pages for figure in page.figures if figure.path not in own}
+    figures = {file: figure for page in pages for figure in page.figures if (file := output.file_of(figure.path)) not in own}
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
     drawn: dict[str, Maker] = {path: partial(recent, path) for path in figures}
     drawings = LazyMapping({**own, **drawn})
@@ -71,6 +69,7 @@ def environment_of(templates: Path) -> Environment:
     )
     environment.filters["number"] = number
     environment.filters["formula"] = formula
+    environment.filters["figure_file"] = output.file_of
     return environment
 
 
@@ -84,10 +83,8 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
     def prose(kind: str, key: str) -> Any:
         return environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": link})
 
-    def size(path: str) -> tuple[int, ...]:
-        """Width and height of a drawing, so that a page keeps its place while pictures come in."""
-        box = VIEW_BOX.search(drawings[path])
-        return tuple(round(float(side)) for side in box.groups()) if box else (0, 0)
+    def size(path: str) -> tuple[int, int]:
+        return output.size(drawings[path])
 
     template = environment.get_template(f"pages/{page.template}")
     here = urljoin(address, quote(page.path.removesuffix(".md") + ".html")) if (address := shared["address"]) else None
@@ -98,5 +95,5 @@ def _drawings(outcome: Outcome) -> dict[str, Maker]:
     drawings: dict[str, Maker] = {}
     for reading in outcome.readings:
         folder = f"figures/{outcome.place(reading)}"
-        drawings |= {f"{folder}/{name}.svg": partial(reading.drawings.__getitem__, name) for name in reading.drawings}
+        drawings |= {output.file_of(f"{folder}/{name}"): partial(reading.drawings.__getitem__, name) for name in reading.drawings}
     return drawings

@@ -37,7 +37,7 @@ def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer])
         if analysis.per_figure == 1:
             drawn.append(replace(Figure.of(*batch[0], analysis, spec), whose=batch[0][1].label.title))
             continue
-        path = f"figures/analyses/{analysis.key}-{spec.key}-{number}.svg"
+        path = f"figures/analyses/{analysis.key}-{spec.key}-{number}"
         drawn.append(Figure.comparing(path, spec, analysis, batch, f"data/analyses/{analysis.key}.json"))
     return drawn
 
