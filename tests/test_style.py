@@ -5,12 +5,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from matplotlib import colormaps
+from matplotlib import colormaps as matplotlib_colormaps
 from matplotlib.colors import to_hex
 
-from generator.figures.style import DARK, DIVERGING, PAPER, REFERENCE, SEQUENTIAL, SERIES
+from generator.figures.style import DARK, PAPER, REFERENCE, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats
-from generator.pipeline.build import SITE_SRC
+from generator.site import colormaps
 from generator.site.pages.map import LEVELS
 
 # Linear RGB as seen with colour blindness: Machado, Oliveira and Fernandes 2009, table 1, severity 1.0.
@@ -53,17 +53,19 @@ def test_every_colour_contrasts_with_the_page(paper: str) -> None:
 
 def equal_colormap(colours: list[str], colormap: str) -> bool:
     """Whether these colours, evenly spaced from the low end to the high end, are those of a colormap of matplotlib."""
-    theirs = [to_hex(colormaps[colormap](share)) for share in np.linspace(0.0, 1.0, len(colours))]
+    theirs = [to_hex(matplotlib_colormaps[colormap](share)) for share in np.linspace(0.0, 1.0, len(colours))]
     return all(np.linalg.norm(lab(linear(one)) - lab(linear(other))) < NOTICED for one, other in zip(colours, theirs, strict=True))
 
 
-@pytest.mark.parametrize(("name", "colormap"), [("VIRIDIS", SEQUENTIAL), ("DIVERGING", DIVERGING)])
-def test_the_compare_page_has_the_colormaps_of_figures(name: str, colormap: str) -> None:
-    [stops] = re.findall(rf'const {name} = "([^"]+)"', (SITE_SRC / "assets/compare/colours.js").read_text(encoding="utf-8"))
-    assert equal_colormap([f"#{stop}" for stop in stops.split()], colormap)
+@pytest.mark.parametrize("colormap", STOPS)
+def test_the_stops_of_a_colormap_are_those_of_matplotlib(colormap: str) -> None:
+    assert equal_colormap([f"#{stop}" for stop in STOPS[colormap].split()], colormap)
 
 
 def test_the_levels_of_the_map_have_the_colormap_of_figures_from_its_high_end() -> None:
-    levels = dict(re.findall(r"\.l(\d+) { background: (#\w{6})", (SITE_SRC / "assets/compare.css").read_text(encoding="utf-8")))
-    assert list(levels) == [str(level) for level in range(LEVELS)]
-    assert equal_colormap(list(levels.values())[::-1], SEQUENTIAL)
+    rules = re.findall(r"\.l(\d+) { background: (#\w{6}); color: (#\w{6})", colormaps.stylesheet(LEVELS).decode())
+    assert [level for level, _, _ in rules] == [str(level) for level in range(LEVELS)]
+    assert equal_colormap([colour for _, colour, _ in rules][::-1], SEQUENTIAL)
+    for _, background, text in rules:
+        dark, light = sorted(TO_XYZ[1] @ linear(colour) + 0.05 for colour in (background, text))
+        assert light / dark >= 4.5, background

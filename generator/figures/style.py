@@ -11,7 +11,12 @@ SERIES = (
 )  # fmt: skip
 REFERENCE = "#8a93a3"
 ACCENT = "#d9772b"
-DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"  # The same as in compare/colours.js and compare.css; a test compares them.
+DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"  # Colormaps of matplotlib, perceptually even and legible for colour-blind readers.
+# Evenly spaced colours of both, for what matplotlib does not draw; a test compares them.
+STOPS = {
+    SEQUENTIAL: "440154 481a6c 472f7d 414487 39568c 31688e 2a788e 23888e 1f988b 22a884 35b779 54c568 7ad151 a5db36 d2e21b fde725",
+    DIVERGING: "053061 2166ac 4393c3 92c5de d1e5f0 f7f7f7 fddbc7 f4a582 d6604d b2182b 67001f",
+}
 LEVELS = 96  # Colours of an image: finer than the eye resolves, and small as a palette.
 LONGEST_TITLE = 40  # characters
 WIDTH = 7.8  # inches; 72 SVG units each

@@ -12,6 +12,7 @@ import numpy as np
 
 from generator.contracts import Atlas, Outcome, Reading
 from generator.encodings import Form
+from generator.figures.style import DIVERGING, SEQUENTIAL, STOPS
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import shape
 from generator.site.compare_packing import Layout, pack, rounded
@@ -60,6 +61,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
         ],
         "analyses": {analysis.key: analysis.title for analysis in atlas.analyses},
         "metrics": _metrics(atlas),
+        "colormaps": {"sequential": STOPS[SEQUENTIAL], "diverging": STOPS[DIVERGING]},
     }
 
 

@@ -14,9 +14,10 @@ from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures import output
-from generator.site import compare_data, data_files
+from generator.site import colormaps, compare_data, data_files
 from generator.site.escape import finalize
 from generator.site.formulas import formula
+from generator.site.pages.map import LEVELS
 from generator.site.value_strips import PATH, strips, values_of
 from generator.text import number
 
@@ -45,8 +46,8 @@ def render(
     drawings = LazyMapping({**own, **drawn})
     shared = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
     written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, shared) for page in pages}
-    strip = {PATH: lambda: strips(values_of(atlas))}
-    ready = {**hand_written(site_src), **strip, **own, **data_files.makers(atlas), **compare_data.makers(atlas)}
+    shared_assets = {PATH: lambda: strips(values_of(atlas)), colormaps.PATH: lambda: colormaps.stylesheet(LEVELS)}
+    ready = {**hand_written(site_src), **shared_assets, **own, **data_files.makers(atlas), **compare_data.makers(atlas)}
     return LazyMapping({**ready, **written, **drawn})  # Pages in their order, in which others draw what they show.
 
 
