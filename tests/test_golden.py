@@ -1,4 +1,4 @@
-"""The pages of a small atlas, kept word for word in tests/golden. ``UPDATE_GOLDEN=1`` rewrites them; read the difference."""
+"""The pages of a small atlas, word for word, in tests/golden. ``UPDATE_GOLDEN=1`` rewrites them; read the difference."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, Contents,
 GOLDEN = Path(__file__).parent / "golden"
 VERSIONS = {"position-atlas": "1.0", "numpy": "2.0"}
 DATE = "2020-02-20"
-# A folder for each form, one in which nothing is found, and one that cannot be read.
+# A folder for each form, one without an encoding, and one that cannot be read.
 FOLDERS: dict[str, tuple[Contents, dict[str, Any]]] = {
     "broken": (BROKEN, {"title": "Not JSON"}),
     "buckets": (BUCKETS, {"title": "Bias of two stacks", "group": "Biases", "sentence": (1, 2, 3)}),

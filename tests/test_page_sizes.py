@@ -34,7 +34,7 @@ def uneven() -> Floats:
 
 
 def bert(folder: Path) -> Path:
-    """A table, and all that the anatomy of an input asks for."""
+    """A table, and everything that the anatomy of an input needs."""
     layers = {
         f"encoder.layer.{n}.{module}.{kind}": random.normal(size=(WIDTH, WIDTH))
         for n in range(2)
@@ -105,8 +105,8 @@ def _built(atlas: Atlas, every: list[Page], folder: Path) -> Path:
     """The site without what is large, and without the pages of copies and layers."""
     shown = [page for page in every if not page.path.startswith((f"checkpoints/{NAME}", "checkpoints/layered/"))]
     tree = render.render(atlas, shown, TEMPLATES, SITE_SRC, lambda _: DRAWN)
-    kept = [path for path in tree if not path.startswith(("data/compare", "figures")) and not path.endswith(".npz")]
-    write.write({path: tree[path] for path in kept}, folder / "docs")
+    small = [path for path in tree if not path.startswith(("data/compare", "figures")) and not path.endswith(".npz")]
+    write.write({path: tree[path] for path in small}, folder / "docs")
     mkdocs_build.build(MKDOCS, folder / "docs", folder / "site", None)
     return folder / "site"
 
