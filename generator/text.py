@@ -1,4 +1,4 @@
-"""Words and numbers as they are shown: counts with their nouns, rounding that claims no more than there is, and marks that cannot be seen."""
+"""Numbers, counts and names as text."""
 
 import math
 import unicodedata
@@ -6,22 +6,20 @@ import unicodedata
 from generator.numerics.arrays import FLAT
 
 MOST_DIGITS = 9
-LEAST, MOST = 1e-4, 1e9  # Sizes between which a number is written out.
-UNSEEN = frozenset(
-    {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-)  # Unicode's categories of controls, marks of format, ends of lines, and what is no character.
+LEAST, MOST = 1e-4, 1e9  # Absolute values outside this range are written with a power of ten.
+INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # Unicode categories: controls, formats, non-characters, separators.
 SIGNIFICANT = 4
-WHOLE = 1e-12  # How far rounding may leave a whole number from one, as a share of it.
+WHOLE = 1e-12  # Relative difference from an integer that counts as a rounding error.
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def visible(text: str) -> str:
-    """``text`` with what cannot be seen spelt out as \\uXXXX."""
-    return "".join(f"\\u{ord(mark):04x}" if unicodedata.category(mark) in UNSEEN else mark for mark in text)
+    """``text`` with invisible characters escaped as \\uXXXX."""
+    return "".join(f"\\u{ord(mark):04x}" if unicodedata.category(mark) in INVISIBLE else mark for mark in text)
 
 
 def counted(count: int, total: int, noun: str, verb: str) -> str:
-    """How many of ``total`` do what ``verb`` (in its plain form) says, as the beginning of a sentence."""
+    """Beginning of a sentence about ``count`` of ``total``, such as “2 of 6 heads favour”. verb: in its plain form"""
     if total == 1:
         return f"The only {noun} {verb}s" if count else f"The only {noun} does not {verb}"
     if count == 0:
@@ -32,57 +30,57 @@ def counted(count: int, total: int, noun: str, verb: str) -> str:
 
 
 def rounded(value: float | None, digits: int, *limits: float) -> str:
-    """``value`` with ``digits`` after the point, or as many more as it takes not to read as one of ``limits`` where it is none.
+    """``value`` with ``digits`` digits after the point, or with more where it would otherwise read as one of ``limits``.
 
-    “not defined” where there is no value.
+    Without a finite value: “not defined”.
     """
     if value is None or not math.isfinite(value):
         return "not defined"
-    wanted = digits
-    while wanted < MOST_DIGITS and any(float(f"{value:.{wanted}f}") == limit and abs(value - limit) > FLAT for limit in limits):
-        wanted += 1
-    return f"{value:z,.{wanted}f}".replace("-", "−")
+    n_digits = digits
+    while n_digits < MOST_DIGITS and any(float(f"{value:.{n_digits}f}") == limit and abs(value - limit) > FLAT for limit in limits):
+        n_digits += 1
+    return f"{value:z,.{n_digits}f}".replace("-", "−")
 
 
 def signed(value: float, digits: int) -> str:
-    """``rounded`` with a plus before what has no minus."""
+    """``rounded``, with a plus sign unless it has a minus sign."""
     text = rounded(value, digits)
     return text if text.startswith("−") else f"+{text}"
 
 
 def significant(value: float | None, digits: int) -> str:
-    """``value`` to so many significant digits, thousands separated, never with an "e"; “not defined” where it is none."""
+    """``value`` to ``digits`` significant digits, without trailing zeros. Without a finite value: “not defined”."""
     if value is None or not math.isfinite(value):
         return "not defined"
-    near = float(f"{value:.{digits - 1}e}")
-    if near != 0.0 and not LEAST <= abs(near) < MOST:
-        mantissa, exponent = f"{near:.{digits - 1}e}".split("e")
+    shortened = float(f"{value:.{digits - 1}e}")
+    if shortened != 0.0 and not LEAST <= abs(shortened) < MOST:
+        mantissa, exponent = f"{shortened:.{digits - 1}e}".split("e")
         return f"{float(mantissa):g} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}".replace("-", "−")
-    text = f"{near:,.{decimals(near, digits)}f}"
+    text = f"{shortened:,.{decimals(shortened, digits)}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "−")
 
 
 def fixed(value: float, digits: int) -> str:
-    """``rounded`` without a point where only zeros would follow it."""
+    """``rounded``, without the point where only zeros follow it."""
     text = rounded(value, digits)
-    whole, _, after = text.partition(".")
-    return text if after.strip("0") else whole
+    integer, _, fraction = text.partition(".")
+    return text if fraction.strip("0") else integer
 
 
 def number(value: float | None) -> str:
-    """Four significant digits or all before the point, thousands separated, a true minus sign; "–" for what is none.
+    """``value`` as in tables: four significant digits, or all digits before the point where there are more.
 
-    What is whole but for rounding has no point.
+    Without a finite value: “–”. Integers, up to rounding errors, have no point.
     """
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0:
         return "0"
-    near = float(f"{value:.{SIGNIFICANT - 1}e}")
+    shortened = float(f"{value:.{SIGNIFICANT - 1}e}")
     if abs(value) < 1e15 and math.isclose(value, round(value), rel_tol=WHOLE):
         text = f"{round(value):,}"
-    elif LEAST <= abs(near) < MOST:
-        text = f"{value:,.{decimals(near, SIGNIFICANT)}f}"
+    elif LEAST <= abs(shortened) < MOST:
+        text = f"{value:,.{decimals(shortened, SIGNIFICANT)}f}"
     else:
         mantissa, exponent = f"{value:.{SIGNIFICANT - 1}e}".split("e")
         text = f"{mantissa} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
@@ -90,12 +88,12 @@ def number(value: float | None) -> str:
 
 
 def decimals(value: float, digits: int) -> int:
-    """How many digits after the point leave ``digits`` significant ones."""
+    """Number of digits after the point that show ``digits`` significant digits of ``value``."""
     return max(0, digits - 1 - int(f"{value:e}".split("e")[1]))
 
 
 def in_words(number: float) -> str:
-    """A large number as it is spoken, to two digits: 22 thousand, 220 million, more than a trillion."""
+    """A large number as it is spoken, to two digits: “about 22 thousand”, “more than a trillion”."""
     for size, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"), (1e3, "thousand")):
         if float(f"{number:.2g}") >= size:
             return "more than a trillion" if name == "trillion" else f"about {float(f'{number:.2g}') / size:g} {name}"

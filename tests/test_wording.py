@@ -1,4 +1,4 @@
-"""Sentences about numbers, case by case."""
+"""Numbers and counts as text."""
 
 import ast
 import re
@@ -40,24 +40,26 @@ def test_a_count_agrees_with_its_noun_and_verb(count: int, total: int, text: str
 
 
 @pytest.mark.parametrize(("value", "digits", "limits", "text"), ROUNDED)
-def test_rounding_never_claims_a_limit_that_is_not_reached(value: float | None, digits: int, limits: tuple[float, ...], text: str) -> None:
+def test_a_rounded_number_reads_as_a_limit_only_if_it_equals_the_limit(
+    value: float | None, digits: int, limits: tuple[float, ...], text: str
+) -> None:
     assert rounded(value, digits, *limits) == text
 
 
 @pytest.mark.parametrize(("value", "text"), [(16.72, "+16.7"), (-16.72, "−16.7"), (-0.01, "+0.0"), (1234.5, "+1,234.5")])
-def test_a_number_with_its_sign(value: float, text: str) -> None:
+def test_a_signed_number_always_has_a_sign(value: float, text: str) -> None:
     assert signed(value, 1) == text
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(0.25, "0.250"), (-0.25, "−0.250"), (2.0004, "2"), (1024.0, "1,024"), (0.0, "0"), (0.1, "0.100")]
 )
-def test_a_fixed_number_of_digits_is_left_out_where_all_are_zero(value: float, text: str) -> None:
+def test_a_fixed_number_of_digits_is_omitted_if_all_are_zero(value: float, text: str) -> None:
     assert fixed(value, 3) == text
 
 
 def _fixed_decimals(path: Path) -> Iterator[str]:
-    """The expressions that an f-string of this module shows with digits of its own choice."""
+    """Expressions that f-strings of a module format with a number of digits."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if (
             isinstance(node, ast.FormattedValue)
@@ -67,9 +69,9 @@ def _fixed_decimals(path: Path) -> Iterator[str]:
             yield f"{path.stem}: {ast.unparse(node.value)}"
 
 
-@pytest.mark.parametrize("room", ["analyses", "schemes", "contracts", "site/pages"])
-def test_numbers_for_readers_are_written_by_one_module(room: str) -> None:
-    assert [found for path in sorted((ROOT / "generator" / room).rglob("*.py")) for found in _fixed_decimals(path)] == []
+@pytest.mark.parametrize("package", ["analyses", "schemes", "contracts", "site/pages"])
+def test_only_one_module_formats_numbers_for_readers(package: str) -> None:
+    assert [expression for path in sorted((ROOT / "generator" / package).rglob("*.py")) for expression in _fixed_decimals(path)] == []
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_numbers_for_readers_are_written_by_one_module(room: str) -> None:
         (12.3, "about 12"),
     ],
 )
-def test_large_numbers_are_spoken(number: float, text: str) -> None:
+def test_large_numbers_are_written_in_words(number: float, text: str) -> None:
     assert in_words(number) == text
 
 
@@ -91,5 +93,5 @@ def test_large_numbers_are_spoken(number: float, text: str) -> None:
     ("value", "digits", "text"),
     [(2105.0, 2, "2,100"), (0.4213, 2, "0.42"), (1.0, 2, "1"), (4.96e-3, 2, "0.005"), (-25.04, 3, "−25"), (2.7e-15, 2, "2.7 × 10⁻¹⁵"), (0.0, 3, "0"), (float("nan"), 3, "not defined"), (999.6, 3, "1,000"), (-3.1e12, 2, "−3.1 × 10¹²")],
 )  # fmt: skip
-def test_significant_digits_are_written_out(value: float, digits: int, text: str) -> None:
+def test_a_number_has_its_significant_digits_without_trailing_zeros(value: float, digits: int, text: str) -> None:
     assert significant(value, digits) == text
