@@ -16,14 +16,14 @@ from generator.text import fixed
 GPT2 = "29c69587e2af826b7c159c38620a32e549a925e6d9a0dc37cb563f377f5be772"
 DISTILBERT = "8db43e4accf0e974ceff418728f5bb465a116512b4054d547c5aa0c1fdadbf95"
 OTHER_CODE, STORED = "computed from the formula by other code", "computed from the stored table by other code"
-# Libraries that reproduce a value, for the end of its source; tests run them where no stored table is needed.
+# Libraries that reproduce a value, as the end of its source; tests run them where no stored table is needed.
 COSINES, RANKS, LENGTHS = "; again by scikit-learn's cosine_similarity", "; again from scipy's svdvals", "; again by numpy's linalg.norm"
 COMPONENTS, TURNING = "; again by scikit-learn's PCA", "; again by transformers' LlamaRotaryEmbedding"
 PROTOCOL = " after Wang and Chen 2020 (arXiv 2010.04903) with scikit-learn's "
 
 
 def paper_sinusoid() -> PositionTable:
-    """The sinusoid of 512 positions by 768 dimensions, of which most published values are; figures compare BERT's table with it."""
+    """The sinusoid of 512 positions by 768 dimensions, to which most published values belong; it is also the reference of BERT's table."""
     return reference(512, 768, None)
 
 

@@ -91,8 +91,9 @@ class FigureSpec:
 class Analysis:
     """A question about encodings: how its answer is computed and drawn.
 
-    stage, order: section of a checkpoint's page that shows it, and its rank there; forms: that ``compute`` accepts
-    compute: errors: NotApplicableError; per_figure: most encodings that one figure compares; published: values that it must reproduce
+    stage, order: stage of a checkpoint's page that shows it, and its rank there; forms: types of form that ``compute`` accepts
+    compute: raises NotApplicableError where the answer is not defined; per_figure: most encodings that one figure compares
+    published: values that it must reproduce
     """
 
     key: str

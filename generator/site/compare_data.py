@@ -1,6 +1,6 @@
 """Data of the compare page: a catalogue of all encodings, and one script for each, which registers its data.
 
-Browsers let a page that was opened from disk run scripts, but fetch no files; so the data are scripts.
+Browsers do not let a page that was opened from disk fetch files, but run its scripts; so the data are scripts.
 """
 
 import json

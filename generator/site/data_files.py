@@ -19,16 +19,16 @@ SCHEMA = 1
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
 ENCODE_ERRORS = "backslashreplace"  # Tensor names may contain lone surrogates, for which JSON has the same escape.
 COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason")
-Row = list[Any]
+CsvRow = list[Any]
 
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Functions that return the content of each file, by path below the docs folder."""
-    pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture, scheme) for scheme in atlas.schemes}
-    tables = {"data/atlas.json": partial(_document, atlas), "data/metrics.csv": partial(_csv, atlas.outcomes)}
+    pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture_arrays, scheme) for scheme in atlas.schemes}
+    tables = {"data/atlas.json": partial(_atlas_json, atlas), "data/metrics.csv": partial(_metrics_csv, atlas.outcomes)}
     for analysis in atlas.analyses:
-        tables[f"data/analyses/{analysis.key}.csv"] = partial(_csv, atlas.outcomes, analysis.key)
-        tables[f"data/analyses/{analysis.key}.json"] = partial(_rows_as_json, atlas.outcomes, analysis.key)
+        tables[f"data/analyses/{analysis.key}.csv"] = partial(_metrics_csv, atlas.outcomes, analysis.key)
+        tables[f"data/analyses/{analysis.key}.json"] = partial(_metrics_json, atlas.outcomes, analysis.key)
     return {**tables, **pictures, **{path: make for outcome in atlas.outcomes for path, make in makers_of(outcome).items()}}
 
 
@@ -37,9 +37,9 @@ def makers_of(outcome: Outcome) -> dict[str, Callable[[], bytes]]:
     slug = outcome.checkpoint.slug
     files: dict[str, Callable[[], bytes]] = {f"data/{outcome.path_of(reading)}.npz": partial(npz, reading) for reading in outcome.readings}
     if outcome.layout:
-        files[f"data/{slug}/layout.csv"] = partial(_layout, outcome)
+        files[f"data/{slug}/layout.csv"] = partial(_layout_csv, outcome)
     if outcome.readings:
-        files[f"data/{slug}/metrics.csv"] = partial(_csv, [outcome])
+        files[f"data/{slug}/metrics.csv"] = partial(_metrics_csv, [outcome])
     return files
 
 
@@ -75,7 +75,7 @@ def encoding(record: EncodingRecord) -> dict[str, Any]:
     }
 
 
-def _picture(scheme: Scheme) -> bytes:
+def _picture_arrays(scheme: Scheme) -> bytes:
     return archive(scheme.picture.numbers())
 
 
@@ -119,7 +119,7 @@ def _finite(metric: Metric) -> float | None:
     return metric.value if metric.value is not None and math.isfinite(metric.value) else None
 
 
-def _document(atlas: Atlas) -> bytes:
+def _atlas_json(atlas: Atlas) -> bytes:
     libraries = {name: version for name, version in atlas.versions.items() if name != PROGRAM}
     return _json(
         {
@@ -138,7 +138,7 @@ def _json(document: object) -> bytes:
     return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(errors=ENCODE_ERRORS)
 
 
-def _rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterator[tuple[Row, str]]:
+def _metric_rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterator[tuple[CsvRow, str]]:
     """Rows of metrics.csv, with the path of the encoding's arrays. only: key of the analysis, None for all analyses"""
     for outcome in outcomes:
         checkpoint = outcome.checkpoint
@@ -151,21 +151,21 @@ def _rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterator[tupl
                     yield row, f"data/{outcome.path_of(reading)}.npz"
 
 
-def _rows_as_json(outcomes: Sequence[Outcome], analysis: str) -> bytes:
-    return _json([{**dict(zip(COLUMNS, row, strict=True)), "arrays": arrays} for row, arrays in _rows(outcomes, analysis)])
+def _metrics_json(outcomes: Sequence[Outcome], analysis: str) -> bytes:
+    return _json([{**dict(zip(COLUMNS, row, strict=True)), "arrays": path} for row, path in _metric_rows(outcomes, analysis)])
 
 
-def _csv(outcomes: Sequence[Outcome], only: str | None = None) -> bytes:
-    return _as_csv(COLUMNS, (row for row, _ in _rows(outcomes, only)))
+def _metrics_csv(outcomes: Sequence[Outcome], only: str | None = None) -> bytes:
+    return _csv(COLUMNS, (row for row, _ in _metric_rows(outcomes, only)))
 
 
-def _layout(outcome: Outcome) -> bytes:
+def _layout_csv(outcome: Outcome) -> bytes:
     """Tensors of a checkpoint as CSV, one row for those that differ only in their layer numbers."""
     rows = ([row.pattern, " × ".join(map(str, row.shape)), row.dtype, row.count] for row in outcome.layout)
-    return _as_csv(("tensor", "shape", "dtype", "times"), rows)
+    return _csv(("tensor", "shape", "dtype", "times"), rows)
 
 
-def _as_csv(columns: Sequence[str], rows: Iterable[Row]) -> bytes:
+def _csv(columns: Sequence[str], rows: Iterable[CsvRow]) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)

@@ -11,8 +11,8 @@ MARKUP = "<>&\"'"
 def compact(html: str) -> str:
     """``html`` in fewer bytes, with the same rendering.
 
-    White space with a line break becomes one line break, but for elements in which white space matters. Numeric references become
-    characters: ``escape.literal`` writes them for Markdown, and HTML needs only those of ``MARKUP``.
+    White space with a line break becomes one line break, except in elements whose white space is significant. Numeric references,
+    which ``escape.literal`` writes for Markdown, become characters, except for ``MARKUP`` and invisible characters.
     """
     chunks = VERBATIM.split(html)  # Each chunk is followed by the two groups: a verbatim element, and its name.
     chunks[::3] = [REFERENCE.sub(_character, BREAKS.sub("\n", chunk)) for chunk in chunks[::3]]

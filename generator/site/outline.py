@@ -1,4 +1,4 @@
-"""Outline of a checkpoint's pages: the page, and the section of it, that shows an analysis of an encoding."""
+"""Outline of a checkpoint's pages: which page and section shows an analysis of an encoding."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ MOST_SECTIONS = 7  # on one page, which then stays below 60 kB
 class Outline:
     """Pages of the encodings of a checkpoint.
 
-    own_stage: for each encoding by key, the stage with a page of its own: the longest one, where there are too many sections for one page
-    own_pages: keys of encodings with pages of their own: of a scheme with many encodings, or too long for the checkpoint's page
+    own_stage: by key of the encoding: the stage that has its own page, None where all sections fit on the encoding's page
+    own_pages: keys of the encodings that have their own pages: their scheme has many, or they do not fit on the checkpoint's page
     """
 
     slug: str
@@ -25,6 +25,7 @@ class Outline:
 
     @classmethod
     def of(cls, outcome: Outcome, analyses: Sequence[Analysis]) -> "Outline":
+        """Outline that limits pages to about MOST_SECTIONS sections."""
         sizes = {reading.encoding.key: Counter(_stages(reading, analyses)) for reading in outcome.readings}
         own_stage = {key: max(stages, key=stages.__getitem__) if stages.total() > MOST_SECTIONS else None for key, stages in sizes.items()}
         n_of_scheme = Counter(reading.encoding.scheme for reading in outcome.readings)

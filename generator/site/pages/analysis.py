@@ -7,7 +7,7 @@ from math import ceil
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading
 
 Member = tuple[Outcome, Reading]
-ROWS = 24  # encodings on one page, which fill the figures of most analyses; only the first page has figures
+PER_PAGE = 24  # encodings, which fill the figures of most analyses; only the first page has figures
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -19,9 +19,9 @@ def _pages(atlas: Atlas, analysis: Analysis) -> Iterator[Page]:
     encodings = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
     applicable = [(outcome, reading) for outcome, reading in encodings if reading.results[analysis.key].reason is None]
     metrics = {metric.key: metric for _, reading in applicable for metric in reading.results[analysis.key].metrics}
-    numbers = range(1, max(ceil(len(applicable) / ROWS), 1) + 1)
+    numbers = range(1, max(ceil(len(applicable) / PER_PAGE), 1) + 1)
     for number in numbers:
-        members = applicable[(number - 1) * ROWS : number * ROWS]
+        members = applicable[(number - 1) * PER_PAGE : number * PER_PAGE]
         comparisons = [(spec, _comparison(analysis, spec, members)) for spec in analysis.figures] if number == 1 else []
         context = {"analysis": analysis, "members": members, "metrics": list(metrics.values()), "comparisons": comparisons}
         context |= {"numbers": numbers, "number": number, "total": len(applicable)}
@@ -31,7 +31,7 @@ def _pages(atlas: Atlas, analysis: Analysis) -> Iterator[Page]:
 
 
 def _comparison(analysis: Analysis, spec: FigureSpec, members: Sequence[Member]) -> list[Figure]:
-    """Figures of all ``members``, ``per_figure`` in each; a figure of one is that of its checkpoint's page."""
+    """Figures of all ``members``, ``per_figure`` in each; with one in each, these are the figures of the checkpoints' pages."""
     figures = []
     for number, batch in enumerate(_batches(members, analysis.per_figure), start=1):
         if analysis.per_figure == 1:

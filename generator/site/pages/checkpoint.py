@@ -13,8 +13,8 @@ from generator.site.value_strips import Standing, Values, standing, values_of
 MOST_MODULES = 48
 MOST_CARDS = 40  # Further encodings are links without pictures.
 LEADING = 5  # findings at the top of a page
-ROWS = 100  # of the list of checkpoints, on one page
-MOST_PER_CHECKPOINT = 4  # rows of one checkpoint in that list
+LIST_ROWS = 100  # of the list of checkpoints, on one page
+MOST_LIST_ROWS = 4  # of one checkpoint
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Stage:
-    """Sections of an encoding about one stage. page: path of the stage's own page, None where the sections are on the encoding's page"""
+    """Sections of an encoding in one stage of the outline. page: path of the stage's own page, None without one"""
 
     title: str
     sections: tuple[Section, ...]
@@ -80,15 +80,15 @@ def _list(atlas: Atlas) -> Iterator[Page]:
     batches = _batches(atlas.outcomes)
     numbers = range(1, len(batches) + 1)
     for number, outcomes in zip(numbers, batches, strict=True):
-        context = {"outcomes": outcomes, "most": MOST_PER_CHECKPOINT, "schemes": _schemes(atlas), "n_values": prod}
+        context = {"outcomes": outcomes, "most": MOST_LIST_ROWS, "schemes": _schemes(atlas), "n_values": prod}
         context |= {"numbers": numbers, "number": number, "total": len(atlas.outcomes)}
         yield Page(f"checkpoints/{'index' if number == 1 else f'list/{number}'}.md", "checkpoints.md.jinja", context)
 
 
 def _batches(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
-    """Outcomes of each page of the list, which has ROWS rows."""
-    ends = accumulate(min(max(len(outcome.readings), 1), MOST_PER_CHECKPOINT) for outcome in outcomes)
-    batches = groupby(zip(ends, outcomes, strict=True), key=lambda pair: (pair[0] - 1) // ROWS)
+    """Outcomes of each page of the list, about LIST_ROWS rows."""
+    last_rows = accumulate(min(max(len(outcome.readings), 1), MOST_LIST_ROWS) for outcome in outcomes)
+    batches = groupby(zip(last_rows, outcomes, strict=True), key=lambda pair: (pair[0] - 1) // LIST_ROWS)
     return [[outcome for _, outcome in pairs] for _, pairs in batches] or [[]]
 
 

@@ -12,8 +12,8 @@ from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import alignment, centred_gram, clustered, most_different, shape, shape_difference, without_chance
 
-POSITIONS = 128  # of kernels, as in the other comparisons of schemes
-ROWS = 512  # positions of tables
+KERNEL_POSITIONS = 128  # as in the other comparisons of schemes
+TABLE_POSITIONS = 512
 MOST_BYTES = 30_000  # of all cells of a map, which are mostly addresses
 CELL_BYTES = 57  # of a cell, without the names of its two encodings
 FEW = 16  # encodings on a map that would otherwise exceed MOST_BYTES: the most different ones
@@ -41,6 +41,7 @@ class Pair:
 
     @property
     def hundredths(self) -> int | None:
+        """Value in hundredths, as in the cells."""
         return None if self.value is None else round(100 * self.value)
 
 
@@ -55,7 +56,7 @@ class Matrix:
 
 def pages(atlas: Atlas) -> list[Page]:
     encodings = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
-    shapes = [(member, scaled) for member in encodings if (scaled := shape(member[1].form.load().kernel(POSITIONS))) is not None]
+    shapes = [(member, scaled) for member in encodings if (scaled := shape(member[1].form.load().kernel(KERNEL_POSITIONS))) is not None]
     cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
     if cut:
         shapes = [shapes[index] for index in most_different([scaled for _, scaled in shapes], FEW)]
@@ -64,7 +65,7 @@ def pages(atlas: Atlas) -> list[Page]:
     context = {
         "count": len(encodings),
         "cut": cut,
-        "limits": {"few": FEW, "named": NAMED, "positions": POSITIONS, "rows": ROWS},
+        "limits": {"few": FEW, "named": NAMED, "kernel_positions": KERNEL_POSITIONS, "table_positions": TABLE_POSITIONS},
         "kernels": _of_kernels(shapes),
         "tables": tables,
         "not_mapped": [] if cut else [member for member in encodings if not any(member[1] is mapped[1] for mapped in members)],
@@ -103,12 +104,13 @@ def _of_tables(members: Sequence[Member]) -> Matrix | None:
 
     @cache
     def grams(index: int, n: int) -> tuple[Floats | None, Floats | None]:
+        """Centred Gram matrix of the first ``n`` positions of a table, (n, n), without and with a correction for chance."""
         gram = centred_gram(tables[index][:n])
         return gram, None if gram is None else without_chance(gram)
 
     def aligned(*, corrected: bool) -> Measure:
         def measure(first: int, second: int) -> float | None:
-            n = min(len(tables[first]), len(tables[second]), ROWS)
+            n = min(len(tables[first]), len(tables[second]), TABLE_POSITIONS)
             gram, other_gram = grams(first, n)[int(corrected)], grams(second, n)[int(corrected)]
             return None if gram is None or other_gram is None else alignment(gram, other_gram)
 
