@@ -1,6 +1,7 @@
 """Escaping of text for pages, and numbers in tables."""
 
 import math
+import re
 from functools import cache
 from typing import Any
 
@@ -77,6 +78,7 @@ NASTY = (
     "x" * 10_000,
 )
 
+NO_BREAK_SPACE = "\u00a0"
 PLAIN_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 NUMBERS = {
     None: "–",
@@ -124,8 +126,9 @@ def rendered(source: str) -> BeautifulSoup:
 
 
 def shown(text: str) -> str:
-    """``text`` as a reader should see it: white space collapsed, invisible characters escaped."""
-    return "".join(mark if mark.isprintable() else f"\\u{ord(mark):04x}" for mark in " ".join(text.split()))
+    """``text`` as a reader should see it: white space collapsed, invisible characters escaped, a no-break space in “5 %”."""
+    line = re.sub(r"(?<=\d) (?=%)", NO_BREAK_SPACE, " ".join(text.split()))
+    return "".join(mark if mark.isprintable() or mark == NO_BREAK_SPACE else f"\\u{ord(mark):04x}" for mark in line)
 
 
 def skeleton(soup: BeautifulSoup) -> list[tuple[str, list[str]]]:
@@ -146,6 +149,7 @@ TEXT = (ANYTHING | MARKS | st.sampled_from(NASTY)).filter(lambda text: bool(text
 
 @pytest.mark.parametrize("context", CONTEXTS)
 @given(text=TEXT)
+@example(text="5 %")
 def test_any_text_is_shown_literally_and_adds_no_element_or_attribute(context: str, text: str) -> None:
     plain, soup = (rendered(CONTEXTS[context].replace("<>", inserted)) for inserted in ("word", literal(text)))
     assert texts(soup) == texts(plain).replace("word", shown(text))
