@@ -1,12 +1,12 @@
-"""What can go wrong, one class for each outcome that a reader sees."""
+"""Exceptions, one class for each outcome that a reader sees."""
 
 
 class AtlasError(Exception):
-    """A problem that its reader can act on. The message is one sentence: where, what was found, what was expected."""
+    """Base class of errors that a user can act on. The message is one sentence: where, what was found, what was expected."""
 
 
 class RefusedError(AtlasError):
-    """The run ends, and the former site stands. ``problems`` holds every reason found, one line each."""
+    """Stops the build; the previous site stays in place. problems: every reason, one line each"""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))
@@ -14,12 +14,12 @@ class RefusedError(AtlasError):
 
 
 class RowError(AtlasError):
-    """This checkpoint cannot be read; all others can."""
+    """A checkpoint that cannot be read; the build goes on with the others."""
 
 
 class NotReachedError(AtlasError):
-    """The place where this checkpoint lies could not be asked."""
+    """A checkpoint whose source could not be reached."""
 
 
 class NotApplicableError(AtlasError):
-    """Valid input for which this analysis has no answer; the message is the reason."""
+    """An analysis that is not defined for a valid input; the message is the reason."""

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from generator.encodings import sinusoid
 from generator.numerics.arrays import cosine_matrix
-from tests.comparing import BLOOM, LLAMA, SINUSOID, TINY, build, small_atlas
+from tests.small_site import BLOOM, LLAMA, SINUSOID, TINY, build, small_atlas
 
 FOUR = f"#a={SINUSOID}&b={BLOOM}&c={LLAMA}&d={TINY}"
 VALUES = "#pac-kernels .pac-value"

@@ -1,4 +1,4 @@
-"""What the data page says of the files holds."""
+"""The data page: its examples run, and it documents every key, column and array."""
 
 import json
 import re
@@ -23,10 +23,10 @@ METRICS = (Metric("half", "Half-distance", 2.5, "positions"), Metric("none", "No
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The data of two encodings, where the reader stands."""
+    """Working folder with the data of two encodings."""
     results = {"kernel": Result(METRICS, {"matrix": frozen([[1.0, 0.5], [0.5, 1.0]])})}
-    parts = [Encoding(part, "made", NoEncoding("told"), Provenance("")) for part in ("encoder", "decoder")]
-    readings = tuple(Reading.of(part, Label("Row", "#3d7fd6"), results, {}, {}) for part in parts)
+    encodings = [Encoding(part, "made", NoEncoding("from the config"), Provenance("")) for part in ("encoder", "decoder")]
+    readings = tuple(Reading.of(encoding, Label("Row", "#3d7fd6"), results, {}, {}) for encoding in encodings)
     for path, make in data_files.makers(Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(make())
@@ -35,20 +35,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(example: str) -> dict[str, Any]:
+    """Names that ``example`` defines."""
     names: dict[str, Any] = {}
     exec(example, names)  # noqa: S102 (our own page)
     return names
 
 
 def documented(analysis: Analysis) -> set[str]:
-    """The arrays that the analysis' prose names."""
-    told: Any = environment_of(TEMPLATES).get_template(f"analyses/{analysis.key}.md.jinja").module
-    return set(re.findall(r"^- `(\w+)` ", str(told.arrays()), re.MULTILINE))
+    """Names of the arrays in the analysis's template."""
+    template: Any = environment_of(TEMPLATES).get_template(f"analyses/{analysis.key}.md.jinja").module
+    return set(re.findall(r"^- `(\w+)` ", str(template.arrays()), re.MULTILINE))
 
 
 def test_the_first_example_reads_every_array(folder: Path) -> None:
     arrays = run(FOR_ATLAS)["arrays"]
-    assert [found["kernel.matrix"].shape for found in arrays.values()] == [(2, 2), (2, 2)]
+    assert [npz["kernel.matrix"].shape for npz in arrays.values()] == [(2, 2), (2, 2)]
     assert len(FOR_ATLAS.splitlines()) == 5
 
 
@@ -68,5 +69,5 @@ def test_every_column_of_metrics_csv_is_documented() -> None:
 
 
 @each_analysis
-def test_every_array_of_an_analysis_is_named(analysis: Analysis) -> None:
+def test_every_array_of_an_analysis_is_documented(analysis: Analysis) -> None:
     assert {name for result in applicable_results(analysis) for name in result.arrays} <= documented(analysis)

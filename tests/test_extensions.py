@@ -1,4 +1,4 @@
-"""What holds for every extension, whichever there are; none is named here."""
+"""Rules for all extensions, without naming any."""
 
 import ast
 import pickle
@@ -36,7 +36,7 @@ ROOT = Path(generator.__file__).parent
 TEMPLATES = ROOT.parent / "templates"
 MODULES = sorted(ROOT.rglob("*.py"))
 
-# Words that are spelt like a key and do not mean that extension, each with what it means there.
+# String literals that equal the key of an extension and have another meaning, with that meaning.
 ORDINARY = {
     ("generator.analyses.relative", "norms"): "an array of its own result",
     ("generator.analyses.table", "vectors"): "an array of its own result",
@@ -62,14 +62,14 @@ NO_FAMILIES = {
 
 
 def docstrings(tree: ast.AST) -> set[int]:
-    """The constants that are documentation, by identity."""
+    """Identities of the constants that are docstrings."""
     holders = (node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef))
     firsts = (holder.body[0] for holder in holders if holder.body)
     return {id(first.value) for first in firsts if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)}
 
 
 def literals(module: Path) -> Iterator[tuple[int, str]]:
-    """Every string in the code of ``module``, with its line."""
+    """String literals of ``module`` that are no docstrings, with their lines."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     ignored = docstrings(tree)
     for node in ast.walk(tree):
@@ -78,35 +78,35 @@ def literals(module: Path) -> Iterator[tuple[int, str]]:
 
 
 def name_of(module: Path) -> str:
-    """As it is imported: a package by the name of its folder."""
+    """Name under which ``module`` is imported."""
     return ".".join(("generator", *module.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
 
 
 def foreign(module: Path) -> list[tuple[int, str]]:
-    """The lines of ``module`` that hold the key of an extension of which it is no part."""
+    """String literals of ``module`` that equal the key of another extension, with their lines."""
     return [(line, text) for line, text in literals(module) if text in KEYS and not f"{name_of(module)}.".startswith(f"{KEYS[text]}.")]
 
 
-each = pytest.mark.parametrize(("package", "record"), ALL, ids=lambda value: getattr(value, "key", ""))
+each_extension = pytest.mark.parametrize(("package", "record"), ALL, ids=lambda value: getattr(value, "key", ""))
 each_with_prose = pytest.mark.parametrize(("package", "record"), WITH_PROSE, ids=lambda value: getattr(value, "key", ""))
 
 
-@each
-def test_an_extension_has_the_key_of_its_module(package: ModuleType, record: Any) -> None:
+@each_extension
+def test_the_key_of_an_extension_is_the_name_of_its_module(package: ModuleType, record: Any) -> None:
     module = import_module(f"{package.__name__}.{record.key}")
     assert any(value is record for value in vars(module).values())
 
 
-def test_no_two_extensions_have_the_same_key() -> None:
+def test_keys_of_extensions_are_unique() -> None:
     assert len(KEYS) == len(ALL)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_no_module_names_the_key_of_another_extension(module: Path) -> None:
+def test_no_module_contains_the_key_of_another_extension(module: Path) -> None:
     assert [(line, text) for line, text in foreign(module) if (name_of(module), text) not in ORDINARY] == []
 
 
-def test_every_exemption_is_still_needed() -> None:
+def test_every_exemption_is_needed() -> None:
     assert set(ORDINARY) <= {(name_of(module), text) for module in MODULES for _, text in foreign(module)}
 
 
@@ -125,7 +125,7 @@ def test_model_families_are_named_in_modules_for_them_alone() -> None:
 
 
 @each_with_prose
-def test_an_extension_has_its_prose(package: ModuleType, record: Any) -> None:
+def test_an_extension_has_a_template_with_its_macros(package: ModuleType, record: Any) -> None:
     folder = package.__name__.rpartition(".")[2]
     source = (TEMPLATES / folder / f"{record.key}.md.jinja").read_text(encoding="utf-8")
     macros = {macro.name: macro for macro in environment_of(TEMPLATES).parse(source).find_all(nodes.Macro)}
@@ -134,44 +134,43 @@ def test_an_extension_has_its_prose(package: ModuleType, record: Any) -> None:
 
 
 @pytest.mark.parametrize("package", MACROS, ids=lambda package: package.__name__)
-def test_no_prose_is_left_over(package: ModuleType) -> None:
-    written = {path.name for path in (TEMPLATES / package.__name__.rpartition(".")[2]).iterdir()}
-    assert written == {f"{record.key}.md.jinja" for other, record in ALL if other is package}
+def test_every_template_belongs_to_an_extension(package: ModuleType) -> None:
+    names = {path.name for path in (TEMPLATES / package.__name__.rpartition(".")[2]).iterdir()}
+    assert names == {f"{record.key}.md.jinja" for other, record in ALL if other is package}
 
 
 @each_with_prose
-def test_an_extension_says_what_it_is_in_words(package: ModuleType, record: Any) -> None:
-    said = [
-        value for name in ("title", "summary", "question", "source", "looked_for") if (value := getattr(record, name, None)) is not None
-    ]
-    assert all(text.strip() == text and len(text) > 3 for text in said)
+def test_the_texts_of_an_extension_are_stripped_and_not_empty(package: ModuleType, record: Any) -> None:
+    fields = ("title", "summary", "question", "source", "looked_for")
+    texts = [value for name in fields if (value := getattr(record, name, None)) is not None]
+    assert all(text.strip() == text and len(text) > 3 for text in texts)
 
 
 @each_with_prose
-def test_what_an_extension_draws_and_must_give_again_can_be_made_in_another_process(package: ModuleType, record: Any) -> None:
-    drawn = [spec.draw for spec in record.figures] if isinstance(record, Analysis) else [record.picture.draw, record.picture.numbers]
-    assert pickle.dumps([*drawn, record.published])
+def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickled(package: ModuleType, record: Any) -> None:
+    functions = [spec.draw for spec in record.figures] if isinstance(record, Analysis) else [record.picture.draw, record.picture.numbers]
+    assert pickle.dumps([*functions, record.published])
 
 
 @pytest.mark.parametrize("package", [*MACROS, formats], ids=lambda package: package.__name__)
-def test_extensions_stand_in_an_order_without_ties(package: ModuleType) -> None:
+def test_the_order_of_extensions_has_no_ties(package: ModuleType) -> None:
     orders = [record.order for other, record in ALL if other is package]
     assert all(first < second for first, second in pairwise(orders))
 
 
 @pytest.mark.parametrize("analysis", discovery.load(analyses, Analysis), ids=lambda analysis: analysis.key)
-def test_each_figure_of_an_analysis_has_a_key_and_words_of_its_own(analysis: Analysis) -> None:
+def test_the_figures_of_an_analysis_have_different_keys_and_captions(analysis: Analysis) -> None:
     assert analysis.figures
     assert len({spec.key for spec in analysis.figures}) == len({spec.caption for spec in analysis.figures}) == len(analysis.figures)
     assert all(spec.caption.endswith(".") and spec.how_to_read.endswith(".") for spec in analysis.figures)
 
 
-def test_a_module_with_no_record_or_two_is_told() -> None:
+def test_a_module_without_a_record_is_an_error() -> None:
     with pytest.raises(TypeError, match=r"0 values of type Scheme; expected exactly one"):
         discovery.load(analyses, Scheme)
 
 
-def test_an_extension_may_be_a_package_whose_modules_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_extension_may_be_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "numbers_of_a_kind/one").mkdir(parents=True)
     for name, code in {"__init__": "", "one/part": "", "one/__init__": "RECORD = 1j", "two": "RECORD = 2j"}.items():
         (tmp_path / f"numbers_of_a_kind/{name}.py").write_text(code, encoding="utf-8")

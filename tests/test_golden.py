@@ -1,4 +1,4 @@
-"""The pages of a small atlas, word for word, in tests/golden. ``UPDATE_GOLDEN=1`` rewrites them; read the difference."""
+"""Golden pages of a small atlas in tests/golden. ``UPDATE_GOLDEN=1`` rewrites them; read the difference."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, Contents,
 GOLDEN = Path(__file__).parent / "golden"
 VERSIONS = {"position-atlas": "1.0", "numpy": "2.0"}
 DATE = "2020-02-20"
-# A folder for each form, one without an encoding, and one that cannot be read.
+# A checkpoint for each of several forms, one without an encoding, and one that cannot be read.
 FOLDERS: dict[str, tuple[Contents, dict[str, Any]]] = {
     "broken": (BROKEN, {"title": "Not JSON"}),
     "buckets": (BUCKETS, {"title": "Bias of two stacks", "group": "Biases", "sentence": (1, 2, 3)}),
@@ -30,7 +30,7 @@ EXPECTED = sorted(["index.md", "checkpoints/unreached.md", *(f"checkpoints/{slug
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """The whole site of these rows."""
+    """The docs folder of these checkpoints."""
     folder = tmp_path_factory.mktemp("golden")
     rows = [
         checkpoint(slug=slug, id=slug, place=str(write_folder(folder / slug, contents)), **options)
@@ -43,18 +43,18 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 
 @pytest.mark.parametrize("path", EXPECTED)
-def test_a_page_reads_as_it_did(path: str, tree: Tree) -> None:
+def test_a_page_equals_its_golden_page(path: str, tree: Tree) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         (GOLDEN / path).parent.mkdir(parents=True, exist_ok=True)
         (GOLDEN / path).write_bytes(tree[path])
     assert tree[path].decode() == (GOLDEN / path).read_text(encoding="utf-8")
 
 
-def test_no_golden_page_is_left_of_what_is_no_longer_made() -> None:
+def test_every_golden_page_is_compared() -> None:
     assert sorted(path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*.md")) == EXPECTED
 
 
-def test_every_row_has_a_page_and_every_encoding_its_figures_and_arrays(tree: Tree) -> None:
+def test_every_encoding_has_arrays_and_a_thumbnail(tree: Tree) -> None:
     arrays = {path for path in tree if path.endswith(".npz") and not path.startswith("data/schemes/")}
     assert arrays == {
         "data/buckets/decoder-t5_bias.npz",
@@ -65,6 +65,6 @@ def test_every_row_has_a_page_and_every_encoding_its_figures_and_arrays(tree: Tr
     assert all(f"figures/{path[5:-4]}/thumbnail.svg" in tree for path in arrays)
 
 
-def test_no_page_holds_a_path_of_this_machine(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> None:
-    places = (f"{tmp_path_factory.getbasetemp()}/", f"{GOLDEN.parent.parent}/")
-    assert [path for path, content in tree.items() if any(place.encode() in content for place in places)] == []
+def test_no_file_contains_a_path_of_this_machine(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folders = (f"{tmp_path_factory.getbasetemp()}/", f"{GOLDEN.parent.parent}/")
+    assert [path for path, content in tree.items() if any(folder.encode() in content for folder in folders)] == []

@@ -1,4 +1,4 @@
-"""The tabs of the site: hand-written pages are among them, generated pages need not be."""
+"""Navigation: hand-written pages have tabs, generated pages need none."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def test_every_hand_written_page_has_a_tab() -> None:
     assert {path.relative_to(SITE_SRC).as_posix() for path in SITE_SRC.rglob("*.md")} <= TABS
 
 
-def test_a_page_of_a_new_kind_needs_no_line_in_the_configuration(tmp_path: Path) -> None:
+def test_a_generated_page_needs_no_entry_in_mkdocs_yml(tmp_path: Path) -> None:
     write.write(dict.fromkeys((*TABS, "new/index.md", "new/deep/page.md"), b"# Page"), tmp_path / "docs")
     mkdocs_build.build(MKDOCS, tmp_path / "docs", tmp_path / "site", None)
     assert (tmp_path / "site/new/index.html").exists()

@@ -1,4 +1,4 @@
-"""How large pages get: of a table of full size that nearly every question fits, of several such tables, and beside many other checkpoints."""
+"""Sizes of pages: of a checkpoint for which nearly every analysis is applicable, of several such tables, and in a site of many checkpoints."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,14 +19,14 @@ from tests.synthetic import BUCKETS, write_folder
 MOST_BYTES = 60_000
 MANY = 120
 NAME = "organisation-model-large-uncased-"
-DRAWN = b'<svg viewBox="0 0 562 230"/>'
+DRAWING = b'<svg viewBox="0 0 562 230"/>'
 WORDS = ("[CLS]", "[SEP]", "[UNK]", "the", "cat", "sat", "on", "mat", "because", "it", "was", "tired", ".")
 WIDTH, N_POSITIONS = 96, 512
 random = np.random.default_rng(0)
 
 
 def uneven() -> Floats:
-    """A table with much to say of it: waves, noise, a break in the middle, positions that were hardly trained."""
+    """A table with many findings: sinusoids, noise, a seam in the middle, positions with small norms."""
     rows = sinusoid(N_POSITIONS, WIDTH) + random.normal(size=(N_POSITIONS, WIDTH))
     rows[N_POSITIONS // 2 :] *= random.choice([-1.0, 1.0], size=WIDTH)
     rows[-40::7] *= 0.1
@@ -34,7 +34,7 @@ def uneven() -> Floats:
 
 
 def bert(folder: Path) -> Path:
-    """A table, and everything that the anatomy of an input needs."""
+    """A BERT checkpoint with a position table and the whole input layer."""
     layers = {
         f"encoder.layer.{n}.{module}.{kind}": random.normal(size=(WIDTH, WIDTH))
         for n in range(2)
@@ -51,14 +51,14 @@ def bert(folder: Path) -> Path:
 
 
 def twice(outcome: Outcome) -> Outcome:
-    """A checkpoint with its encoding in a decoder as well."""
+    """A checkpoint with the same encoding in encoder and decoder."""
     [reading] = outcome.readings
     decoder = replace(reading, encoding=replace(reading.encoding, part="decoder"))
     return replace(outcome, checkpoint=replace(outcome.checkpoint, slug="twice"), readings=(reading, decoder))
 
 
 def copy(outcome: Outcome, number: int) -> Outcome:
-    """The same under a name of its own, its numbers spread."""
+    """The same checkpoint with another name and other metrics."""
     row = replace(outcome.checkpoint, slug=f"{NAME}{number:04}", title=f"Organisation, large model {number}", group=f"Group {number % 9}")
     return replace(outcome, checkpoint=row, readings=tuple(_spread(reading, row.title, number) for reading in outcome.readings))
 
@@ -75,7 +75,7 @@ def _moved(metric: Metric, number: int) -> Metric:
 
 
 def layered(outcome: Outcome) -> Outcome:
-    """A checkpoint with an encoding of its own in each of many layers."""
+    """A checkpoint with an encoding in each of 100 layers."""
     [reading] = outcome.readings
     readings = (replace(reading, encoding=replace(reading.encoding, part=f"layer {number}, attention")) for number in range(100))
     return replace(outcome, checkpoint=replace(outcome.checkpoint, slug="layered"), readings=tuple(readings))
@@ -83,30 +83,30 @@ def layered(outcome: Outcome) -> Outcome:
 
 @pytest.fixture(scope="module")
 def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
-    """Bytes of each page of a site of many checkpoints; of those that only make it many, none is built."""
+    """Bytes of each page of a site of many checkpoints, without the pages of copies."""
     folder = tmp_path_factory.mktemp("sizes")
-    places = {
+    paths = {
         "bert": bert(folder / "bert"),
         "buckets": write_folder(folder / "buckets", BUCKETS),
         "llama": ROOT / "references/llama-3.1-8b",
     }
-    rows = [checkpoint(slug=slug, place=str(place), title=slug, words=True) for slug, place in places.items()]
+    rows = [checkpoint(slug=slug, place=str(path), title=slug, words=True) for slug, path in paths.items()]
     outcomes = [evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows]
     assert [outcome.reason for outcome in outcomes] == [None] * 3
     outcomes += [twice(outcomes[0]), layered(outcomes[2])]
     copies = [copy(outcomes[number % 4], number) for number in range(MANY)]
     atlas = Atlas((*outcomes, *copies), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, "2020-02-20")
-    every = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    site = _built(atlas, every, folder)
+    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+    site = _build(atlas, every_page, folder)
     return {path.relative_to(site).as_posix(): path.stat().st_size for path in site.rglob("*.html")}
 
 
-def _built(atlas: Atlas, every: list[Page], folder: Path) -> Path:
-    """The site without what is large, and without the pages of copies and layers."""
-    shown = [page for page in every if not page.path.startswith((f"checkpoints/{NAME}", "checkpoints/layered/"))]
-    tree = render.render(atlas, shown, TEMPLATES, SITE_SRC, lambda _: DRAWN)
-    small = [path for path in tree if not path.startswith(("data/compare", "figures")) and not path.endswith(".npz")]
-    write.write({path: tree[path] for path in small}, folder / "docs")
+def _build(atlas: Atlas, every_page: list[Page], folder: Path) -> Path:
+    """Build the site without figures, arrays, and pages of copies and layers; returns its path."""
+    selected = [page for page in every_page if not page.path.startswith((f"checkpoints/{NAME}", "checkpoints/layered/"))]
+    tree = render.render(atlas, selected, TEMPLATES, SITE_SRC, lambda _: DRAWING)
+    paths = [path for path in tree if not path.startswith(("data/compare", "figures")) and not path.endswith(".npz")]
+    write.write({path: tree[path] for path in paths}, folder / "docs")
     mkdocs_build.build(MKDOCS, folder / "docs", folder / "site", None)
     return folder / "site"
 
@@ -115,9 +115,9 @@ def test_every_page_is_below_60_kilobytes(sizes: dict[str, int]) -> None:
     assert {path: size for path, size in sizes.items() if size > MOST_BYTES} == {}
 
 
-def test_a_table_that_many_questions_fit_has_a_page_for_its_measures(sizes: dict[str, int]) -> None:
+def test_a_table_with_many_applicable_analyses_has_a_page_for_its_measures(sizes: dict[str, int]) -> None:
     assert "checkpoints/bert/encoder-learned/measure.html" in sizes
 
 
-def test_tables_for_which_there_is_no_room_have_pages_of_their_own(sizes: dict[str, int]) -> None:
+def test_a_table_that_does_not_fit_on_the_page_has_its_own_pages(sizes: dict[str, int]) -> None:
     assert {"checkpoints/twice/decoder-learned.html", "checkpoints/twice/decoder-learned/measure.html"} <= set(sizes)

@@ -1,6 +1,6 @@
-"""Every value that others give, asked again. Those of stored tables need the tables.
+"""Published values, recomputed.
 
-POSITION_ATLAS_CHECKPOINTS names a folder that holds them, each in a folder of the Hub's layout.
+Values of stored tables need these: POSITION_ATLAS_CHECKPOINTS is a folder of checkpoints, each a folder in the Hub's layout.
 """
 
 import os
@@ -28,7 +28,7 @@ each_case = pytest.mark.parametrize("case", [pytest.param(case, id=f"{key}: {cas
 
 @cache
 def stored(sha256: str) -> Form | None:
-    """The table with this digest in one of the checkpoints of FOLDER."""
+    """Table with this digest in one of the checkpoints of FOLDER; None where there is none."""
     for config in sorted(Path(FOLDER).glob("*/config.json")) if FOLDER else ():
         for encoding in find(FolderFiles(config.parent, config.parent.name)):
             if encoding.provenance.sha256 == sha256:
@@ -37,26 +37,26 @@ def stored(sha256: str) -> Form | None:
 
 
 @each_case
-def test_ours_agrees_with_what_others_give(case: Published) -> None:
-    asked = check(case, stored)
-    if asked.ours is None:
-        pytest.skip(f"needs the table with SHA-256 {case.sha256}; POSITION_ATLAS_CHECKPOINTS names no folder that holds it")
-    assert asked.agrees, f"{asked.shown} differ from {case.printed} by {asked.apart}; at most {asked.margin} is expected"
+def test_computed_values_agree_with_published_ones(case: Published) -> None:
+    result = check(case, stored)
+    if result.computed is None:
+        pytest.skip(f"needs the table with SHA-256 {case.sha256} in a checkpoint of POSITION_ATLAS_CHECKPOINTS")
+    assert result.agrees, f"{result.computed_text} differ from {case.printed} by {result.difference}; expected at most {result.margin}"
 
 
 @each_case
-def test_a_case_says_what_it_is_and_where_its_numbers_come_from(case: Published) -> None:
+def test_a_case_has_a_title_a_source_and_either_a_form_or_a_digest(case: Published) -> None:
     assert case.what
     assert len(case.source) > 10
     assert (case.given is None) != (case.sha256 is None)
 
 
-def test_no_two_cases_of_one_extension_say_the_same() -> None:
+def test_the_cases_of_an_extension_are_distinct() -> None:
     assert len({(key, case.what, case.printed) for key, case in CASES}) == len(CASES)
 
 
 def atlas_with(shape: tuple[int, ...]) -> Atlas:
-    """One checkpoint with a table of three positions, of a tensor of this shape, and one analysis with a case about it."""
+    """One checkpoint with a table of three positions from a tensor of this shape, and one analysis with a case about the table."""
     case = Published("rows", ("3",), "made for a test", lambda form: [len(form.vectors)], sha256="0" * 64)
     table = PositionTable(frozen([[1.0], [2.0], [3.0]]))
     encoding: Encoding[Form] = Encoding("decoder", "made for a test", table, Provenance("file", "tensor", "F32", shape, "0" * 64))
@@ -64,53 +64,55 @@ def atlas_with(shape: tuple[int, ...]) -> Atlas:
     return Atlas((outcome,), (replace(all_analyses()[0], published=(case,)),), ())
 
 
-@pytest.mark.parametrize(("shape", "ours"), [((3, 1), (3.0,)), ((5, 1), None)])
-def test_the_page_asks_the_table_of_a_checkpoint_where_all_of_it_are_positions(shape: tuple[int, ...], ours: object) -> None:
+@pytest.mark.parametrize(("shape", "computed"), [((3, 1), (3.0,)), ((5, 1), None)])
+def test_the_page_measures_a_stored_table_if_every_row_is_a_position(shape: tuple[int, ...], computed: object) -> None:
     (page,) = checked.pages(atlas_with(shape))
-    groups, counts = page.context["found"]()
-    assert groups[0].checks[0].ours == ours
-    assert counts == {"all": 1, "agree": int(ours is not None), "absent": int(ours is None)}
+    groups, counts = page.context["results"]()
+    assert groups[0].checks[0].computed == computed
+    assert counts == {"all": 1, "agree": int(computed is not None), "absent": int(computed is None)}
 
 
-def of(printed: str, ours: float, margin: float | None = None) -> Check:
-    return check(Published("a case", (printed,), "made for a test", lambda given: [given], lambda: ours, margin=margin), lambda _: None)
+def check_of(printed: str, computed: float, margin: float | None = None) -> Check:
+    """Check of a case whose measure returns ``computed``."""
+    return check(Published("a case", (printed,), "made for a test", lambda value: [value], lambda: computed, margin=margin), lambda _: None)
 
 
 @pytest.mark.parametrize(
-    ("printed", "ours", "agrees"), [("2.366", 2.36549, False), ("2.366", 2.36551, True), ("54,410", 54_410.4, True), ("44", 45.0, False)]
+    ("printed", "computed", "agrees"),
+    [("2.366", 2.36549, False), ("2.366", 2.36551, True), ("54,410", 54_410.4, True), ("44", 45.0, False)],
 )
-def test_ours_agrees_where_it_rounds_to_what_is_printed(printed: str, ours: float, agrees: bool) -> None:
-    assert of(printed, ours).agrees is agrees
+def test_a_value_agrees_if_it_rounds_to_the_published_one(printed: str, computed: float, agrees: bool) -> None:
+    assert check_of(printed, computed).agrees is agrees
 
 
 @pytest.mark.parametrize(
-    ("printed", "ours", "shown"),
+    ("printed", "computed", "text"),
     [("2.366", 2.36590623, "2.36591"), ("44", 44.0, "44"), ("1.00000", 1.0 - 1e-12, "1"), ("54,410", 54410.1431, "54,410.14")],
 )
-def test_ours_is_shown_with_two_digits_more(printed: str, ours: float, shown: str) -> None:
-    assert of(printed, ours).shown == (shown,)
+def test_a_computed_value_has_two_digits_more_than_the_published_one(printed: str, computed: float, text: str) -> None:
+    assert check_of(printed, computed).computed_text == (text,)
 
 
 @pytest.mark.parametrize(("margin", "agrees"), [(0.2, True), (0.1, False)])
-def test_a_margin_of_the_case_goes_before_the_digits(margin: float, agrees: bool) -> None:
-    assert of("33.5", 33.35, margin).agrees is agrees
+def test_the_margin_of_a_case_overrides_that_of_its_digits(margin: float, agrees: bool) -> None:
+    assert check_of("33.5", 33.35, margin).agrees is agrees
 
 
-@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
-def test_a_value_that_is_not_defined_agrees_with_nothing(wrong: float) -> None:
-    assert not of("1", wrong).agrees
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_value_that_is_not_finite_does_not_agree(value: float) -> None:
+    assert not check_of("1", value).agrees
 
 
-def test_a_table_of_the_papers_size_is_shown_beside_the_very_sinusoid_that_cases_are_asked_of() -> None:
+def test_the_reference_of_a_table_of_512_by_768_is_the_sinusoid_of_the_cases() -> None:
     assert PositionTable(np.zeros((512, 768))).reference is paper_sinusoid()
 
 
-def test_a_case_whose_table_is_not_at_hand_has_no_value() -> None:
+def test_a_case_without_its_stored_table_has_no_computed_value() -> None:
     case = Published("a case", ("1",), "made for a test", lambda form: [len(form.vectors)], sha256="0" * 64)
-    asked = check(case, lambda _: None)
-    assert (asked.ours, asked.apart, asked.agrees) == (None, None, False)
+    result = check(case, lambda _: None)
+    assert (result.computed, result.difference, result.agrees) == (None, None, False)
 
 
-def test_a_case_of_a_table_is_asked_of_the_table_at_hand() -> None:
+def test_a_case_of_a_stored_table_measures_that_table() -> None:
     case = Published("a case", ("3",), "made for a test", lambda form: [len(form.vectors)], sha256="0" * 64)
-    assert check(case, lambda _: PositionTable(frozen([[1.0], [2.0], [3.0]]))).ours == (3.0,)
+    assert check(case, lambda _: PositionTable(frozen([[1.0], [2.0], [3.0]]))).computed == (3.0,)

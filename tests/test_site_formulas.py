@@ -1,4 +1,4 @@
-"""Formulas are MathML that every browser lays out by itself, in a font that has all of it. The rules are those of MathML Core."""
+"""Formulas are valid MathML Core, and the font of the site has all their characters."""
 
 import html
 import json
@@ -26,11 +26,11 @@ FORMULAS = {
 }
 FONT = ROOT / "site_src/assets/vendor/latin-modern-math/atlas-math.woff2"
 
-# https://www.w3.org/TR/mathml-core/, section 3: how many children an element has; those with any number of them.
+# https://www.w3.org/TR/mathml-core/, section 3: number of children of an element; TOKENS and GROUPS have any number of them.
 ARITIES = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3, "mspace": 0}
 TOKENS = {"mi", "mn", "mo", "ms", "mtext"}
 GROUPS = {"math", "mpadded", "mphantom", "mrow", "msqrt", "mstyle", "mtable", "mtd", "mtr", "merror", "mmultiscripts", "mprescripts"}
-# MathML that the specification itself, or the rules of TeX, give.
+# MathML according to the specification or to the rules of TeX.
 EXPECTED = {
     r"\frac{a}{b}": "<mfrac><mi>a</mi><mi>b</mi></mfrac>",
     r"x^2": "<msup><mi>x</mi><mn>2</mn></msup>",
@@ -43,13 +43,13 @@ EXPECTED = {
 
 
 def tree(tex: str) -> ElementTree.Element:
-    """The <math> of a formula, read as XML, which knows five of the named characters alone."""
+    """The <math> element of a formula, parsed as XML, which has only five named characters."""
     named = re.sub(r"&(?!(?:lt|gt|amp|quot|apos);)\w+;", lambda name: html.unescape(name[0]), formula(tex))
     return ElementTree.fromstring(named[named.index("<math") : named.index("</div>")])  # noqa: S314 (our own)
 
 
 def characters(math: ElementTree.Element) -> Iterator[str]:
-    """What a browser shows of a formula: a single letter stands for the italic one (MathML Core, section 4.2)."""
+    """Characters that a browser shows: identifiers of a single letter are italic (MathML Core, section 4.2)."""
     for token in math.iter():
         if token.tag in TOKENS:
             text = token.text or ""
@@ -70,16 +70,16 @@ def font() -> Iterator[TTFont]:
 
 
 @pytest.mark.parametrize(("tex", "mathml"), EXPECTED.items())
-def test_tex_becomes_the_mathml_that_it_means(tex: str, mathml: str) -> None:
+def test_tex_becomes_mathml(tex: str, mathml: str) -> None:
     assert f'<math display="block">{mathml}</math>' in formula(tex)
 
 
-def test_the_templates_have_formulas() -> None:
+def test_the_templates_have_more_than_50_formulas() -> None:
     assert len(FORMULAS) > 50
 
 
 @pytest.mark.parametrize("tex", FORMULAS.values(), ids=FORMULAS)
-def test_a_formula_keeps_the_rules_of_mathml_core(tex: str) -> None:
+def test_a_formula_is_valid_mathml_core(tex: str) -> None:
     elements = list(tree(tex).iter())
     assert {element.tag for element in elements} <= {*ARITIES, *TOKENS, *GROUPS}
     assert [element.tag for element in elements if len(element) != ARITIES.get(element.tag, len(element))] == []
@@ -93,20 +93,20 @@ def test_the_font_has_every_character_of_a_formula(tex: str, font: TTFont) -> No
 
 
 @pytest.mark.parametrize("tex", FORMULAS.values(), ids=FORMULAS)
-def test_a_formula_is_one_line_that_is_compact_already(tex: str) -> None:
-    shown = formula(f"\n  {tex}\n")
-    assert "\n" not in shown
-    assert compact(shown) == shown
+def test_a_formula_is_one_line_of_minified_html(tex: str) -> None:
+    markup = formula(f"\n  {tex}\n")
+    assert "\n" not in markup
+    assert compact(markup) == markup
 
 
-def test_the_font_says_how_mathematics_is_laid_out(font: TTFont) -> None:
+def test_the_font_is_small_and_has_variants_of_large_symbols(font: TTFont) -> None:
     variants = font["MATH"].table.MathVariants
     assert {"parenleft", "summation", "radical"} <= {*variants.VertGlyphCoverage.glyphs}
     assert len(FONT.read_bytes()) < 40_000
 
 
 @pytest.mark.parametrize("tex", [r"\nosuchthing", r"\frac{a", "a}", r"\left(a", "a^b^c", "a & b", r"\begin{nosuchthing}"])
-def test_tex_that_is_not_understood_is_an_error(tex: str) -> None:
+def test_invalid_tex_is_an_error(tex: str) -> None:
     with pytest.raises(LatexError):
         formula(tex)
 
@@ -117,33 +117,33 @@ def test_an_error_names_the_command_on_one_line() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*/*.jinja")), ids=lambda path: path.stem)
-def test_no_formula_is_left_as_plain_html(path: Path) -> None:
+def test_no_template_writes_the_html_of_a_formula(path: Path) -> None:
     assert "pa-formula" not in path.read_text(encoding="utf-8")
 
 
-def test_every_formula_stands_in_the_site_as_it_was_made(built: Path) -> None:
+def test_every_formula_is_in_the_site(built: Path) -> None:
     pages = "".join(path.read_text(encoding="utf-8") for path in (built / "site").rglob("*.html"))
     assert [name for name, tex in FORMULAS.items() if formula(tex) not in pages] == []
 
 
-def test_search_finds_no_pieces_of_formulas(built: Path) -> None:
+def test_the_search_index_excludes_formulas(built: Path) -> None:
     entries = json.loads((built / "site/search/search_index.json").read_text(encoding="utf-8"))["docs"]
     text = re.sub(r"\s", "", "".join(entry["text"] for entry in entries))
-    shown = {name: re.sub(r"\s", "", "".join(tree(tex).itertext())) for name, tex in FORMULAS.items()}
-    assert [name for name, letters in shown.items() if len(letters) > 15 and html.escape(letters, quote=False) in text] == []
+    formulas = {name: re.sub(r"\s", "", "".join(tree(tex).itertext())) for name, tex in FORMULAS.items()}
+    assert [name for name, letters in formulas.items() if len(letters) > 15 and html.escape(letters, quote=False) in text] == []
 
 
-def test_pages_with_formulas_send_no_script_that_others_do_not(built: Path) -> None:
-    sent: dict[bool, set[str]] = {True: set(), False: set()}
+def test_pages_with_formulas_need_no_further_scripts(built: Path) -> None:
+    scripts: dict[bool, set[str]] = {True: set(), False: set()}
     for path in (built / "site").rglob("*.html"):
         page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-        sent[page.math is not None] |= {str(script["src"]).removeprefix("../") for script in page.find_all("script", src=True)}
-    assert sent[True]
-    assert sent[True] <= sent[False]
+        scripts[page.math is not None] |= {str(script["src"]).removeprefix("../") for script in page.find_all("script", src=True)}
+    assert scripts[True]
+    assert scripts[True] <= scripts[False]
 
 
 @pytest.mark.browser
-def test_a_browser_shows_a_formula_in_the_font_and_scrolls_it_alone(page: Page, address: str) -> None:
+def test_a_wide_formula_has_the_font_and_scrolls_without_its_page(page: Page, address: str) -> None:
     page.set_viewport_size({"width": 375, "height": 800})
     page.goto(f"{address}/analyses/rotation.html")
     wide = page.locator(".pa-formula").first

@@ -1,4 +1,4 @@
-"""Text from outside on the finished pages, after Markdown and the theme have been over it."""
+"""Untrusted text on HTML pages, after Markdown and the theme."""
 
 import json
 import struct
@@ -35,14 +35,14 @@ TENSOR = "<script>alert(7)</script>\ud800|`x`.wpe"
 
 
 def odd_weights() -> bytes:
-    """A tensor under a name that safetensors itself would not write."""
+    """A safetensors file with a tensor name that the safetensors library would not write."""
     header = json.dumps({TENSOR: {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}}).encode()
     return struct.pack("<Q", len(header)) + header + struct.pack("<4f", 1, 2, 3, 4)
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site whose rows have these titles; one row has an odd tensor, another cannot be read."""
+    """A site of checkpoints with these titles, one with an odd tensor name, and one that cannot be read."""
     folder = tmp_path_factory.mktemp("odd")
     write_folder(folder / "odd", {"config.json": b"{}", "model.safetensors": odd_weights()})
     write_folder(folder / "broken", {**BROKEN, "config.json": b'{"<script>alert(8)</script>'})
@@ -60,12 +60,12 @@ def pages(site: Path) -> dict[str, BeautifulSoup]:
 
 
 def slugs(site: Path) -> dict[str, str]:
-    """The page of each title."""
+    """Slug of each title."""
     return {row["title"]: row["slug"] for row in json.loads((site / "data/atlas.json").read_text(encoding="utf-8"))["checkpoints"]}
 
 
 @pytest.mark.parametrize("title", TITLES)
-def test_a_title_is_shown_as_it_is_in_the_heading_and_the_window(title: str, site: Path, pages: dict[str, BeautifulSoup]) -> None:
+def test_a_title_is_shown_literally_in_the_heading_and_the_window(title: str, site: Path, pages: dict[str, BeautifulSoup]) -> None:
     page = pages[f"checkpoints/{slugs(site)[title]}.html"]
     assert page.h1 is not None
     assert page.title is not None
@@ -75,17 +75,17 @@ def test_a_title_is_shown_as_it_is_in_the_heading_and_the_window(title: str, sit
 
 @pytest.mark.parametrize("title", TITLES)
 @pytest.mark.parametrize("page", ["index.html", "checkpoints/index.html"])
-def test_a_title_is_shown_as_it_is_in_lists(page: str, title: str, pages: dict[str, BeautifulSoup]) -> None:
+def test_a_title_is_shown_literally_in_lists(page: str, title: str, pages: dict[str, BeautifulSoup]) -> None:
     assert title in pages[page].get_text()
 
 
-def test_pages_that_differ_in_their_titles_alone_have_the_same_elements(site: Path, pages: dict[str, BeautifulSoup]) -> None:
+def test_pages_that_differ_only_in_their_titles_have_the_same_elements(site: Path, pages: dict[str, BeautifulSoup]) -> None:
     middle = sorted(slugs(site)[title] for title in TITLES)[1:-1]  # The first and the last have one neighbour, not two.
     bodies = [pages[f"checkpoints/{slug}.html"].find("article") for slug in middle if slug not in ("odd-tensor", "broken-b-row-b")]
     assert len({str([(tag.name, sorted(tag.attrs)) for tag in body.find_all(True)]) for body in bodies if body}) == 1
 
 
-def test_no_page_has_a_script_or_a_handler_that_came_from_outside(pages: dict[str, BeautifulSoup]) -> None:
+def test_no_page_has_a_script_or_an_event_handler_from_a_title(pages: dict[str, BeautifulSoup]) -> None:
     tags = [tag for page in pages.values() for tag in page.find_all(True)]
     assert [tag for tag in tags if tag.name == "script" and "alert" in tag.get_text()] == []
     assert [tag for tag in tags if any(name.startswith("on") for name in tag.attrs)] == []
@@ -96,17 +96,17 @@ def test_no_page_has_a_link_that_runs_code(pages: dict[str, BeautifulSoup]) -> N
     assert [link for link in links if link.strip().lower().startswith(("javascript:", "data:", "vbscript:"))] == []
 
 
-def test_the_search_index_holds_no_element_that_came_from_outside(site: Path) -> None:
+def test_the_search_index_has_no_element_from_a_title(site: Path) -> None:
     entries = json.loads(next(site.rglob("search*.json")).read_text(encoding="utf-8"))["docs"]
-    found = {tag.name for entry in entries for tag in BeautifulSoup(entry["title"] + entry["text"], "html.parser").find_all(True)}
-    assert found.isdisjoint({"script", "img", "b", "i", "u", "a"})
+    tags = {tag.name for entry in entries for tag in BeautifulSoup(entry["title"] + entry["text"], "html.parser").find_all(True)}
+    assert tags.isdisjoint({"script", "img", "b", "i", "u", "a"})
 
 
-def test_a_tensor_is_named_as_it_is_with_what_cannot_be_seen_spelt_out(pages: dict[str, BeautifulSoup]) -> None:
+def test_a_tensor_name_is_shown_literally_with_invisible_characters_escaped(pages: dict[str, BeautifulSoup]) -> None:
     assert TENSOR.replace("\ud800", "\\ud800") in pages["checkpoints/odd-tensor.html"].get_text()
 
 
-def test_a_link_to_nowhere_is_refused_by_name_and_the_former_site_stands(tmp_path: Path) -> None:
+def test_a_broken_link_is_an_error_that_names_it_and_the_previous_site_is_unchanged(tmp_path: Path) -> None:
     write_folder(tmp_path / "docs", {"index.md": b"# Here\n\n[there](there.md)\n"})
     write_folder(tmp_path / "site", {"index.html": b"former"})
     (tmp_path / "mkdocs.yml").write_text("site_name: Small\nvalidation: {unrecognized_links: warn}\n", encoding="utf-8")
@@ -115,7 +115,7 @@ def test_a_link_to_nowhere_is_refused_by_name_and_the_former_site_stands(tmp_pat
     assert contents(tmp_path / "site") == {"index.html": b"former"}
 
 
-def test_a_failed_row_has_a_page_that_says_why(pages: dict[str, BeautifulSoup]) -> None:
+def test_the_page_of_a_failed_checkpoint_shows_the_reason(pages: dict[str, BeautifulSoup]) -> None:
     text = pages["checkpoints/broken-b-row-b.html"].get_text()
     assert "This checkpoint could not be read" in text
     assert "broken/config.json: not JSON" in text

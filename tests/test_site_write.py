@@ -1,4 +1,4 @@
-"""Where a site may be written, and that the former one stands until the new one is whole."""
+"""Suitable output folders, and the replacement of the previous site by a complete new one."""
 
 import os
 from collections.abc import Callable
@@ -17,7 +17,7 @@ SECOND = {"index.md": b"second", "figures/x/y.svg": b"<svg/>"}
 
 @pytest.fixture
 def output(tmp_path: Path) -> Path:
-    """A folder of ours with a site in it."""
+    """An output folder with a site."""
     with owned(tmp_path / "out") as folder:
         write(FIRST, folder / "site")
     return tmp_path / "out"
@@ -33,11 +33,11 @@ def fail_halfway(folder: Path) -> None:
         raise RuntimeError("halfway")
 
 
-def test_a_tree_is_written_as_it_is(output: Path) -> None:
+def test_a_tree_is_written(output: Path) -> None:
     assert contents(output / "site") == FIRST
 
 
-def test_a_new_tree_takes_the_place_of_the_former(output: Path) -> None:
+def test_a_new_tree_replaces_the_previous_one(output: Path) -> None:
     assert write(SECOND, output / "site")
     assert contents(output / "site") == SECOND
     assert folders(output) == ["site", "store"]
@@ -49,42 +49,42 @@ def test_the_same_tree_is_no_change(output: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [{"index.md": b"First"}, {"more.md": b""}], ids=["other bytes", "another file"])
-def test_any_change_is_written(change: dict[str, bytes], output: Path) -> None:
+def test_a_change_is_written_and_reported(change: dict[str, bytes], output: Path) -> None:
     assert write({**FIRST, **change}, output / "site")
     assert contents(output / "site") == {**FIRST, **change}
 
 
-def test_what_is_no_longer_in_the_tree_is_gone(output: Path) -> None:
+def test_a_file_that_is_not_in_the_new_tree_is_deleted(output: Path) -> None:
     write({"index.md": b"first"}, output / "site")
     assert contents(output / "site") == {"index.md": b"first"}
 
 
-def test_the_former_site_stands_when_its_successor_fails_halfway(output: Path) -> None:
+def test_an_exception_leaves_the_previous_site_unchanged(output: Path) -> None:
     with pytest.raises(RuntimeError, match="halfway"):
         fail_halfway(output / "site")
     assert contents(output / "site") == FIRST
     assert folders(output) == ["site", "store"]
 
 
-def test_the_former_site_stands_when_a_file_cannot_be_written(output: Path) -> None:
+def test_a_failed_write_leaves_the_previous_site_unchanged(output: Path) -> None:
     with pytest.raises(FileExistsError):
         write({"a": b"", "a/b": b""}, output / "site")
     assert contents(output / "site") == FIRST
     assert folders(output) == ["site", "store"]
 
 
-def test_readers_of_a_web_server_may_read_the_folder(output: Path) -> None:
+def test_a_web_server_may_read_the_folder(output: Path) -> None:
     assert (output / "site").stat().st_mode & 0o777 == 0o755
 
 
-def test_a_run_killed_while_it_wrote_leaves_nothing_behind(output: Path) -> None:
+def test_unfinished_folders_of_a_killed_build_are_deleted(output: Path) -> None:
     write(SECOND, output / ".new-site-abc")
     with owned(output):
         assert folders(output) == ["site", "store"]
     assert contents(output / "site") == FIRST
 
 
-def test_a_run_killed_between_two_renames_gets_its_former_site_back(output: Path) -> None:
+def test_the_previous_site_is_restored_if_a_build_was_killed_before_it_replaced_it(output: Path) -> None:
     (output / "site").rename(output / ".former-site")
     write(SECOND, output / ".new-site-abc")
     with owned(output):
@@ -92,20 +92,20 @@ def test_a_run_killed_between_two_renames_gets_its_former_site_back(output: Path
     assert contents(output / "site") == FIRST
 
 
-def test_a_run_killed_before_it_cleared_up_keeps_its_new_site(output: Path) -> None:
+def test_the_previous_site_is_deleted_if_a_build_was_killed_after_it_replaced_it(output: Path) -> None:
     write(SECOND, output / ".former-site")
     with owned(output):
         assert folders(output) == ["site", "store"]
     assert contents(output / "site") == FIRST
 
 
-def test_a_second_run_is_refused_while_the_first_goes_on(output: Path) -> None:
+def test_a_second_build_in_the_same_folder_is_refused(output: Path) -> None:
     with owned(output), pytest.raises(RefusedError, match="another run is building there; expected to be alone"), owned(output):
         pass
     assert contents(output / "site") == FIRST
 
 
-def test_a_run_refused_for_another_leaves_that_ones_work_alone(output: Path) -> None:
+def test_a_refused_build_does_not_delete_files_of_the_running_one(output: Path) -> None:
     with FileLock(output / ".lock"):
         write(SECOND, output / ".new-site-abc")
         with pytest.raises(RefusedError), owned(output):
@@ -113,7 +113,7 @@ def test_a_run_refused_for_another_leaves_that_ones_work_alone(output: Path) -> 
         assert contents(output / ".new-site-abc") == SECOND
 
 
-def test_a_run_that_failed_lets_the_next_one_in(output: Path) -> None:
+def test_a_failed_build_releases_the_lock(output: Path) -> None:
     with pytest.raises(RuntimeError, match="halfway"), owned(output) as folder:
         fail_halfway(folder / "site")
     with owned(output) as folder:
@@ -121,13 +121,13 @@ def test_a_run_that_failed_lets_the_next_one_in(output: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["new", "new/below/new", "empty"])
-def test_a_new_or_empty_folder_is_taken(name: str, tmp_path: Path) -> None:
+def test_a_new_or_empty_folder_is_suitable(name: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with owned(tmp_path / name) as folder:
         assert (folder / MARKER).is_file()
 
 
-# Places that no build may write to, seen from the folder "home/work/here" in a temporary one.
+# Paths that no build may write to, relative to "home/work/here" in a temporary folder, with the beginning of the message.
 UNSUITABLE: dict[str, tuple[str, str]] = {
     "the root": ("/", "the working folder, one above it, or home"),
     "the working folder": (".", "the working folder, one above it, or home"),
@@ -147,11 +147,11 @@ UNSUITABLE: dict[str, tuple[str, str]] = {
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folders that UNSUITABLE speaks of."""
-    for path in ("work/repository/.git/HEAD", "work/project/pyproject.toml", "work/other/thesis.tex", "work/hidden/.keep", "work/file"):
-        place = tmp_path / "home" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text("not ours", encoding="utf-8")
+    """Temporary folder with the paths of UNSUITABLE; home is its folder "home"."""
+    for name in ("work/repository/.git/HEAD", "work/project/pyproject.toml", "work/other/thesis.tex", "work/hidden/.keep", "work/file"):
+        path = tmp_path / "home" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("not ours", encoding="utf-8")
     (tmp_path / "home/work/here").mkdir()
     (tmp_path / "home/work/linked").mkdir()
     (tmp_path / "home/work/linked/site").symlink_to(tmp_path / "home/work/here")
@@ -162,22 +162,22 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("place", "said"), UNSUITABLE.values(), ids=UNSUITABLE)
-def test_an_unsuitable_place_is_refused_and_nothing_in_it_changes(place: str, said: str, world: Path) -> None:
+@pytest.mark.parametrize(("path", "message"), UNSUITABLE.values(), ids=UNSUITABLE)
+def test_an_unsuitable_path_is_refused_and_does_not_change(path: str, message: str, world: Path) -> None:
     before = contents(world)
-    with pytest.raises(RefusedError, match=f"^{place}: {said}; expected".replace("~", "/.*/home")), owned(Path(place).expanduser()):
+    with pytest.raises(RefusedError, match=f"^{path}: {message}; expected".replace("~", "/.*/home")), owned(Path(path).expanduser()):
         pass
     assert contents(world) == before
 
 
-def test_home_is_refused_when_it_is_a_link_itself(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_is_refused_if_it_is_a_symbolic_link(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(world / "link"))
     monkeypatch.chdir("/")
     with pytest.raises(RefusedError, match="or home"), owned(world / "home"):
         pass
 
 
-def test_whoever_has_no_home_can_build(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_home_can_build(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
@@ -192,7 +192,7 @@ def test_this_repository_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         pass
 
 
-def test_a_folder_of_ours_is_taken_again_whatever_has_come_into_it(output: Path) -> None:
+def test_an_output_folder_stays_suitable_with_other_files_in_it(output: Path) -> None:
     (output / "notes.txt").write_text("mine", encoding="utf-8")
     with owned(output):
         pass
@@ -200,7 +200,7 @@ def test_a_folder_of_ours_is_taken_again_whatever_has_come_into_it(output: Path)
 
 
 @pytest.mark.parametrize("leave", [Path.mkdir, os.mkfifo], ids=["a folder", "a pipe"])
-def test_other_things_in_a_folder_of_ours_do_no_harm(leave: Callable[[Path], None], output: Path) -> None:
+def test_folders_and_pipes_in_an_output_folder_do_not_matter(leave: Callable[[Path], None], output: Path) -> None:
     leave(output / "other")
     with owned(output) as folder:
         write(SECOND, folder / "site")

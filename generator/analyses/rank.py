@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
-from generator.contracts.by_itself import compute_alone
+from generator.contracts.form_analysis import compute_alone
 from generator.contracts.published import GPT2, OTHER_CODE, RANKS, STORED, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError

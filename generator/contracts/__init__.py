@@ -1,4 +1,4 @@
-"""The records that travel between the rooms, what an extension is, and how extensions are found."""
+"""Records that packages exchange, records that define an extension, and the discovery of extensions."""
 
 from generator.contracts.checkpoints import (
     SENTENCE,

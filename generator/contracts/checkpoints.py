@@ -1,4 +1,4 @@
-"""What is read: checkpoints, their files, and the encodings found in them."""
+"""Checkpoints, their files, and the encodings read from them."""
 
 import hashlib
 import re
@@ -24,10 +24,10 @@ Numbers = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A configured row. ``id`` is the Hub id or folder as written there; ``place`` is what its source opens.
+    """A row of the list of checkpoints.
 
-    committed: when its revision was committed, in seconds since 1970, where its source knows; a folder has no date that is the same on
-    every machine
+    id: Hub id or folder as written in the list; place: Hub id or path that the source opens
+    committed: commit date of the revision in seconds since 1970; None for a folder, whose dates differ between machines
     """
 
     slug: str
@@ -46,7 +46,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """What a weights file says of a tensor before any of it is read."""
+    """Header of a tensor in a weights file."""
 
     file: str
     dtype: str
@@ -54,15 +54,15 @@ class TensorInfo:
 
 
 class Files(Protocol):
-    """A lazy view of one checkpoint: only the bytes that are needed are read."""
+    """Lazy view of one checkpoint's files: only the requested bytes are read."""
 
     @property
     def where(self) -> str:
-        """How to name this checkpoint in a message."""
+        """Name of this checkpoint in messages."""
 
     @property
     def revision(self) -> str | None:
-        """The full commit when it came from the Hub."""
+        """Full commit hash on the Hub; None for a folder."""
 
     @property
     def config(self) -> ModelConfig:
@@ -70,24 +70,24 @@ class Files(Protocol):
 
     @property
     def tensors(self) -> "Mapping[str, TensorInfo]":
-        """What each tensor's header says, by name; empty without weights."""
+        """Header of every tensor, by name; empty without weights."""
 
     def tensor(self, name: str) -> Floats:
-        """All of one tensor, exactly, as float64."""
+        """Values of a whole tensor, converted to float64 without rounding."""
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
-        """Some rows of a matrix, in the order of ``indices``."""
+        """Rows ``indices`` of a matrix, in that order: (len(indices), n_columns)."""
 
     def sha256(self, name: str) -> str:
-        """Hex digest of a tensor's bytes as stored."""
+        """Hex digest of a tensor's stored bytes."""
 
     def read(self, name: str) -> bytes | None:
-        """A small file beside config.json or within the weights, or None."""
+        """Content of a small file beside config.json or within the weights; None where it does not exist."""
 
 
 @dataclass(frozen=True)
 class LayoutRow:
-    """Tensors that differ in the numbers of their layers alone; ``pattern`` has # for each number."""
+    """Tensors that differ only in their layer numbers. pattern: their name, with # for each number"""
 
     pattern: str
     shape: tuple[int, ...]
@@ -97,15 +97,15 @@ class LayoutRow:
 
 @dataclass(frozen=True)
 class Source:
-    """Where files come from.
+    """A kind of location from which checkpoints are read.
 
-    is_path: whether places are paths, relative to the configuration
-    open: the files of a row; the second argument is whether to send no request. errors: RowError, NotReachedError
-    state: text that changes whenever the files of a row do, or None where only opening them would tell; the second argument gives the
-    digest of any file
-    reach: asks once a run whether anything answers there. errors: NotReachedError
-    pin: the row with a revision that cannot move, so that all of a run sees the same, and its date; the second argument is that of ``open``
-    received: bytes that this process has had over the network
+    describes: description of its key in the list of checkpoints; is_path: whether that key is a path, relative to the list
+    open(checkpoint, offline): the files of a checkpoint. errors: RowError, NotReachedError
+    state(checkpoint, digest): text that changes whenever the files change, None where only opening them would show a change;
+    digest: returns the digest of a file
+    reach(): checks, once per build, that the source responds. errors: NotReachedError
+    pin(checkpoint, offline): the checkpoint with a fixed revision and its commit date, so that a whole build reads the same files
+    received(): number of bytes that this process has downloaded
     """
 
     key: str
@@ -120,7 +120,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where an encoding comes from. Without a tensor it was made from config.json alone."""
+    """Origin of an encoding. tensor: None where the encoding follows from config.json alone"""
 
     file: str
     tensor: str | None = None
@@ -130,17 +130,17 @@ class Provenance:
 
     @classmethod
     def of(cls, files: Files, name: str) -> "Provenance":
-        """That of a whole tensor."""
+        """Provenance of the whole tensor called ``name``."""
         tensor = files.tensors[name]
         return cls(tensor.file, name, tensor.dtype, tensor.shape, files.sha256(name))
 
 
 @dataclass(frozen=True)
 class EncodingRecord:
-    """An encoding without its numbers.
+    """An encoding without its form.
 
-    form: name of the class of its form; notes: plain sentences on how it was read
-    is_of_words: whether its positions are those of words, not of patches or sounds
+    form: class name of the form; notes: sentences on how the encoding was read
+    is_of_words: whether positions are those of words, not of patches or audio frames
     """
 
     part: str
@@ -152,7 +152,7 @@ class EncodingRecord:
 
     @property
     def key(self) -> str:
-        """A name that is unique within its checkpoint and fit for a path, also where a part is named after a tensor."""
+        """Name that is unique within the checkpoint and valid in a path, whatever the part is called."""
         plain = re.sub(r"[^a-z0-9_]+", "-", self.part.lower())[:LONGEST_PART]
         if re.fullmatch(r"[a-z0-9_ ]+", self.part) and len(self.part) <= LONGEST_PART:
             return f"{plain}-{self.scheme}"
@@ -161,7 +161,7 @@ class EncodingRecord:
 
 @dataclass(frozen=True, eq=False)
 class Encoding(Generic[FormT_co]):
-    """One position encoding of one part of a checkpoint. ``notes`` are plain sentences on how it was read."""
+    """A position encoding of one part of a model. notes: sentences on how it was read"""
 
     part: str
     scheme: str
@@ -171,20 +171,20 @@ class Encoding(Generic[FormT_co]):
 
     @property
     def record(self) -> EncodingRecord:
-        """The same without its form."""
+        """This encoding without its form."""
         return EncodingRecord(self.part, self.scheme, type(self.form).__name__, self.provenance, self.notes, self.is_of_words)
 
     @property
     def is_of_words(self) -> bool:
-        """Whether its positions are those of words; those of patches or sounds are identified by the part or lie on a grid."""
+        """Whether positions are those of words: they lie on no grid, and the part is neither vision nor audio."""
         return self.form.grid is None and not self.part.startswith(("vision", "audio"))
 
 
 @dataclass(frozen=True)
 class Picture:
-    """How a scheme works, drawn from its rule or from numbers made up to show it, and from no checkpoint.
+    """A figure that explains a scheme by its rule or by made-up numbers, without a checkpoint.
 
-    numbers: what ``alt`` and ``draw`` are made from; caption says which of them are made up
+    numbers: returns the arrays that ``alt`` and ``draw`` take; the caption states which of them are made up
     """
 
     caption: str
@@ -196,8 +196,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Scheme:
-    """One way of encoding position. ``also``: other names for it in papers and code, by which it is searched for; ``looked_for``
-    completes the sentence “none found; looked for …”; ``published`` is what it must give again."""
+    """A way of encoding position.
+
+    also: other names in papers and code, which readers search for; looked_for: completes the sentence “none found; looked for …”
+    find: returns the encodings of this scheme in a checkpoint; published: values that it must reproduce
+    """
 
     key: str
     title: str

@@ -1,4 +1,4 @@
-"""Extensions are found by listing their package; no list of them exists anywhere."""
+"""Discovery of extensions by listing their package."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -9,17 +9,17 @@ Record = TypeVar("Record")
 
 
 def load(package: ModuleType, record: type[Record]) -> tuple[Record, ...]:
-    """The one ``record`` that each module of ``package`` defines, sorted by its ``order`` where it has one.
+    """The instance of ``record`` that each module of ``package`` defines, sorted by ``order`` where the record has it.
 
-    errors: TypeError when a module defines none or several.
+    errors: TypeError when a module defines none or several
     """
     names = sorted(module.name for module in iter_modules(package.__path__))
-    found = [_only(import_module(f"{package.__name__}.{name}"), record) for name in names]
-    return tuple(sorted(found, key=lambda item: getattr(item, "order", 0)))
+    records = [_only(import_module(f"{package.__name__}.{name}"), record) for name in names]
+    return tuple(sorted(records, key=lambda item: getattr(item, "order", 0)))
 
 
 def _only(module: ModuleType, record: type[Record]) -> Record:
-    found = [value for value in vars(module).values() if isinstance(value, record)]
-    if len(found) != 1:
-        raise TypeError(f"{module.__name__}: {len(found)} values of type {record.__name__}; expected exactly one")
-    return found[0]
+    records = [value for value in vars(module).values() if isinstance(value, record)]
+    if len(records) != 1:
+        raise TypeError(f"{module.__name__}: {len(records)} values of type {record.__name__}; expected exactly one")
+    return records[0]

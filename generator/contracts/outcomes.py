@@ -1,4 +1,4 @@
-"""What became of a run, and the pages that tell of it."""
+"""Outcomes of a build, and the figures and pages made from them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 @dataclass(frozen=True)
 class Fact:
-    """A line in the box of facts."""
+    """A row of the facts table on a checkpoint's page."""
 
     name: str
     value: str | int
@@ -23,11 +23,10 @@ class Fact:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """An encoding with the result of every analysis.
+    """An encoding with the results and drawings of every analysis.
 
-    form: its numbers, read from disk when they are loaded
-    results: by analysis key; drawings: bytes of a file by "analysis-figure", and "thumbnail"; alts: alternative texts of figures, by the
-    same key
+    form: read from disk when it is loaded; results: by analysis key
+    drawings: files by "analysis-figure", and "thumbnail"; alts: alternative texts of the figures, by the same keys
     """
 
     encoding: EncodingRecord
@@ -41,13 +40,17 @@ class Reading:
     def of(
         cls, encoding: Encoding[Form], label: Label, results: Mapping[str, Result], drawings: Mapping[str, bytes], alts: Mapping[str, str]
     ) -> "Reading":
-        """What was just made of ``encoding``, all of it in memory."""
+        """A reading that holds its form in memory."""
         return cls(encoding.record, Lazy(lambda: encoding.form), label, results, drawings, alts)
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The result of one row. ``looked_for`` is filled where no encoding was found; ``key`` is that of the result store, "" without one."""
+    """Result of one checkpoint.
+
+    reason: why its status is not ok; looked_for: that of every scheme, where the checkpoint has no encoding
+    key: its key in the result store, "" without a store
+    """
 
     checkpoint: Checkpoint
     status: Status
@@ -59,8 +62,8 @@ class Outcome:
     looked_for: tuple[str, ...] = ()
     key: str = ""
 
-    def place(self, reading: Reading) -> str:
-        """Where what belongs to ``reading`` alone stands, below the folder for its kind."""
+    def path_of(self, reading: Reading) -> str:
+        """Path of the files and pages of ``reading``, below the folder of their kind."""
         return f"{self.checkpoint.slug}/{reading.encoding.key}"
 
 
@@ -73,12 +76,12 @@ def _uncached(_: str, make: Maker) -> Maker:
 
 @dataclass(frozen=True, eq=False)
 class Atlas:
-    """A whole run: the outcomes in order of their slugs, and the extensions that made them.
+    """Outcomes of a whole build, sorted by slug, and the extensions that produced them.
 
-    versions: of the program and of its libraries, by name; date: of the data, as YYYY-MM-DD
-    address: where the site will stand, ending with "/", if that is known
-    submit: starts a function in another process, unless its result is cached under the given name; returns a function that waits for
-    the result
+    versions: of the program and its libraries, by name; date: of the data, as YYYY-MM-DD
+    address: URL of the site, ending with "/"; None where it is not configured
+    submit(name, make): starts ``make`` in another process unless its result is cached under ``name``; returns a function that waits
+    for the result
     """
 
     outcomes: tuple[Outcome, ...]
@@ -94,8 +97,9 @@ class Atlas:
 class Figure:
     """A figure on a page.
 
-    path, without extension, and data: relative to the docs folder; results: what it is drawn from; cache_key: tells these results from
-    others, empty where the figure is not cached; whose: the encoding that it belongs to, where a page shows those of several
+    path, data: of the figure, without extension, and of the file with its numbers, relative to the docs folder
+    results: what it is drawn from; cache_key: identifies the results, empty where the figure is not cached
+    title: of its encoding, where a page shows figures of several; "" otherwise
     """
 
     path: str
@@ -104,19 +108,19 @@ class Figure:
     data: str
     results: Results = field(default_factory=dict)
     cache_key: tuple[str, ...] = ()
-    whose: str = ""
+    title: str = ""
 
     @classmethod
     def of(cls, outcome: Outcome, reading: Reading, analysis: Analysis, spec: FigureSpec) -> "Figure":
-        """What ``analysis`` says of ``reading`` alone, drawn when that was made."""
-        name, place = f"{analysis.key}-{spec.key}", outcome.place(reading)
-        return cls(f"figures/{place}/{name}", spec, reading.alts[name], f"data/{place}.npz")
+        """Figure of one encoding, whose drawing is stored with ``reading``."""
+        name, path = f"{analysis.key}-{spec.key}", outcome.path_of(reading)
+        return cls(f"figures/{path}/{name}", spec, reading.alts[name], f"data/{path}.npz")
 
     @classmethod
     def comparing(
         cls, path: str, spec: FigureSpec, analysis: Analysis, members: "Sequence[tuple[Outcome, Reading]]", data: str
     ) -> "Figure":
-        """What ``analysis`` says of each of ``members``, in one figure."""
+        """Figure of several encodings, drawn from their results of ``analysis``."""
         results = {reading.label: reading.results[analysis.key] for _, reading in members}
         keys = tuple(f"{outcome.key} {reading.encoding.key} {reading.label.colour}" for outcome, reading in members if outcome.key)
         return cls(path, spec, spec.alt(results), data, results, keys if len(keys) == len(members) else ())
@@ -124,7 +128,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """A page to be rendered. path: relative to the docs folder; template: below templates/pages; figures: those still to be drawn"""
+    """A page to render. path: relative to the docs folder; template: below templates/pages; figures: that are not drawn yet"""
 
     path: str
     template: str
@@ -134,7 +138,7 @@ class Page:
 
 @dataclass(frozen=True)
 class PageKind:
-    """A kind of page: all that there are of it for one run."""
+    """A kind of page. pages: returns all pages of this kind for an atlas"""
 
     key: str
     pages: Callable[[Atlas], list[Page]]

@@ -1,4 +1,4 @@
-"""Values that others give, which ours are checked against."""
+"""A published value, as an extension declares it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Published:
-    """Values in print, or made by other code, that an extension must give again.
+    """Numbers in print, or computed by other code, that an extension must reproduce.
 
-    printed: as printed, one or more numbers; margin: how far ours may be from each, half a unit of the last digit where None
-    given: makes what ``measure`` takes, None where that is a stored table; sha256: the digest of that table
+    what: the quantity, as shown on the page; printed: the numbers as text, with the digits of the source
+    measure: returns our numbers for a form; margin: largest difference allowed, half a unit of the last printed digit where None
+    given: returns the form, None where that is a stored table; sha256: digest of that table's tensor
     """
 
     what: str

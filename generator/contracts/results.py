@@ -1,4 +1,4 @@
-"""What an analysis says, and how it is drawn."""
+"""Analyses, their results, and figures of results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number with its unit, or the reason why there is none."""
+    """A number with its unit. reason: why value is None"""
 
     key: str
     title: str
@@ -25,11 +25,11 @@ class Metric:
 
 @dataclass(frozen=True)
 class Finding:
-    """One plain sentence made from numbers.
+    """A sentence derived from metrics.
 
-    rests_on: keys of the metrics of the same result that it is made from
-    weight: from 0, a remark, to 1, what a page should lead with: how far the numbers lie from what one would expect
-    context: what a cited source says that may explain it; none of it comes from the data
+    rests_on: keys of these metrics, of the same result
+    weight: from 0, a remark, to 1, the first sentence of a page: how far the metrics are from what one would expect
+    context: a possible explanation from a cited source, not from the data
     """
 
     text: str
@@ -40,9 +40,9 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What one analysis says of one encoding. With ``reason`` it does not apply and all else is empty.
+    """Result of an analysis of one encoding.
 
-    metrics: the one that says most comes first
+    metrics: the most important first; reason: why the analysis does not apply, in which case everything else is empty
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -51,20 +51,20 @@ class Result:
     reason: str | None = None
 
     def metric(self, key: str) -> Metric:
-        """The metric under ``key``, wherever it stands."""
-        found = next((metric for metric in self.metrics if metric.key == key), None)
-        if found is None:
-            raise KeyError(f"no metric {key!r}; expected one of {', '.join(metric.key for metric in self.metrics)}")
-        return found
+        """The metric with this key. errors: KeyError"""
+        for metric in self.metrics:
+            if metric.key == key:
+                return metric
+        raise KeyError(f"no metric {key!r}; expected one of {', '.join(metric.key for metric in self.metrics)}")
 
     def value(self, key: str) -> float | None:
-        """Its value; None where it has a reason instead."""
+        """Value of the metric with this key; None where it is not applicable. errors: KeyError"""
         return self.metric(key).value
 
 
 @dataclass(frozen=True)
 class Label:
-    """How a figure names an encoding: its title and its fixed colour."""
+    """Title of an encoding in figures, and its colour, as #rrggbb."""
 
     title: str
     colour: str
@@ -75,9 +75,9 @@ Results = Mapping[Label, Result]
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A picture of one result or, side by side on one scale, of several.
+    """A kind of figure, of one result or of several on a common scale.
 
-    caption: what it shows; how_to_read: for a newcomer; alt: what is seen, made from the numbers
+    caption: what the figure shows; how_to_read: explanation for newcomers; alt: returns the alternative text, made from the numbers
     """
 
     key: str
@@ -89,10 +89,11 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One question.
+    """A question about encodings: how its answer is computed and drawn.
 
-    stage, order: where it stands in the story that a page tells, and where within that
-    forms: those that it understands; per_figure: how many a comparison holds legibly; published: what it must give again
+    stage, order: stage of a checkpoint's page that shows it, and its rank there; forms: types of form that ``compute`` accepts
+    compute: raises NotApplicableError where the answer is not defined; per_figure: most encodings that one figure compares
+    published: values that it must reproduce
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""What an analysis is given: an encoding, and a sentence on its way into the first layer."""
+"""Input of an analysis: an encoding, and the model's input layer for one sentence."""
 
 from dataclasses import dataclass
 from typing import Generic
@@ -9,7 +9,7 @@ from generator.numerics.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class LayerNorm:
-    """weight, bias: (d_model,)."""
+    """Parameters of a layer normalisation. weight, bias: (d_model,)"""
 
     weight: Floats
     bias: Floats
@@ -18,7 +18,7 @@ class LayerNorm:
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """Tokens with their rows of the word table: words (n_tokens, d_model)."""
+    """A tokenised sentence. reserved: whether a token is a special one; words: (n_tokens, d_model), word embeddings"""
 
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
@@ -28,8 +28,10 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class OwnLayer:
-    """What the embedding layer that transformers has for a checkpoint returns for its sentence: values (n_tokens, d_model), by a class
-    of this name; nothing where there is no such layer."""
+    """Output of the embedding layer that transformers implements for a checkpoint.
+
+    values: (n_tokens, d_model), for the sentence of ``InputLayer``; None without such a layer; name: class name of the layer
+    """
 
     values: Floats | None = None
     name: str = ""
@@ -37,9 +39,10 @@ class OwnLayer:
 
 @dataclass(frozen=True, eq=False)
 class InputLayer:
-    """All that goes into the first layer for one sentence, and for its words in reverse.
+    """Everything that is added up before the first layer, for one sentence and for its words in reverse.
 
-    token_type: (d_model,), the row of type 0; word_scale: what word rows are multiplied by
+    word_tensor: name of the word embedding tensor; word_scale: factor of the word embeddings; token_type: (d_model,), embedding of type 0
+    own: output of the model's implementation, for comparison; notes: sentences on how the input was read
     """
 
     sentence: Sentence
@@ -54,9 +57,10 @@ class InputLayer:
 
 @dataclass(frozen=True, eq=False)
 class Subject(Generic[FormT_co]):
-    """What an analysis is given. Where ``input`` is None, ``no_input`` says why, and ``no_words`` where ``words`` is.
+    """Input of an analysis.
 
-    words: (vocabulary, d_model), the whole word matrix, where the row asks for it
+    no_input: why input is None; no_words: why words is None
+    words: (n_words, d_model), all word embeddings, for checkpoints with the option ``words``
     """
 
     encoding: Encoding[FormT_co]

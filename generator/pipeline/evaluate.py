@@ -26,7 +26,7 @@ from generator.contracts import (
     Subject,
     discovery,
 )
-from generator.contracts.by_itself import compute_alone
+from generator.contracts.form_analysis import compute_alone
 from generator.encodings import Form
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import output

@@ -1,1 +1,1 @@
-"""From outcomes to a site: ``render`` makes one tree of files, each when it is asked for, ``write`` puts it on disk, ``mkdocs_build`` has mkdocs make HTML."""
+"""The site: ``render`` makes Markdown, figures and data from outcomes, ``write`` puts them on disk, ``mkdocs_build`` turns them into HTML."""

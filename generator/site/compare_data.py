@@ -1,6 +1,6 @@
-"""The data of the compare page: one small script for each encoding, which registers itself, and a catalogue of all.
+"""Data of the compare page: a catalogue of all encodings, and one script for each, which registers its data.
 
-A page that was opened from a disk may run scripts but not fetch files, so data come as scripts.
+Browsers do not let a page that was opened from disk fetch files, but run its scripts; so the data are scripts.
 """
 
 import json
@@ -19,19 +19,19 @@ from generator.site.compare_packing import Layout, pack, rounded
 
 FOLDER = "data/compare"
 POSITIONS = 128
-COORDINATES = "coordinates"  # The name of an array that places each position in three dimensions, whichever analysis gives it.
+COORDINATES = "coordinates"  # Array (n_positions, 3) of any analysis, drawn as a curve.
 MOST_POINTS = 512
 
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
-    """Paths below the docs folder, with what makes their bytes; nothing of checkpoints that could not be read."""
-    own = {path: make for outcome in atlas.outcomes for path, make in makers_of(outcome).items()}
-    return {f"{FOLDER}/index.js": partial(_catalogue, atlas), **own}
+    """Functions that return the content of each file, by path below the docs folder."""
+    scripts = {path: make for outcome in atlas.outcomes for path, make in makers_of(outcome).items()}
+    return {f"{FOLDER}/index.js": partial(_catalogue, atlas), **scripts}
 
 
 def makers_of(outcome: Outcome) -> dict[str, Callable[[], bytes]]:
-    """Those that hold one checkpoint alone."""
-    return {f"{FOLDER}/{outcome.place(reading)}.js": partial(_script, outcome, reading) for reading in outcome.readings}
+    """``makers`` for the files of one checkpoint."""
+    return {f"{FOLDER}/{outcome.path_of(reading)}.js": partial(_script, outcome, reading) for reading in outcome.readings}
 
 
 def _catalogue(atlas: Atlas) -> bytes:
@@ -39,16 +39,16 @@ def _catalogue(atlas: Atlas) -> bytes:
 
 
 def _script(outcome: Outcome, reading: Reading) -> bytes:
-    return _call("add", outcome.place(reading), record(reading))
+    return _call("add", outcome.path_of(reading), record(reading))
 
 
 def catalogue(atlas: Atlas) -> dict[str, Any]:
-    """What there is to choose from, and what the metrics are called."""
+    """Encodings to choose from, and titles of analyses and metrics."""
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     return {
         "encodings": [
             {
-                "name": outcome.place(reading),
+                "name": outcome.path_of(reading),
                 "title": reading.label.title,
                 "colour": reading.label.colour,
                 "group": outcome.checkpoint.group,
@@ -66,7 +66,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
 
 
 def record(reading: Reading) -> dict[str, Any]:
-    """All that the compare page shows of one encoding."""
+    """Kernels, curve and metrics of one encoding."""
     values = {
         f"{analysis}.{metric.key}": metric.reason if metric.value is None else rounded(np.array(metric.value))[0]
         for analysis, result in reading.results.items()
@@ -76,19 +76,19 @@ def record(reading: Reading) -> dict[str, Any]:
 
 
 def _kernels(form: Form) -> dict[str, Any]:
-    """The mean of all heads, and their common shape; each with its mean at every offset (key minus query) from 1 − n to n − 1."""
+    """Kernel in the form's unit, mean of heads, and its shape; both with a profile of means at offsets 1 − n to n − 1 (key − query)."""
     heads = form.kernel(POSITIONS)  # (n_heads, n, n)
     layout = Layout(heads.shape[1], _columns(form, heads.shape[1]))
-    own = shape(heads)
-    alike = {"levels": None} if len(heads) == 1 else {}  # One head has the same levels either way.
-    with np.errstate(over="ignore", invalid="ignore"):  # Means of huge numbers may overflow; they are then not defined.
+    scaled = shape(heads)
+    same_levels = {"levels": None} if len(heads) == 1 else {}  # Both kernels of a single head have the same levels.
+    with np.errstate(over="ignore", invalid="ignore"):  # Means of huge numbers may overflow to values that are packed as NaN.
         return {
             "n": layout.n,
             "columns": layout.columns,
             "heads": len(heads),
             "quantity": form.quantity,
             "stored": _packed(layout, heads.mean(axis=0)),
-            "shape": None if own is None else {**_packed(layout, own), **alike},
+            "shape": None if scaled is None else {**_packed(layout, scaled), **same_levels},
         }
 
 
@@ -98,7 +98,7 @@ def _packed(layout: Layout, kernel: Floats) -> dict[str, Any]:
 
 
 def _by_offset(kernel: Floats) -> Floats:
-    """Mean of ``kernel`` (n, n) along every diagonal, from offset 1 − n to n − 1: (2n − 1,); NaN where nothing is defined."""
+    """Mean of ``kernel`` (n, n) along each diagonal, from offset 1 − n to n − 1: (2n − 1,); NaN where all entries are NaN."""
     n = len(kernel)
     defined = ~np.isnan(kernel)
     diagonal = (np.arange(n) - np.arange(n)[:, None] + n - 1)[defined]
@@ -114,14 +114,14 @@ def _columns(form: Form, n: int) -> int | None:
 
 
 def _curve(reading: Reading) -> dict[str, Any] | None:
-    """The positions as points in three dimensions, every ``step``-th of them and the last; None without such an array."""
-    found = (result.arrays[COORDINATES] for result in reading.results.values() if COORDINATES in result.arrays)
-    points = next(found, None)
+    """Coordinates of every ``step``-th position and the last; None where no analysis gives them."""
+    arrays = (result.arrays[COORDINATES] for result in reading.results.values() if COORDINATES in result.arrays)
+    points = next(arrays, None)
     if points is None or points.ndim != 2 or points.shape[1] != 3 or not len(points):
         return None
     step = -(-len(points) // MOST_POINTS)
-    places = np.unique(np.append(np.arange(0, len(points), step), len(points) - 1))
-    return {"step": step, "last": len(points) - 1, **pack(points[places].astype(np.float64))}
+    indices = np.unique(np.append(np.arange(0, len(points), step), len(points) - 1))
+    return {"step": step, "last": len(points) - 1, **pack(points[indices].astype(np.float64))}
 
 
 def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:
@@ -135,7 +135,7 @@ def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:
 
 
 def _call(function: str, *arguments: object) -> bytes:
-    """A call of one of the page's functions; JSON in ASCII is JavaScript as well."""
+    """JavaScript that calls a function of the page. JSON in ASCII is valid JavaScript."""
     return f"atlas.{function}({', '.join(_json(arguments))});\n".encode()
 
 

@@ -1,4 +1,4 @@
-"""The data beside the pages: atlas.json, metrics.csv and one .npz of arrays for each encoding."""
+"""Data files for download: atlas.json, metrics.csv, and the arrays of each encoding as .npz."""
 
 import csv
 import io
@@ -17,34 +17,34 @@ from generator.numerics.arrays import Array
 
 SCHEMA = 1
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
-LONE = "backslashreplace"  # A tensor's name may hold half a surrogate pair; JSON writes it as an escape of the same form.
+ENCODE_ERRORS = "backslashreplace"  # Tensor names may contain lone surrogates, for which JSON has the same escape.
 COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason")
-Row = list[Any]
+CsvRow = list[Any]
 
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
-    """Paths below the docs folder, with what makes their bytes."""
-    pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture, scheme) for scheme in atlas.schemes}
-    tables = {"data/atlas.json": partial(_document, atlas), "data/metrics.csv": partial(_csv, atlas.outcomes)}
+    """Functions that return the content of each file, by path below the docs folder."""
+    pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture_arrays, scheme) for scheme in atlas.schemes}
+    tables = {"data/atlas.json": partial(_atlas_json, atlas), "data/metrics.csv": partial(_metrics_csv, atlas.outcomes)}
     for analysis in atlas.analyses:
-        tables[f"data/analyses/{analysis.key}.csv"] = partial(_csv, atlas.outcomes, analysis.key)
-        tables[f"data/analyses/{analysis.key}.json"] = partial(_rows_as_json, atlas.outcomes, analysis.key)
+        tables[f"data/analyses/{analysis.key}.csv"] = partial(_metrics_csv, atlas.outcomes, analysis.key)
+        tables[f"data/analyses/{analysis.key}.json"] = partial(_metrics_json, atlas.outcomes, analysis.key)
     return {**tables, **pictures, **{path: make for outcome in atlas.outcomes for path, make in makers_of(outcome).items()}}
 
 
 def makers_of(outcome: Outcome) -> dict[str, Callable[[], bytes]]:
-    """Those that hold one checkpoint alone."""
+    """``makers`` for the files of one checkpoint."""
     slug = outcome.checkpoint.slug
-    found: dict[str, Callable[[], bytes]] = {f"data/{outcome.place(reading)}.npz": partial(npz, reading) for reading in outcome.readings}
+    files: dict[str, Callable[[], bytes]] = {f"data/{outcome.path_of(reading)}.npz": partial(npz, reading) for reading in outcome.readings}
     if outcome.layout:
-        found[f"data/{slug}/layout.csv"] = partial(_layout, outcome)
+        files[f"data/{slug}/layout.csv"] = partial(_layout_csv, outcome)
     if outcome.readings:
-        found[f"data/{slug}/metrics.csv"] = partial(_csv, [outcome])
-    return found
+        files[f"data/{slug}/metrics.csv"] = partial(_metrics_csv, [outcome])
+    return files
 
 
 def checkpoint(outcome: Outcome) -> dict[str, Any]:
-    """One checkpoint of atlas.json."""
+    """A checkpoint, as in atlas.json."""
     row = outcome.checkpoint
     return {
         "slug": row.slug,
@@ -55,19 +55,19 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
         "status": outcome.status,
         "reason": outcome.reason,
         "encodings": [
-            {**encoding(reading.encoding), "arrays": f"data/{outcome.place(reading)}.npz", "metrics": _metrics(reading)}
+            {**encoding(reading.encoding), "arrays": f"data/{outcome.path_of(reading)}.npz", "metrics": _metrics(reading)}
             for reading in outcome.readings
         ],
     }
 
 
-def encoding(found: EncodingRecord) -> dict[str, Any]:
-    """One encoding without its metrics."""
-    provenance = found.provenance
+def encoding(record: EncodingRecord) -> dict[str, Any]:
+    """An encoding, as in atlas.json, without arrays and metrics."""
+    provenance = record.provenance
     return {
-        "part": found.part,
-        "scheme": found.scheme,
-        "form": found.form,
+        "part": record.part,
+        "scheme": record.scheme,
+        "form": record.form,
         "shape": list(provenance.shape),
         "tensor": provenance.tensor,
         "dtype": provenance.dtype,
@@ -75,29 +75,29 @@ def encoding(found: EncodingRecord) -> dict[str, Any]:
     }
 
 
-def _picture(scheme: Scheme) -> bytes:
+def _picture_arrays(scheme: Scheme) -> bytes:
     return archive(scheme.picture.numbers())
 
 
 def npz(reading: Reading) -> bytes:
-    """Every array of every analysis as "analysis.array"."""
+    """Arrays of all analyses of an encoding, named "analysis.array", as .npz."""
     return archive(dict(_arrays(reading)))
 
 
 def archive(arrays: Numbers) -> bytes:
-    """Arrays by name, floats in single precision where that reaches; no pickles, no dates."""
+    """``arrays`` as .npz, without pickles or dates; float64 becomes float32 where its range suffices."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, array in arrays.items():
             member = io.BytesIO()
-            small = array.astype(np.float32) if array.dtype == np.float64 and not _is_beyond(array) else array
-            np.lib.format.write_array(member, np.asarray(small, order="C"), allow_pickle=False)
+            stored = array.astype(np.float32) if array.dtype == np.float64 and not _exceeds_float32(array) else array
+            np.lib.format.write_array(member, np.asarray(stored, order="C"), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
-def _is_beyond(array: Array) -> bool:
-    """Whether it holds a number that single precision does not reach."""
+def _exceeds_float32(array: Array) -> bool:
+    """Whether ``array`` has a finite number beyond the range of float32."""
     sizes = np.abs(array[np.isfinite(array)])
     return bool(sizes.size) and float(sizes.max()) > float(np.finfo(np.float32).max)
 
@@ -119,7 +119,7 @@ def _finite(metric: Metric) -> float | None:
     return metric.value if metric.value is not None and math.isfinite(metric.value) else None
 
 
-def _document(atlas: Atlas) -> bytes:
+def _atlas_json(atlas: Atlas) -> bytes:
     libraries = {name: version for name, version in atlas.versions.items() if name != PROGRAM}
     return _json(
         {
@@ -135,46 +135,45 @@ def _document(atlas: Atlas) -> bytes:
 
 
 def _json(document: object) -> bytes:
-    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(errors=LONE)
+    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(errors=ENCODE_ERRORS)
 
 
-def _rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterator[tuple[Row, str]]:
-    """One for each metric, or each of one analysis, in the order of COLUMNS; and where the arrays of its encoding lie."""
+def _metric_rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterator[tuple[CsvRow, str]]:
+    """Rows of metrics.csv, with the path of the encoding's arrays. only: key of the analysis, None for all analyses"""
     for outcome in outcomes:
-        listed = outcome.checkpoint
-        names = [listed.slug, listed.title, listed.source, listed.id, outcome.revision or listed.revision]
+        checkpoint = outcome.checkpoint
+        source = [checkpoint.slug, checkpoint.title, checkpoint.source, checkpoint.id, outcome.revision or checkpoint.revision]
         for reading in outcome.readings:
-            found = encoding(reading.encoding)
-            kinds = [found[key] for key in ("part", "scheme", "form")]
+            kind = [reading.encoding.part, reading.encoding.scheme, reading.encoding.form]
             for analysis in reading.results if only is None else [only]:
                 for metric in reading.results[analysis].metrics:
-                    row = [*names, *kinds, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason]
-                    yield row, f"data/{outcome.place(reading)}.npz"
+                    row = [*source, *kind, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason]
+                    yield row, f"data/{outcome.path_of(reading)}.npz"
 
 
-def _rows_as_json(outcomes: Sequence[Outcome], analysis: str) -> bytes:
-    return _json([{**dict(zip(COLUMNS, row, strict=True)), "arrays": arrays} for row, arrays in _rows(outcomes, analysis)])
+def _metrics_json(outcomes: Sequence[Outcome], analysis: str) -> bytes:
+    return _json([{**dict(zip(COLUMNS, row, strict=True)), "arrays": path} for row, path in _metric_rows(outcomes, analysis)])
 
 
-def _csv(outcomes: Sequence[Outcome], only: str | None = None) -> bytes:
-    return _as_csv(COLUMNS, (row for row, _ in _rows(outcomes, only)))
+def _metrics_csv(outcomes: Sequence[Outcome], only: str | None = None) -> bytes:
+    return _csv(COLUMNS, (row for row, _ in _metric_rows(outcomes, only)))
 
 
-def _layout(outcome: Outcome) -> bytes:
-    """The tensors of a checkpoint, layers that repeat in one row; # stands for the number of a layer."""
+def _layout_csv(outcome: Outcome) -> bytes:
+    """Tensors of a checkpoint as CSV, one row for those that differ only in their layer numbers."""
     rows = ([row.pattern, " × ".join(map(str, row.shape)), row.dtype, row.count] for row in outcome.layout)
-    return _as_csv(("tensor", "shape", "dtype", "times"), rows)
+    return _csv(("tensor", "shape", "dtype", "times"), rows)
 
 
-def _as_csv(columns: Sequence[str], rows: Iterable[Row]) -> bytes:
+def _csv(columns: Sequence[str], rows: Iterable[CsvRow]) -> bytes:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_neutral(cell) if cell is None or isinstance(cell, str) else cell for cell in row] for row in rows)
-    return buffer.getvalue().encode(errors=LONE)
+    writer.writerows([_text_cell(cell) if cell is None or isinstance(cell, str) else cell for cell in row] for row in rows)
+    return buffer.getvalue().encode(errors=ENCODE_ERRORS)
 
 
-def _neutral(text: str | None) -> str:
-    """``text`` on one line, with an apostrophe before what a spreadsheet would take for a formula."""
+def _text_cell(text: str | None) -> str:
+    """``text`` on one line, after an apostrophe where a spreadsheet would take it for a formula."""
     line = " ".join((text or "").split())
     return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line

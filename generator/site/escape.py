@@ -1,4 +1,4 @@
-"""How text gets into a page: the one escaper."""
+"""Escaping of text for pages."""
 
 import re
 from typing import Any
@@ -12,19 +12,19 @@ BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
 def literal(text: str) -> Markup:
-    """``text`` as Markdown that shows it literally, wherever it stands: no markup, element, attribute or link comes of it.
+    """``text`` escaped for Markdown and HTML, so that a page shows it literally.
 
-    Everything but letters, digits and harmless marks becomes a numeric character reference, which neither Markdown nor
-    its extensions look into. Line ends become spaces; what cannot be seen is written as \\uXXXX. A number and its % stay together.
+    Characters other than letters, digits, space, comma, semicolon and question mark become numeric references, which Markdown and its
+    extensions do not interpret. Line breaks become spaces, invisible characters \\uXXXX, the space between a number and % a no-break space.
     """
     return Markup(UNSAFE.sub(_reference, BEFORE_PERCENT.sub("\u00a0", " ".join(text.split()))))  # noqa: S704 (this is the escaper)
 
 
 def _reference(unsafe: re.Match[str]) -> str:
-    seen = visible(unsafe[0])
-    return f"&#{ord(seen[0])};{seen[1:]}"
+    text = visible(unsafe[0])
+    return f"&#{ord(text[0])};{text[1:]}"
 
 
 def finalize(value: Any) -> Any:
-    """What every expression in a template passes through: plain text becomes literal, markup stays."""
+    """Value of a template expression for output: text is escaped, markup and numbers are unchanged."""
     return literal(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,15 +1,15 @@
-"""Formulas, from TeX to MathML, which a browser lays out by itself."""
+"""Formulas, from TeX to MathML, which browsers lay out without scripts."""
 
 from markupsafe import Markup
 from math_core import LatexToMathML
 
-CONVERTER = LatexToMathML(fancy_error=False)  # An error is one line then, not a drawing in a terminal's colours.
+CONVERTER = LatexToMathML(fancy_error=False)  # Plain error messages: one line, no terminal colours.
 
 
 def formula(tex: str) -> Markup:
-    """``tex`` as a block of its own, in MathML on one line and outside the search index.
+    """``tex`` as a block of MathML, on one line and excluded from the search index.
 
-    errors: math_core.LatexError when the library does not know a command in ``tex``, or a group is not closed
+    errors: math_core.LatexError for an unknown command or an unclosed group
     """
     mathml = CONVERTER.convert_with_local_state(tex, displaystyle=True)
-    return Markup(f'<div class="pa-formula" data-search-exclude tabindex="0">{mathml}</div>')  # noqa: S704 (templates alone hold TeX)
+    return Markup(f'<div class="pa-formula" data-search-exclude tabindex="0">{mathml}</div>')  # noqa: S704 (only templates contain TeX)

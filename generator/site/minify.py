@@ -1,4 +1,4 @@
-"""A finished page without the bytes that say nothing; mkdocs.yml names this file, so that ``mkdocs build`` alone gives the same."""
+"""Minification of HTML. mkdocs.yml lists this file as a hook, so that ``mkdocs build`` on the command line applies it too."""
 
 import re
 
@@ -9,16 +9,15 @@ MARKUP = "<>&\"'"
 
 
 def compact(html: str) -> str:
-    """``html``, which a browser shows the same: one line break where there was white space with one, and no needless reference.
+    """``html`` in fewer bytes, with the same rendering.
 
-    Text that came from outside is all references, for Markdown's sake. Behind Markdown, only those of ``MARKUP`` are
-    still needed. Elements that are shown or run letter by letter keep their white space.
+    White space with a line break becomes one line break, except in elements whose white space is significant. Numeric references,
+    which ``escape.literal`` writes for Markdown, become characters, except for ``MARKUP`` and invisible characters.
     """
-    # Of three pieces each, the last two are an element that is kept and its name.
-    pieces = VERBATIM.split(html)
-    pieces[::3] = [REFERENCE.sub(_character, BREAKS.sub("\n", piece)) for piece in pieces[::3]]
-    del pieces[2::3]
-    return "".join(pieces)
+    chunks = VERBATIM.split(html)  # Each chunk is followed by the two groups: a verbatim element, and its name.
+    chunks[::3] = [REFERENCE.sub(_character, BREAKS.sub("\n", chunk)) for chunk in chunks[::3]]
+    del chunks[2::3]
+    return "".join(chunks)
 
 
 def _character(reference: re.Match[str]) -> str:
@@ -28,5 +27,5 @@ def _character(reference: re.Match[str]) -> str:
 
 
 def on_post_page(output: str, **_: object) -> str:
-    """What mkdocs calls with each page before it is written."""
+    """Hook that mkdocs calls with the HTML of a page before writing it."""
     return compact(output)

@@ -1,4 +1,4 @@
-"""Markdown to HTML, by mkdocs as it is."""
+"""Markdown to HTML, by mkdocs."""
 
 import logging
 import os
@@ -9,13 +9,13 @@ from pathlib import Path
 from generator.errors import RefusedError
 from generator.site.write import fresh
 
-ADDRESS = "SITE_URL"  # The variable that says where a site will stand; mkdocs.yml reads it.
+ADDRESS = "SITE_URL"  # Environment variable with the URL of the site, read in mkdocs.yml.
 EPOCH = "SOURCE_DATE_EPOCH"
-DAY_ZERO = 315532800  # 1980-01-01, before which archives have no dates.
+DAY_ZERO = 315532800  # 1980-01-01, the earliest date in a zip archive.
 
 
 class _Warnings(logging.Handler):
-    """What mkdocs warns of."""
+    """Collector of the warnings of mkdocs."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -26,10 +26,10 @@ class _Warnings(logging.Handler):
 
 
 def build(config_file: Path, docs: Path, site: Path, date: int | None) -> None:
-    """Build ``docs`` into ``site``, which stays as it was if mkdocs fails.
+    """Build ``docs`` into ``site``, which is replaced only if mkdocs succeeds.
 
-    date: seconds since 1970 for what mkdocs dates, None for 1980
-    errors: RefusedError when mkdocs refuses
+    date: of the generated files, in seconds since 1970; None for 1980-01-01
+    errors: RefusedError with the warnings and errors of mkdocs
     """
     from mkdocs.exceptions import Abort, ConfigurationError
 
@@ -58,13 +58,13 @@ def _build(config_file: Path, docs: Path, site: Path) -> None:
 
 @contextmanager
 def _dated(seconds: int) -> Iterator[None]:
-    """SOURCE_DATE_EPOCH, by which mkdocs dates what it makes, until the block ends."""
-    given = os.environ.get(EPOCH)
+    """SOURCE_DATE_EPOCH, from which mkdocs takes its dates, set for the block."""
+    previous = os.environ.get(EPOCH)
     os.environ[EPOCH] = str(seconds)
     try:
         yield
     finally:
-        if given is None:
+        if previous is None:
             del os.environ[EPOCH]
         else:
-            os.environ[EPOCH] = given
+            os.environ[EPOCH] = previous

@@ -1,4 +1,4 @@
-"""Where what is said of an encoding stands: on which page, and at which place of it."""
+"""Outline of a checkpoint's pages: which page and section shows an analysis of an encoding."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,58 +7,59 @@ from dataclasses import dataclass
 from generator.contracts import Analysis, Outcome, Reading
 
 STAGES = {"see": "What it holds", "measure": "What the measures say", "place": "On one scale with all others"}
-MOST_OF_A_KIND = 4  # More encodings of one scheme have pages of their own, but for the first.
-MOST_SECTIONS = 7  # on one page, so that it stays below 60 kB
+MOST_OF_A_SCHEME = 4  # With more encodings of one scheme, all but the first have pages of their own.
+MOST_SECTIONS = 7  # on one page, which then stays below 60 kB
 
 
 @dataclass(frozen=True)
-class Story:
-    """How a checkpoint's encodings are told.
+class Outline:
+    """Pages of the encodings of a checkpoint.
 
-    alone: for each encoding by key, the stage that has a page of its own: of many sections, the one that has the most
-    apart: keys of the encodings that have pages of their own: many of a kind, and those for which there is no room beside the others
+    own_stage: by key of the encoding: the stage that has its own page, None where all sections fit on the encoding's page
+    own_pages: keys of the encodings that have their own pages: their scheme has many, or they do not fit on the checkpoint's page
     """
 
     slug: str
-    alone: Mapping[str, str | None]
-    apart: frozenset[str]
+    own_stage: Mapping[str, str | None]
+    own_pages: frozenset[str]
 
     @classmethod
-    def of(cls, outcome: Outcome, analyses: Sequence[Analysis]) -> "Story":
-        sizes = {reading.encoding.key: Counter(_answered(reading, analyses)) for reading in outcome.readings}
-        alone = {key: max(found, key=found.__getitem__) if found.total() > MOST_SECTIONS else None for key, found in sizes.items()}
-        kinds = Counter(reading.encoding.scheme for reading in outcome.readings)
-        seen, apart, room = set[str](), set[str](), MOST_SECTIONS
+    def of(cls, outcome: Outcome, analyses: Sequence[Analysis]) -> "Outline":
+        """Outline that limits pages to about MOST_SECTIONS sections."""
+        sizes = {reading.encoding.key: Counter(_stages(reading, analyses)) for reading in outcome.readings}
+        own_stage = {key: max(stages, key=stages.__getitem__) if stages.total() > MOST_SECTIONS else None for key, stages in sizes.items()}
+        n_of_scheme = Counter(reading.encoding.scheme for reading in outcome.readings)
+        seen, own_pages, room = set[str](), set[str](), MOST_SECTIONS
         for reading in outcome.readings:
             key, scheme = reading.encoding.key, reading.encoding.scheme
-            n_here = sum(size for stage, size in sizes[key].items() if stage != alone[key])
-            if (kinds[scheme] > MOST_OF_A_KIND and scheme in seen) or (seen and n_here > room):
-                apart.add(key)
+            n_sections = sum(size for stage, size in sizes[key].items() if stage != own_stage[key])
+            if (n_of_scheme[scheme] > MOST_OF_A_SCHEME and scheme in seen) or (seen and n_sections > room):
+                own_pages.add(key)
             else:
-                room -= n_here
+                room -= n_sections
             seen.add(scheme)
-        return cls(outcome.checkpoint.slug, alone, frozenset(apart))
+        return cls(outcome.checkpoint.slug, own_stage, frozenset(own_pages))
 
     def folder(self, reading: Reading) -> str:
-        """Where an encoding's own pages stand."""
+        """Folder of the pages of an encoding."""
         return f"checkpoints/{self.slug}/{reading.encoding.key}"
 
-    def home(self, reading: Reading) -> str:
-        """The page, without its ending, that shows an encoding."""
-        return self.folder(reading) if reading.encoding.key in self.apart else f"checkpoints/{self.slug}"
+    def page(self, reading: Reading) -> str:
+        """Path, without suffix, of the page that shows an encoding."""
+        return self.folder(reading) if reading.encoding.key in self.own_pages else f"checkpoints/{self.slug}"
 
     def address(self, reading: Reading, analysis: Analysis) -> str:
-        """Where an analysis's figures of an encoding stand in the site."""
-        if analysis.stage == self.alone[reading.encoding.key]:
+        """Address in the site of the section that shows an analysis of an encoding."""
+        if analysis.stage == self.own_stage[reading.encoding.key]:
             return f"{self.folder(reading)}/{analysis.stage}.html#{analysis.key}"
-        return f"{self.home(reading)}.html#{place(reading, analysis)}"
+        return f"{self.page(reading)}.html#{anchor(reading, analysis)}"
 
 
-def place(reading: Reading, analysis: Analysis) -> str:
-    """The name of an analysis's section on the page that shows an encoding."""
+def anchor(reading: Reading, analysis: Analysis) -> str:
+    """Anchor of an analysis's section on the page of an encoding."""
     return f"{reading.encoding.key}-{analysis.key}"
 
 
-def _answered(reading: Reading, analyses: Sequence[Analysis]) -> list[str]:
-    """The stage of each analysis that answered, in the order of stages."""
-    return sorted((each.stage for each in analyses if reading.results[each.key].reason is None), key=list(STAGES).index)
+def _stages(reading: Reading, analyses: Sequence[Analysis]) -> list[str]:
+    """Stage of each applicable analysis, in the order of STAGES."""
+    return sorted((analysis.stage for analysis in analyses if reading.results[analysis.key].reason is None), key=list(STAGES).index)

@@ -1,4 +1,4 @@
-"""All pages, figures and data of one run as a single tree; nothing is written here, and nothing large is held."""
+"""All pages, figures and data of a build, as one mapping whose files are made on access."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
@@ -21,44 +21,47 @@ from generator.site.pages.map import LEVELS
 from generator.site.value_strips import PATH, strips, values_of
 from generator.text import number
 
-RECENT = 64  # drawings that are held, since a page asks for their size before they are written
+RECENT = 64  # drawings held in memory: a page needs the sizes of its drawings, which are written after it
 
 
 def drawing(figure: Figure) -> bytes:
-    """A figure as it is drawn from its results."""
+    """SVG of a figure, drawn from its results."""
     return maker(figure)()
 
 
 def maker(figure: Figure) -> Maker:
-    """What draws a figure, in this process or another."""
+    """Function that draws a figure, in this process or another."""
     return partial(output.encode, figure.spec.draw, figure.results)
 
 
 def render(
     atlas: Atlas, pages: Sequence[Page], templates: Path, site_src: Path, draw: Callable[[Figure], bytes] = drawing
 ) -> LazyMapping[bytes]:
-    """The docs folder: hand-written pages and assets, generated pages, figures, data. Each is made when it is asked for."""
+    """Content of the docs folder by path: hand-written pages and assets, generated pages, figures, and data.
+
+    templates: folder of Jinja templates; site_src: folder of hand-written files; draw: returns the SVG of a figure
+    """
     environment = environment_of(templates)
-    own = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
-    figures = {file: figure for page in pages for figure in page.figures if (file := output.file_of(figure.path)) not in own}
+    stored = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
+    figures = {file: figure for page in pages for figure in page.figures if (file := output.file_of(figure.path)) not in stored}
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
-    drawn: dict[str, Maker] = {path: partial(recent, path) for path in figures}
-    drawings = LazyMapping({**own, **drawn})
+    comparisons: dict[str, Maker] = {path: partial(recent, path) for path in figures}
+    drawings = LazyMapping({**stored, **comparisons})
     shared = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
-    written: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, shared) for page in pages}
-    shared_assets = {PATH: lambda: strips(values_of(atlas)), colormaps.PATH: lambda: colormaps.stylesheet(LEVELS)}
-    ready = {**hand_written(site_src), **shared_assets, **own, **data_files.makers(atlas), **compare_data.makers(atlas)}
-    return LazyMapping({**ready, **written, **drawn})  # Pages in their order, in which others draw what they show.
+    markdown: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, shared) for page in pages}
+    assets = {PATH: lambda: strips(values_of(atlas)), colormaps.PATH: lambda: colormaps.stylesheet(LEVELS)}
+    files = {**hand_written(site_src), **assets, **stored, **data_files.makers(atlas), **compare_data.makers(atlas)}
+    return LazyMapping({**files, **markdown, **comparisons})  # Pages in the order in which other processes draw their figures.
 
 
 def hand_written(site_src: Path) -> dict[str, Maker]:
-    """The pages and assets that are as they were written, by path."""
+    """Functions that read the hand-written pages and assets, by path."""
     files = sorted(path for path in site_src.rglob("*") if path.is_file())
     return {path.relative_to(site_src).as_posix(): path.read_bytes for path in files}
 
 
 def environment_of(templates: Path) -> Environment:
-    """Jinja with every expression literal unless it is markup, and no undefined name let through."""
+    """Jinja environment that escapes every expression but markup, and raises for undefined names."""
     environment = Environment(
         loader=FileSystemLoader(templates),
         autoescape=True,
@@ -75,7 +78,7 @@ def environment_of(templates: Path) -> Environment:
 
 
 def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes], shared: Mapping[str, str | None]) -> bytes:
-    """One page. shared: variables of all pages, which are the version, the date of the data, and the address of the site, if it has one"""
+    """A page in Markdown. shared: variables of all templates: version, date of the data, and address of the site"""
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:
@@ -85,6 +88,7 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
         return environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": link})
 
     def size(path: str) -> tuple[int, int]:
+        """Width and height of a drawing, with which browsers reserve its space before they load it."""
         return output.size(drawings[path])
 
     template = environment.get_template(f"pages/{page.template}")
@@ -95,6 +99,6 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
 def _drawings(outcome: Outcome) -> dict[str, Maker]:
     drawings: dict[str, Maker] = {}
     for reading in outcome.readings:
-        folder = f"figures/{outcome.place(reading)}"
+        folder = f"figures/{outcome.path_of(reading)}"
         drawings |= {output.file_of(f"{folder}/{name}"): partial(reading.drawings.__getitem__, name) for name in reading.drawings}
     return drawings

@@ -1,4 +1,4 @@
-"""The only writing of a site: whole folders are made beside the old ones and take their place at the end."""
+"""The output folder: its lock and marker, and the replacement of whole folders in it."""
 
 import os
 import shutil
@@ -12,17 +12,17 @@ from filelock import FileLock, Timeout
 from generator.contracts import Tree
 from generator.errors import RefusedError
 
-MARKER, STORE_MARKER = ".position-atlas", "store/position-atlas"  # The second stays where only what shows, or only the store, is kept.
+MARKER, STORE_MARKER = ".position-atlas", "store/position-atlas"  # The second survives a copy without hidden files, or of the store alone.
 OLD = ".former-"
 SWAPPED = ("docs", "site")
-OURS = frozenset({*SWAPPED, "store"})
+OUTPUT_NAMES = frozenset({*SWAPPED, "store"})
 
 
 @contextmanager
 def owned(output: Path) -> Iterator[Path]:
-    """``output``, made if need be, ours alone until the end.
+    """``output``, created if it is missing, and locked for the block.
 
-    errors: RefusedError when it is a place that no build should write to, holds what is not ours, or another run has it
+    errors: RefusedError for a path that no build may write to, a folder with foreign files, or one that another build has locked
     """
     problem = _unsuitable(output)
     if problem:
@@ -36,7 +36,7 @@ def owned(output: Path) -> Iterator[Path]:
         with lock.acquire(timeout=0):
             _recover(output)
             yield output
-            _mark(output)  # Somebody may have removed it meanwhile.
+            _mark(output)  # Another program may have removed a marker.
     except Timeout:
         raise RefusedError(f"{output}: another run is building there; expected to be alone") from None
 
@@ -48,9 +48,9 @@ def _mark(output: Path) -> None:
 
 
 def write(tree: Tree, folder: Path) -> bool:
-    """Put ``tree`` in the place of ``folder``, all at once; whether that changed anything."""
-    former = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    changed = former != set(tree)
+    """Replace ``folder`` by ``tree`` in one step; returns whether any file changed."""
+    previous = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    changed = previous != set(tree)
     with fresh(folder) as new:
         for path in tree:
             content = tree[path]
@@ -62,29 +62,29 @@ def write(tree: Tree, folder: Path) -> bool:
 
 @contextmanager
 def fresh(folder: Path) -> Iterator[Path]:
-    """An empty folder that takes the place of ``folder`` when the block ends well, and vanishes when it does not."""
+    """An empty folder, which replaces ``folder`` at the end of the block and is deleted if the block raises."""
     new = Path(mkdtemp(prefix=f".new-{folder.name}-", dir=folder.parent))
     new.chmod(0o755)
-    former = folder.with_name(OLD + folder.name)
+    previous = folder.with_name(OLD + folder.name)
     try:
         yield new
         if folder.exists():
-            folder.rename(former)
+            folder.rename(previous)
         new.rename(folder)
     finally:
         shutil.rmtree(new, ignore_errors=True)
         if folder.exists():
-            shutil.rmtree(former, ignore_errors=True)
+            shutil.rmtree(previous, ignore_errors=True)
 
 
 def _recover(output: Path) -> None:
-    """Clear up after a run that was killed: the former folder returns if its successor never came."""
-    for former in output.glob(f"{OLD}*"):
-        place = output / former.name.removeprefix(OLD)
-        if place.exists():
-            shutil.rmtree(former)
+    """Clean up after a build that was killed: restore a folder that was not replaced, and delete unfinished ones."""
+    for previous in output.glob(f"{OLD}*"):
+        folder = output / previous.name.removeprefix(OLD)
+        if folder.exists():
+            shutil.rmtree(previous)
         else:
-            former.rename(place)
+            previous.rename(folder)
     for unfinished in output.glob(".new-*"):
         shutil.rmtree(unfinished)
 
@@ -97,27 +97,29 @@ def _home() -> tuple[Path, ...]:
 
 
 def _unsuitable(output: Path) -> str | None:
+    """Why no build may write to ``output``; None where it may."""
     try:
-        place = output.resolve()
+        path = output.resolve()
     except RuntimeError:
         return "a link that leads to itself"
-    if place in (*_home(), Path.cwd().resolve(), *Path.cwd().resolve().parents):
+    if path in (*_home(), Path.cwd().resolve(), *Path.cwd().resolve().parents):
         return "the working folder, one above it, or home"
-    if (place / ".git").exists() or (place / "pyproject.toml").exists():
+    if (path / ".git").exists() or (path / "pyproject.toml").exists():
         return "a project of its own"
-    if place.exists() and not place.is_dir():
+    if path.exists() and not path.is_dir():
         return "not a folder"
-    if any((place / name).is_symlink() for name in SWAPPED):
+    if any((path / name).is_symlink() for name in SWAPPED):
         return "holds a link where a build puts a folder of its own"
-    return None if _is_ours(place) else "holds files that no build of ours made"
+    return None if _is_output(path) else "holds files that no build of ours made"
 
 
-def _is_ours(place: Path) -> bool:
-    names = {path.name for path in place.iterdir()} if place.is_dir() else set()
-    return not names or MARKER in names or (names <= OURS and (place / STORE_MARKER).is_file())
+def _is_output(folder: Path) -> bool:
+    """Whether ``folder`` is missing, empty, or the output of an earlier build."""
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    return not names or MARKER in names or (names <= OUTPUT_NAMES and (folder / STORE_MARKER).is_file())
 
 
 def measured(folder: Path) -> list[int]:
-    """How many files a folder holds, and how many bytes they are."""
-    sizes = [os.lstat(os.path.join(at, name)).st_size for at, _, names in os.walk(folder) for name in names]  # noqa: PTH118 (a Path for each costs as much again)
+    """Number of files below ``folder``, and their total size in bytes."""
+    sizes = [os.lstat(os.path.join(at, name)).st_size for at, _, names in os.walk(folder) for name in names]  # noqa: PTH118 (Path objects would double the time)
     return [len(sizes), sum(sizes)]

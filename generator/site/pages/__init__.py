@@ -1,1 +1,1 @@
-"""One kind of page each. Every module holds one ``PageKind``."""
+"""Kinds of pages: every module defines one ``PageKind``."""

@@ -1,4 +1,4 @@
-"""A page for each analysis: its method, checkpoints side by side on one scale, and the numbers of all, on as many pages as that takes."""
+"""A page for each analysis, with its method and a comparison of all checkpoints; long tables continue on further pages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,44 +6,44 @@ from math import ceil
 
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading
 
-Answer = tuple[Outcome, Reading]
-ROWS = 24  # answers on one page, which fill the figures of most questions; those of the first are drawn
+Member = tuple[Outcome, Reading]
+PER_PAGE = 24  # encodings, which fill the figures of most analyses; only the first page has figures
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    listed = Page("analyses/index.md", "analyses.md.jinja", {"analyses": atlas.analyses})
-    return [listed, *(page for analysis in atlas.analyses for page in _pages(atlas, analysis))]
+    index = Page("analyses/index.md", "analyses.md.jinja", {"analyses": atlas.analyses})
+    return [index, *(page for analysis in atlas.analyses for page in _pages(atlas, analysis))]
 
 
 def _pages(atlas: Atlas, analysis: Analysis) -> Iterator[Page]:
-    every = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
-    answers = [(outcome, reading) for outcome, reading in every if reading.results[analysis.key].reason is None]
-    titles = {metric.key: metric for _, reading in answers for metric in reading.results[analysis.key].metrics}
-    numbers = range(1, max(ceil(len(answers) / ROWS), 1) + 1)
+    encodings = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
+    applicable = [(outcome, reading) for outcome, reading in encodings if reading.results[analysis.key].reason is None]
+    metrics = {metric.key: metric for _, reading in applicable for metric in reading.results[analysis.key].metrics}
+    numbers = range(1, max(ceil(len(applicable) / PER_PAGE), 1) + 1)
     for number in numbers:
-        shown = answers[(number - 1) * ROWS : number * ROWS]
-        comparisons = [(spec, _comparison(analysis, spec, shown)) for spec in analysis.figures] if number == 1 else []
-        context = {"analysis": analysis, "answers": shown, "metrics": list(titles.values()), "comparisons": comparisons}
-        context |= {"numbers": numbers, "number": number, "total": len(answers)}
-        figures = tuple(figure for _, drawn in comparisons for figure in drawn)
+        members = applicable[(number - 1) * PER_PAGE : number * PER_PAGE]
+        comparisons = [(spec, _comparison(analysis, spec, members)) for spec in analysis.figures] if number == 1 else []
+        context = {"analysis": analysis, "members": members, "metrics": list(metrics.values()), "comparisons": comparisons}
+        context |= {"numbers": numbers, "number": number, "total": len(applicable)}
+        figures = tuple(figure for _, figures_of_spec in comparisons for figure in figures_of_spec)
         path = f"analyses/{analysis.key}.md" if number == 1 else f"analyses/{analysis.key}/{number}.md"
         yield Page(path, "analysis.md.jinja", context, figures)
 
 
-def _comparison(analysis: Analysis, spec: FigureSpec, answers: Sequence[Answer]) -> list[Figure]:
-    """As many figures as it takes, each with what one holds legibly; one checkpoint alone has its figure already."""
-    drawn = []
-    for number, batch in enumerate(_batches(answers, analysis.per_figure), start=1):
+def _comparison(analysis: Analysis, spec: FigureSpec, members: Sequence[Member]) -> list[Figure]:
+    """Figures of all ``members``, ``per_figure`` in each; with one in each, these are the figures of the checkpoints' pages."""
+    figures = []
+    for number, batch in enumerate(_batches(members, analysis.per_figure), start=1):
         if analysis.per_figure == 1:
-            drawn.append(replace(Figure.of(*batch[0], analysis, spec), whose=batch[0][1].label.title))
+            figures.append(replace(Figure.of(*batch[0], analysis, spec), title=batch[0][1].label.title))
             continue
         path = f"figures/analyses/{analysis.key}-{spec.key}-{number}"
-        drawn.append(Figure.comparing(path, spec, analysis, batch, f"data/analyses/{analysis.key}.json"))
-    return drawn
+        figures.append(Figure.comparing(path, spec, analysis, batch, f"data/analyses/{analysis.key}.json"))
+    return figures
 
 
-def _batches(answers: Sequence[Answer], size: int) -> list[Sequence[Answer]]:
-    return [answers[start : start + size] for start in range(0, len(answers), size)]
+def _batches(members: Sequence[Member], size: int) -> list[Sequence[Member]]:
+    return [members[start : start + size] for start in range(0, len(members), size)]
 
 
 PAGE = PageKind("analysis", pages)

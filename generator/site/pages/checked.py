@@ -1,4 +1,4 @@
-"""The values that others give, beside ours."""
+"""The page that compares published values with those of this build."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,12 +11,12 @@ from generator.contracts import Analysis, Atlas, Maker, Page, PageKind, Publishe
 from generator.contracts.published import Check, check
 from generator.encodings import Form, PositionTable
 
-STORED, GIVEN = (f"{__name__} {kind}" for kind in ("stored", "given"))  # what a case is asked of
+STORED, GIVEN = (f"{__name__} {kind}" for kind in ("stored", "given"))  # names in the artifact cache, by the origin of a case's form
 
 
 @dataclass(frozen=True)
 class Group:
-    """The cases of one extension; ``link`` is the path of its page."""
+    """Checks of one extension. link: path of its page"""
 
     title: str
     link: str
@@ -34,39 +34,40 @@ def pages(atlas: Atlas) -> list[Page]:
     cases = [case for records in (atlas.analyses, atlas.schemes) for record in records for case in record.published]
     stored, given = [case for case in cases if case.given is None], [case for case in cases if case.given is not None]
     tables = {sha256: form for sha256 in sorted({case.sha256 or "" for case in stored}) if (form := table(sha256))}
-    ask = partial(_values, stored, tables)
-    made = (
-        (stored, atlas.submit(f"{STORED} {[*tables]}", ask) if tables else ask),
+    compute = partial(_values, stored, tables)
+    makers = (
+        (stored, atlas.submit(f"{STORED} {[*tables]}", compute) if tables else compute),
         (given, atlas.submit(GIVEN, partial(_values, given, {}))),
     )
-    return [Page("learn/checked-against.md", "checked.md.jinja", {"found": partial(_found, atlas, made)})]
+    return [Page("learn/checked-against.md", "checked.md.jinja", {"results": partial(_results, atlas, makers)})]
 
 
-def _found(atlas: Atlas, made: Iterable[tuple[Sequence[Published], Maker]]) -> tuple[list[Group], dict[str, int]]:
-    """All cases by what they belong to, and how many there are, agree, and could not be asked."""
-    ours = {id(case): found for cases, make in made for case, found in zip(cases, json.loads(make()), strict=True)}
-    groups = [*_groups("analyses", atlas.analyses, ours), *_groups("schemes", atlas.schemes, ours)]
-    every = [one for group in groups for one in group.checks]
-    return groups, {"all": len(every), "agree": sum(one.agrees for one in every), "absent": sum(one.ours is None for one in every)}
+def _results(atlas: Atlas, makers: Iterable[tuple[Sequence[Published], Maker]]) -> tuple[list[Group], dict[str, int]]:
+    """Checks by extension, and the number of all checks, of those that agree, and of those whose table this build does not have."""
+    computed = {id(case): values for cases, make in makers for case, values in zip(cases, json.loads(make()), strict=True)}
+    groups = [*_groups("analyses", atlas.analyses, computed), *_groups("schemes", atlas.schemes, computed)]
+    checks = [check for group in groups for check in group.checks]
+    counts = {"all": len(checks), "agree": sum(check.agrees for check in checks), "absent": sum(check.computed is None for check in checks)}
+    return groups, counts
 
 
 def _values(cases: Sequence[Published], tables: Mapping[str, Form]) -> bytes:
-    """Our values of each case, as JSON."""
-    with threadpool_limits(1):  # As where checkpoints are studied: more threads would change the last digits.
-        return json.dumps([check(case, tables.get).ours for case in cases]).encode()
+    """Computed values of each case, as JSON. tables: stored tables by digest"""
+    with threadpool_limits(1):  # As in the evaluation of checkpoints: more threads would change the last digits.
+        return json.dumps([check(case, tables.get).computed for case in cases]).encode()
 
 
-def _groups(room: str, records: Sequence[Analysis] | Sequence[Scheme], ours: Mapping[int, list[float] | None]) -> Iterator[Group]:
-    """The cases of each record that has some. room: the folder of the records' pages"""
+def _groups(folder: str, records: Sequence[Analysis] | Sequence[Scheme], computed: Mapping[int, list[float] | None]) -> Iterator[Group]:
+    """Group of each record with published values. folder: of the records' pages; computed: values by ``id`` of the case"""
     for record in records:
         if record.published:
-            answers = [(case, ours[id(case)]) for case in record.published]
-            checks = (Check(case, None if found is None else tuple(found)) for case, found in answers)
-            yield Group(record.title, f"{room}/{record.key}.md", tuple(checks))
+            pairs = [(case, computed[id(case)]) for case in record.published]
+            checks = (Check(case, None if values is None else tuple(values)) for case, values in pairs)
+            yield Group(record.title, f"{folder}/{record.key}.md", tuple(checks))
 
 
 def _is_whole(reading: Reading) -> bool:
-    """Whether it is a table of which every stored row is a position."""
+    """Whether the form is a table with a position for every row of the stored tensor."""
     form = reading.form.load()
     return isinstance(form, PositionTable) and form.vectors.shape == reading.encoding.provenance.shape
 

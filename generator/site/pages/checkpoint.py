@@ -1,4 +1,4 @@
-"""A page for each checkpoint, whatever became of it, and one for each of many encodings of a kind; and the list of them all."""
+"""A page for each checkpoint, whatever its status; pages of its encodings and stages where it has many; and the list of checkpoints."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,22 +7,25 @@ from math import prod
 
 from generator.checkpoints.model.module_tree import modules
 from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcome, Page, PageKind, Reading, Result, Scheme
-from generator.site.outline import STAGES, Story, place
+from generator.site.outline import STAGES, Outline, anchor
 from generator.site.value_strips import Standing, Values, standing, values_of
 
 MOST_MODULES = 48
-MOST_CARDS = 40  # The pages of further encodings are named without pictures.
-LEADING = 5  # remarks that a page opens with
-ROWS = 100  # of the list, on one page
-MOST_OF_ONE = 4  # rows of one checkpoint
+MOST_CARDS = 40  # Further encodings are links without pictures.
+LEADING = 5  # findings at the top of a page
+LIST_ROWS = 100  # of the list of checkpoints, on one page
+MOST_LIST_ROWS = 4  # of one checkpoint
 
 
 @dataclass(frozen=True)
 class Section:
-    """One analysis of one encoding, with its figures, and for each metric by key where it stands among all. address: where it stands itself"""
+    """An analysis of an encoding, with its figures.
+
+    anchor: on the encoding's page; address: of the section in the site; standings: of every metric, by key
+    """
 
     analysis: Analysis
-    place: str
+    anchor: str
     address: str
     result: Result
     figures: tuple[Figure, ...]
@@ -31,7 +34,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding with the numbers that it rests on, and where it was made."""
+    """A finding with the metrics that it rests on. section, reading: of the analysis that made it"""
 
     finding: Finding
     metrics: tuple[Metric, ...]
@@ -41,7 +44,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Stage:
-    """The sections of one step of an encoding's story. page: where they stand, if that is a page of their own"""
+    """Sections of an encoding in one stage of the outline. page: path of the stage's own page, None without one"""
 
     title: str
     sections: tuple[Section, ...]
@@ -49,8 +52,8 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Part:
-    """All that is said of one encoding. folder: where its own pages stand"""
+class Chapter:
+    """An encoding with all its sections. folder: of its own pages; stages: the applicable sections by stage; data: path of its arrays"""
 
     reading: Reading
     folder: str
@@ -63,79 +66,80 @@ class Part:
 
 def pages(atlas: Atlas) -> list[Page]:
     values = values_of(atlas)
-    kin = sorted(atlas.outcomes, key=lambda outcome: (_family(outcome), outcome.checkpoint.slug))
-    families = (list(members) for _, members in groupby(kin, key=_family))
-    return [*_list(atlas), *(page for members in families for page in _pages_of_all(atlas, members, values))]
+    by_family = sorted(atlas.outcomes, key=lambda outcome: (_family(outcome), outcome.checkpoint.slug))
+    families = (list(members) for _, members in groupby(by_family, key=_family))
+    return [*_list(atlas), *(page for members in families for page in _pages_of_family(atlas, members, values))]
 
 
 def _family(outcome: Outcome) -> str:
-    """Checkpoints are shown one after the other by what tells position first in them, or by why nothing is known of that."""
+    """Key of the first encoding's scheme, or the status of a checkpoint without encodings; pages link their neighbours in a family."""
     return outcome.readings[0].encoding.scheme if outcome.readings else outcome.status
 
 
 def _list(atlas: Atlas) -> Iterator[Page]:
-    parts = _in_pages(atlas.outcomes)
-    numbers = range(1, len(parts) + 1)
-    for number, outcomes in zip(numbers, parts, strict=True):
-        context = {"outcomes": outcomes, "most": MOST_OF_ONE, "schemes": _schemes(atlas), "sizes": prod}
+    batches = _batches(atlas.outcomes)
+    numbers = range(1, len(batches) + 1)
+    for number, outcomes in zip(numbers, batches, strict=True):
+        context = {"outcomes": outcomes, "most": MOST_LIST_ROWS, "schemes": _schemes(atlas), "n_values": prod}
         context |= {"numbers": numbers, "number": number, "total": len(atlas.outcomes)}
         yield Page(f"checkpoints/{'index' if number == 1 else f'list/{number}'}.md", "checkpoints.md.jinja", context)
 
 
-def _in_pages(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
-    """As many on each page as fill its rows."""
-    ends = accumulate(min(max(len(outcome.readings), 1), MOST_OF_ONE) for outcome in outcomes)
-    pairs = groupby(zip(ends, outcomes, strict=True), key=lambda pair: (pair[0] - 1) // ROWS)
-    return [[outcome for _, outcome in some] for _, some in pairs] or [[]]
+def _batches(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
+    """Outcomes of each page of the list, about LIST_ROWS rows."""
+    last_rows = accumulate(min(max(len(outcome.readings), 1), MOST_LIST_ROWS) for outcome in outcomes)
+    batches = groupby(zip(last_rows, outcomes, strict=True), key=lambda pair: (pair[0] - 1) // LIST_ROWS)
+    return [[outcome for _, outcome in pairs] for _, pairs in batches] or [[]]
 
 
-def _pages_of_all(atlas: Atlas, members: list[Outcome], values: Values) -> Iterator[Page]:
+def _pages_of_family(atlas: Atlas, members: list[Outcome], values: Values) -> Iterator[Page]:
     for number, outcome in enumerate(members):
         yield from _pages_of(atlas, outcome, values, members[number - 1 : number], members[number + 1 : number + 2])
 
 
 def _pages_of(atlas: Atlas, outcome: Outcome, values: Values, before: list[Outcome], after: list[Outcome]) -> Iterator[Page]:
-    story = Story.of(outcome, atlas.analyses)
-    every = [_part(atlas, outcome, story, reading, values) for reading in outcome.readings]
-    parts = [part for part in every if part.reading.encoding.key not in story.apart]
-    apart = [part for part in every if part.reading.encoding.key in story.apart]
-    context = {"outcome": outcome, "checkpoint": outcome.checkpoint, "before": before, "after": after, "apart": apart, "alone": None}
-    context |= {"many": len(every) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
-    shown = {**context, "parts": parts, **_remarks(every, parts)}
-    yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", shown)
-    for part in apart:
-        alone = {"parts": [part], "apart": [], "alone": part, "many": False, **_remarks([part], [part])}
-        yield Page(f"{part.folder}.md", "checkpoint.md.jinja", {**context, **alone})
-    for part in every:
-        own = {"part": part, "home": f"{story.home(part.reading)}.md"}
-        stages = (stage for stage in part.stages if stage.page)
-        yield from (Page(str(stage.page), "stage.md.jinja", {**context, **own, "stage": stage}) for stage in stages)
+    outline = Outline.of(outcome, atlas.analyses)
+    every_chapter = [_chapter(atlas, outcome, outline, reading, values) for reading in outcome.readings]
+    chapters = [chapter for chapter in every_chapter if chapter.reading.encoding.key not in outline.own_pages]
+    linked = [chapter for chapter in every_chapter if chapter.reading.encoding.key in outline.own_pages]
+    context = {"outcome": outcome, "checkpoint": outcome.checkpoint, "before": before, "after": after, "linked": linked, "single": None}
+    context |= {"many": len(every_chapter) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
+    main = {**context, "chapters": chapters, **_remarks(every_chapter, chapters)}
+    yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", main)
+    for chapter in linked:
+        single = {"chapters": [chapter], "linked": [], "single": chapter, "many": False, **_remarks([chapter], [chapter])}
+        yield Page(f"{chapter.folder}.md", "checkpoint.md.jinja", {**context, **single})
+    for chapter in every_chapter:
+        stages = (stage for stage in chapter.stages if stage.page)
+        shared = {**context, "chapter": chapter, "parent": f"{outline.page(chapter.reading)}.md"}
+        yield from (Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}) for stage in stages)
 
 
-def _part(atlas: Atlas, outcome: Outcome, story: Story, reading: Reading, values: Values) -> Part:
+def _chapter(atlas: Atlas, outcome: Outcome, outline: Outline, reading: Reading, values: Values) -> Chapter:
     sections = []
     for analysis in atlas.analyses:
         result = reading.results[analysis.key]
         standings = {metric.key: standing(analysis.key, metric, values) for metric in result.metrics}
         figures = tuple(_figures(outcome, reading, analysis))
-        sections.append(Section(analysis, place(reading, analysis), story.address(reading, analysis), result, figures, standings))
-    shown = tuple(section for section in sections if section.result.reason is None)
-    missing = tuple(section for section in sections if section.result.reason is not None)
-    return Part(
+        sections.append(Section(analysis, anchor(reading, analysis), outline.address(reading, analysis), result, figures, standings))
+    applicable = tuple(section for section in sections if section.result.reason is None)
+    not_applicable = tuple(section for section in sections if section.result.reason is not None)
+    return Chapter(
         reading,
-        story.folder(reading),
+        outline.folder(reading),
         _schemes(atlas)[reading.encoding.scheme],
-        shown,
-        tuple(_stages(story, reading, shown)),
-        missing,
-        f"data/{outcome.place(reading)}.npz",
+        applicable,
+        tuple(_stages(outline, reading, applicable)),
+        not_applicable,
+        f"data/{outcome.path_of(reading)}.npz",
     )
 
 
-def _stages(story: Story, reading: Reading, sections: tuple[Section, ...]) -> Iterator[Stage]:
+def _stages(outline: Outline, reading: Reading, sections: tuple[Section, ...]) -> Iterator[Stage]:
     for key, title in STAGES.items():
-        if some := tuple(section for section in sections if section.analysis.stage == key):
-            yield Stage(title, some, f"{story.folder(reading)}/{key}.md" if key == story.alone[reading.encoding.key] else None)
+        if members := tuple(section for section in sections if section.analysis.stage == key):
+            has_own_page = key == outline.own_stage[reading.encoding.key]
+            yield Stage(title, members, f"{outline.folder(reading)}/{key}.md" if has_own_page else None)
 
 
 def _figures(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator[Figure]:
@@ -144,23 +148,23 @@ def _figures(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator
             yield Figure.of(outcome, reading, analysis, spec)
 
 
-def _remarks(parts: list[Part], shown: list[Part]) -> dict[str, list[Remark]]:
-    """What is most remarkable in any of the ``parts``, and what else there is to say of those that are ``shown``."""
-    every = [(part, remark) for part in parts for remark in _remarks_of(part)]
-    every.sort(key=lambda pair: -pair[1].finding.weight)
-    distinct: dict[str, tuple[Part, Remark]] = {}
-    for part, remark in every:
-        distinct.setdefault(remark.finding.text, (part, remark))  # Layers may share a finding.
-    told = list(distinct.values())
-    others = [remark for part, remark in told[LEADING:] if part in shown]
-    return {"leading": [remark for _, remark in told[:LEADING]], "others": others}
+def _remarks(candidates: list[Chapter], shown: list[Chapter]) -> dict[str, list[Remark]]:
+    """The LEADING weightiest remarks of ``candidates``, and the other remarks of the chapters ``shown`` on the page."""
+    pairs = [(chapter, remark) for chapter in candidates for remark in _remarks_of(chapter)]
+    pairs.sort(key=lambda pair: -pair[1].finding.weight)
+    by_text: dict[str, tuple[Chapter, Remark]] = {}
+    for chapter, remark in pairs:
+        by_text.setdefault(remark.finding.text, (chapter, remark))  # Layers may share a finding.
+    distinct = list(by_text.values())
+    others = [remark for chapter, remark in distinct[LEADING:] if chapter in shown]
+    return {"leading": [remark for _, remark in distinct[:LEADING]], "others": others}
 
 
-def _remarks_of(part: Part) -> Iterator[Remark]:
-    for section in part.sections:
+def _remarks_of(chapter: Chapter) -> Iterator[Remark]:
+    for section in chapter.sections:
         for finding in section.result.findings:
             metrics = tuple(metric for metric in section.result.metrics if metric.key in finding.rests_on)
-            yield Remark(finding, metrics, section, part.reading)
+            yield Remark(finding, metrics, section, chapter.reading)
 
 
 def _schemes(atlas: Atlas) -> dict[str, Scheme]:

@@ -1,18 +1,18 @@
-"""The pages that document the data: what is in each file, how to read and cite it; and what each array and metric is."""
+"""Pages that document the data: contents of the files, how to read and cite them, and the meaning of every array and metric."""
 
 from generator.contracts import Analysis, Atlas, Page, PageKind, Result
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    described = [(analysis, _given(atlas, analysis)) for analysis in atlas.analyses]
+    metrics = [(analysis, _metrics(atlas, analysis)) for analysis in atlas.analyses]
     return [
         Page("data/index.md", "data_files.md.jinja", {}),
-        Page("data/arrays.md", "data_arrays.md.jinja", {"described": described}),
+        Page("data/arrays.md", "data_arrays.md.jinja", {"metrics_by_analysis": metrics}),
     ]
 
 
-def _given(atlas: Atlas, analysis: Analysis) -> dict[str, str]:
-    """Title and unit of every metric that it gave in this build, by key."""
+def _metrics(atlas: Atlas, analysis: Analysis) -> dict[str, str]:
+    """Title and unit of every metric of ``analysis`` in this build, by key."""
     results: list[Result] = [reading.results[analysis.key] for outcome in atlas.outcomes for reading in outcome.readings]
     return {
         metric.key: f"{metric.title} ({metric.unit})" if metric.unit else metric.title for result in results for metric in result.metrics

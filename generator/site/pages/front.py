@@ -1,19 +1,19 @@
-"""The front page: what this is, what is most remarkable, and the gallery of all checkpoints."""
+"""The front page: introduction, weightiest findings, and a gallery of all checkpoints."""
 
 from dataclasses import dataclass
 
 from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Result, Scheme
 from generator.encodings import NoEncoding
-from generator.site.outline import Story
+from generator.site.outline import Outline
 
 MOST_REMARKS = 4
-MOST_CARDS = 64  # shared among the groups; the rest are on the schemes' own pages and in the list
-LEAST_WEIGHT = 0.5  # of a finding that a stranger should see first
+MOST_CARDS = 64  # of all groups; other checkpoints are on the pages of their schemes and in the list
+LEAST_WEIGHT = 0.5  # of a finding on this page
 
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding with whose it is, the figure that shows it best, and where that is explained."""
+    """A finding with its encoding and figure. address: of the section that explains it"""
 
     finding: Finding
     outcome: Outcome
@@ -24,7 +24,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Group:
-    """The checkpoints that tell position by one scheme, with those of their encodings that do so."""
+    """Checkpoints with encodings of one scheme, and these encodings. total: number of checkpoints, of which ``members`` are the first"""
 
     scheme: Scheme
     members: tuple[tuple[Outcome, tuple[Reading, ...]], ...]
@@ -33,7 +33,7 @@ class Group:
 
 def pages(atlas: Atlas) -> list[Page]:
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
-    used = [scheme for scheme in atlas.schemes if any(_by(scheme, outcome) for outcome in built)]
+    used = [scheme for scheme in atlas.schemes if any(_readings_of(scheme, outcome) for outcome in built)]
     encodings = [reading for outcome in built for reading in outcome.readings if reading.encoding.form != NoEncoding.__name__]
     most = max(MOST_CARDS // (len(used) + 1), 4)
     context = {
@@ -41,7 +41,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "groups": [_group(scheme, built, most) for scheme in used],
         "families": sorted({_family(outcome) for outcome in built} - {""}),
         "family": _family,
-        "nothing": [outcome for outcome in built if not outcome.readings][:most],
+        "without_encoding": [outcome for outcome in built if not outcome.readings][:most],
         "counts": {
             "checkpoints": len(built),
             "encodings": len(encodings),
@@ -56,34 +56,35 @@ def pages(atlas: Atlas) -> list[Page]:
 
 
 def _remarks(atlas: Atlas) -> list[Remark]:
-    """The weightiest findings of the run, each of another checkpoint and another analysis."""
-    every = [remark for outcome in atlas.outcomes for reading in outcome.readings for remark in _of(atlas, outcome, reading)]
+    """The weightiest remarks, at most one of each checkpoint and of each analysis."""
+    candidates = [remark for outcome in atlas.outcomes for reading in outcome.readings for remark in _remarks_of(atlas, outcome, reading)]
     chosen: list[tuple[str, Remark]] = []
-    for key, remark in sorted(every, key=lambda pair: -pair[1].finding.weight):
-        taken = any(key == other or remark.outcome is said.outcome for other, said in chosen)
+    for key, remark in sorted(candidates, key=lambda pair: -pair[1].finding.weight):
+        taken = any(key == chosen_key or remark.outcome is chosen_remark.outcome for chosen_key, chosen_remark in chosen)
         if not taken and remark.finding.weight >= LEAST_WEIGHT and len(chosen) < MOST_REMARKS:
             chosen.append((key, remark))
     return [remark for _, remark in chosen]
 
 
-def _of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, Remark]]:
-    found = []
-    story = Story.of(outcome, atlas.analyses)
+def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[str, Remark]]:
+    """Remarks on an encoding, each with the key of its analysis."""
+    remarks = []
+    outline = Outline.of(outcome, atlas.analyses)
     for analysis in atlas.analyses:
         result: Result = reading.results[analysis.key]
         spec = analysis.figures[0]
-        address = story.address(reading, analysis)
+        address = outline.address(reading, analysis)
         for finding in result.findings if f"{analysis.key}-{spec.key}" in reading.drawings else ():
-            found.append((analysis.key, Remark(finding, outcome, reading, Figure.of(outcome, reading, analysis, spec), address)))  # noqa
-    return found
+            remarks.append((analysis.key, Remark(finding, outcome, reading, Figure.of(outcome, reading, analysis, spec), address)))  # noqa: PERF401 (too long for a comprehension)
+    return remarks
 
 
 def _group(scheme: Scheme, built: list[Outcome], most: int) -> Group:
-    members = [(outcome, readings[:2]) for outcome in built if (readings := _by(scheme, outcome))]
+    members = [(outcome, readings[:2]) for outcome in built if (readings := _readings_of(scheme, outcome))]
     return Group(scheme, tuple(members[:most]), len(members))
 
 
-def _by(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:
+def _readings_of(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:
     return tuple(reading for reading in outcome.readings if reading.encoding.scheme == scheme.key)
 
 

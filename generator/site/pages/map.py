@@ -1,4 +1,4 @@
-"""The map of all: how alike every two encodings are, as clustered matrices that lead to the pairs."""
+"""The similarity map: differences between every two encodings as clustered matrices, whose cells link to the compare page."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from generator.encodings import PositionTable
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import alignment, centred_gram, clustered, most_different, shape, shape_difference, without_chance
 
-POSITIONS = 128  # of kernels, as everywhere that schemes are compared
-ROWS = 512  # of tables
-MOST_BYTES = 30_000  # of all cells of a map, most of them addresses
-CELL_BYTES = 57  # of a cell, without the names of its pair
-FEW = 16  # where cells of all encodings would take more, the most different are shown
+KERNEL_POSITIONS = 128  # as in the other comparisons of schemes
+TABLE_POSITIONS = 512
+MOST_BYTES = 30_000  # of all cells of a map, which are mostly addresses
+CELL_BYTES = 57  # of a cell, without the names of its two encodings
+FEW = 16  # encodings on a map that would otherwise exceed MOST_BYTES: the most different ones
 LEVELS = 10
-LISTED = 5  # pairs beneath a map
-NAMED = 20  # of those that are not on it
+LISTED = 5  # pairs in each list below a map
+NAMED = 20  # encodings named that are not on the map
 
 Member = tuple[Outcome, Reading]
 Measure = Callable[[int, int], float | None]
@@ -27,22 +27,27 @@ Measure = Callable[[int, int], float | None]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two encodings and what was measured of them; ``level`` is the colour, from 0 for what is alike to 9."""
+    """A cell of the map: two encodings and their difference or similarity.
+
+    value: None where the measure is not defined; uncorrected: the value without a correction for chance
+    level: colour of the cell, from 0 (alike) to 9
+    """
 
     first: Member
     second: Member
     value: float | None
-    further: float | None
+    uncorrected: float | None
     level: int
 
     @property
     def hundredths(self) -> int | None:
+        """Value in hundredths, as in the cells."""
         return None if self.value is None else round(100 * self.value)
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A clustered map: each member with its pairs with those before it, and the most and least alike pairs."""
+    """A clustered map. rows: each encoding with its pairs with the preceding ones; nearest, farthest: the most and least similar pairs"""
 
     rows: tuple[tuple[Member, tuple[Pair, ...]], ...]
     nearest: tuple[Pair, ...]
@@ -50,40 +55,40 @@ class Matrix:
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    every = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
-    shapes = [(member, own) for member in every if (own := shape(member[1].form.load().kernel(POSITIONS))) is not None]
+    encodings = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
+    shapes = [(member, scaled) for member in encodings if (scaled := shape(member[1].form.load().kernel(KERNEL_POSITIONS))) is not None]
     cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
     if cut:
-        shapes = [shapes[index] for index in most_different([own for _, own in shapes], FEW)]
+        shapes = [shapes[index] for index in most_different([scaled for _, scaled in shapes], FEW)]
     members = [member for member, _ in shapes]
-    tables = [(name, _of_tables(alike)) for name, alike in _kinds(members)]
+    tables = [(name, _of_tables(comparable)) for name, comparable in _kinds(members)]
     context = {
-        "count": len(every),
+        "count": len(encodings),
         "cut": cut,
-        "limits": {"few": FEW, "named": NAMED, "positions": POSITIONS, "rows": ROWS},
+        "limits": {"few": FEW, "named": NAMED, "kernel_positions": KERNEL_POSITIONS, "table_positions": TABLE_POSITIONS},
         "kernels": _of_kernels(shapes),
         "tables": tables,
-        "without": [] if cut else [member for member in every if not any(member[1] is other[1] for other in members)],
+        "not_mapped": [] if cut else [member for member in encodings if not any(member[1] is mapped[1] for mapped in members)],
     }
-    further = [Page("map/tables.md", "map_tables.md.jinja", context)] if tables else []
-    return [Page("map.md", "map.md.jinja", context), *further]
+    map_of_tables = [Page("map/tables.md", "map_tables.md.jinja", context)] if tables else []
+    return [Page("map.md", "map.md.jinja", context), *map_of_tables]
 
 
 def _cell_bytes(members: Sequence[Member]) -> int:
-    """Of a map of ``members``: each stands in a cell with each other."""
-    names = sum(len(outcome.place(reading)) for outcome, reading in members)
+    """Estimated size of the cells of a map of ``members``, one for every two of them."""
+    names = sum(len(outcome.path_of(reading)) for outcome, reading in members)
     return (len(members) - 1) * (CELL_BYTES * len(members) // 2 + names)
 
 
 def _of_kernels(shapes: Sequence[tuple[Member, Floats]]) -> Matrix | None:
-    def difference(one: int, other: int) -> float | None:
-        return shape_difference(shapes[one][1], shapes[other][1])
+    def difference(first: int, second: int) -> float | None:
+        return shape_difference(shapes[first][1], shapes[second][1])
 
     return _matrix([member for member, _ in shapes], difference, difference, lambda value: value, lambda value: value / 0.5)
 
 
 def _kinds(members: Sequence[Member]) -> list[tuple[str, list[Member]]]:
-    """Tables whose positions mean the same: of words, of sounds, or of the patches of one grid; only where there are two."""
+    """Groups of two or more tables with comparable positions: those of words, of other sequences, or of patches on the same grid."""
     kinds: dict[str, list[Member]] = {}
     for member in members:
         form = member[1].form.load()
@@ -91,7 +96,7 @@ def _kinds(members: Sequence[Member]) -> list[tuple[str, list[Member]]]:
             grid = form.grid
             name = "words" if member[1].encoding.is_of_words else f"patches, {grid[0]} × {grid[1]}" if grid else "other sequences"
             kinds.setdefault(name, []).append(member)
-    return [(name, found) for name, found in sorted(kinds.items()) if len(found) > 1]
+    return [(name, tables) for name, tables in sorted(kinds.items()) if len(tables) > 1]
 
 
 def _of_tables(members: Sequence[Member]) -> Matrix | None:
@@ -99,36 +104,41 @@ def _of_tables(members: Sequence[Member]) -> Matrix | None:
 
     @cache
     def grams(index: int, n: int) -> tuple[Floats | None, Floats | None]:
+        """Centred Gram matrix of the first ``n`` positions of a table, (n, n), without and with a correction for chance."""
         gram = centred_gram(tables[index][:n])
         return gram, None if gram is None else without_chance(gram)
 
-    def aligned(which: int) -> Measure:
-        def measure(one: int, other: int) -> float | None:
-            n = min(len(tables[one]), len(tables[other]), ROWS)
-            first, second = grams(one, n)[which], grams(other, n)[which]
-            return None if first is None or second is None else alignment(first, second)
+    def aligned(*, corrected: bool) -> Measure:
+        def measure(first: int, second: int) -> float | None:
+            n = min(len(tables[first]), len(tables[second]), TABLE_POSITIONS)
+            gram, other_gram = grams(first, n)[int(corrected)], grams(second, n)[int(corrected)]
+            return None if gram is None or other_gram is None else alignment(gram, other_gram)
 
         return measure
 
-    return _matrix(members, aligned(1), aligned(0), lambda value: 1.0 - value, lambda value: 1.0 - value)
+    return _matrix(members, aligned(corrected=True), aligned(corrected=False), lambda value: 1.0 - value, lambda value: 1.0 - value)
 
 
 def _matrix(
-    members: Sequence[Member], measure: Measure, further: Measure, distance: Callable[[float], float], colour: Callable[[float], float]
+    members: Sequence[Member], measure: Measure, uncorrected: Measure, distance: Callable[[float], float], colour: Callable[[float], float]
 ) -> Matrix | None:
-    """The map of ``members`` by ``measure``; None of fewer than two. distance: from 0 for the same; colour: from 0 to 1 or more."""
+    """The map of ``members``; None of fewer than two.
+
+    measure, uncorrected: of two members by index, with and without a correction for chance
+    distance: of a value, 0 for equal encodings; colour: of a value, 0 for the first level and 1 for the last
+    """
     if len(members) < 2:
         return None
-    found: dict[frozenset[int], Pair] = {}
+    pairs: dict[frozenset[int], Pair] = {}
     distances = np.zeros((len(members), len(members)))
-    for one, other in combinations(range(len(members)), 2):
-        value = measure(one, other)
+    for first, second in combinations(range(len(members)), 2):
+        value = measure(first, second)
         level = 0 if value is None else min(max(int(LEVELS * colour(value)), 0), LEVELS - 1)
-        found[frozenset((one, other))] = Pair(members[one], members[other], value, further(one, other), level)
-        distances[one, other] = distances[other, one] = 1.0 if value is None else distance(value)
+        pairs[frozenset((first, second))] = Pair(members[first], members[second], value, uncorrected(first, second), level)
+        distances[first, second] = distances[second, first] = 1.0 if value is None else distance(value)
     order = clustered(distances)
-    rows = tuple((members[one], tuple(found[frozenset((one, other))] for other in order[:place])) for place, one in enumerate(order))
-    ranked = sorted((pair for pair in found.values() if pair.value is not None), key=lambda pair: round(distance(pair.value or 0.0), 9))
+    rows = tuple((members[member], tuple(pairs[frozenset((member, other))] for other in order[:rank])) for rank, member in enumerate(order))
+    ranked = sorted((pair for pair in pairs.values() if pair.value is not None), key=lambda pair: round(distance(pair.value or 0.0), 9))
     return Matrix(rows, tuple(ranked[:LISTED]), tuple(ranked[LISTED:][: -LISTED - 1 : -1]))
 
 

@@ -1,4 +1,4 @@
-"""A page for each scheme: what it does, a picture of that, and the checkpoints that use it."""
+"""A page for each scheme: how it works, with a picture, and the checkpoints that use it."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,13 +9,13 @@ from generator.contracts import Atlas, Figure, FigureSpec, Numbers, Outcome, Pag
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-MOST_CARDS = 48  # the others are in the list of checkpoints
+MOST_CARDS = 48  # other checkpoints are in the list
 
 
 def pages(atlas: Atlas) -> list[Page]:
     users = {scheme.key: _users(atlas, scheme) for scheme in atlas.schemes}
-    listed = Page("schemes/index.md", "schemes.md.jinja", {"schemes": atlas.schemes, "users": users})
-    return [listed, *(_page(scheme, users[scheme.key]) for scheme in atlas.schemes)]
+    index = Page("schemes/index.md", "schemes.md.jinja", {"schemes": atlas.schemes, "users": users})
+    return [index, *(_page(scheme, users[scheme.key]) for scheme in atlas.schemes)]
 
 
 def _page(scheme: Scheme, users: list[tuple[Outcome, Reading]]) -> Page:
@@ -25,14 +25,14 @@ def _page(scheme: Scheme, users: list[tuple[Outcome, Reading]]) -> Page:
 
 
 def _figure(scheme: Scheme) -> Figure:
-    """The scheme's picture as a figure, which is drawn from no result."""
+    """The picture of a scheme as a figure without results."""
     picture, numbers = scheme.picture, scheme.picture.numbers()
     alt = picture.alt(numbers)
-    spec = FigureSpec("picture", picture.caption, picture.how_to_read, alt=lambda _: alt, draw=partial(_drawn, picture.draw, numbers))
+    spec = FigureSpec("picture", picture.caption, picture.how_to_read, alt=lambda _: alt, draw=partial(_draw, picture.draw, numbers))
     return Figure(f"figures/schemes/{scheme.key}", spec, alt, f"data/schemes/{scheme.key}.npz", cache_key=(scheme.key,))
 
 
-def _drawn(draw: "Callable[[Numbers], Drawing]", numbers: Numbers, _: Results) -> "Drawing":
+def _draw(draw: "Callable[[Numbers], Drawing]", numbers: Numbers, _: Results) -> "Drawing":
     return draw(numbers)
 
 

@@ -1,4 +1,4 @@
-"""The data beside the pages: atlas.json, metrics.csv, the arrays."""
+"""Data files: atlas.json, metrics.csv, and arrays."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ METRICS = (
     Metric("none", "None", None, reason="there is no word"),
 )
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1")
-# Parts may be named after tensors, and these after anything.
+# Names of parts may contain names of tensors, which can be any text.
 PARTS = ("x.a", "x-a", "x_a", "X.A", "x a", "../a", "/a", "", "日本", "\ud800", "y" * 400, "y" * 401)
 ARRAYS: dict[str, Array] = {
     "vectors": np.array([[1.0, 1 / 3], [np.nan, -np.inf]]),
@@ -61,14 +61,14 @@ def table(*outcomes: Outcome) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(files(*outcomes)["data/metrics.csv"].decode(), newline="")))
 
 
-def arrays(found: Reading) -> Any:
-    return np.load(io.BytesIO(data_files.npz(found)), allow_pickle=False)
+def arrays(reading: Reading) -> Any:
+    return np.load(io.BytesIO(data_files.npz(reading)), allow_pickle=False)
 
 
 def test_atlas_json_has_the_documented_shape() -> None:
-    told = outcome(reading({"table": Result(METRICS)}), source="hub", id="a/b", revision="main")
-    atlas = Atlas((told,), (), (), {"position-atlas": "1.0", "numpy": "2.0"}, "2020-02-20", "https://where.it/stands/")
-    found = json.loads(data_files.makers(atlas)["data/atlas.json"]())
+    checkpoint = outcome(reading({"table": Result(METRICS)}), source="hub", id="a/b", revision="main")
+    atlas = Atlas((checkpoint,), (), (), {"position-atlas": "1.0", "numpy": "2.0"}, "2020-02-20", "https://example.org/atlas/")
+    document = json.loads(data_files.makers(atlas)["data/atlas.json"]())
     metrics = {
         "table.size": {"value": 1.5, "unit": "logit", "reason": None},
         "table.undefined": {"value": None, "unit": "", "reason": None},
@@ -79,39 +79,39 @@ def test_atlas_json_has_the_documented_shape() -> None:
     encoding |= {"sha256": "ab" * 32, "arrays": "data/row/decoder-learned.npz"}
     row = {"slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main", "status": "ok", "reason": None}
     head = {"schema": 1, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
-    head["address"] = "https://where.it/stands/"
-    assert found == {**head, "checkpoints": [{**row, "encodings": [{**encoding, "metrics": metrics}]}]}
+    head["address"] = "https://example.org/atlas/"
+    assert document == {**head, "checkpoints": [{**row, "encodings": [{**encoding, "metrics": metrics}]}]}
 
 
-def test_a_revision_is_the_commit_where_there_is_one() -> None:
+def test_the_revision_is_the_commit_if_it_is_known() -> None:
     row = checkpoint(revision="main")
     assert atlas_json(Outcome(row, "ok", revision="a" * 40))["checkpoints"][0]["revision"] == "a" * 40
 
 
 @pytest.mark.parametrize("status", ["failed", "not reached"])
-def test_a_row_that_could_not_be_read_has_its_reason_and_no_encodings(status: Any) -> None:
+def test_a_checkpoint_that_could_not_be_read_has_a_reason_and_no_encodings(status: Any) -> None:
     [row] = atlas_json(Outcome(checkpoint(), status, "no such folder"))["checkpoints"]
     assert (row["status"], row["reason"], row["encodings"]) == (status, "no such folder", [])
 
 
-def test_rows_keep_their_order() -> None:
+def test_checkpoints_are_in_the_order_of_the_outcomes() -> None:
     assert [row["slug"] for row in atlas_json(outcome(slug="b"), outcome(slug="a"))["checkpoints"]] == ["b", "a"]
 
 
-def test_text_is_readable_in_atlas_json() -> None:
+def test_atlas_json_contains_text_without_escapes() -> None:
     assert "Été 日本".encode() in files(outcome(title="Été 日本"))["data/atlas.json"]
 
 
-def test_a_tensor_name_that_is_no_text_is_kept_as_an_escape() -> None:
-    found = atlas_json(outcome(reading(tensor="\ud800.wpe")))
-    assert found["checkpoints"][0]["encodings"][0]["tensor"] == "\ud800.wpe"
+def test_a_lone_surrogate_in_a_tensor_name_is_an_escape() -> None:
+    document = atlas_json(outcome(reading(tensor="\ud800.wpe")))
+    assert document["checkpoints"][0]["encodings"][0]["tensor"] == "\ud800.wpe"
 
 
 def test_an_analysis_that_does_not_apply_has_no_metrics() -> None:
     assert atlas_json(outcome(reading({"bias": Result(reason="other form")})))["checkpoints"][0]["encodings"][0]["metrics"] == {}
 
 
-def test_the_table_has_a_row_for_each_metric() -> None:
+def test_metrics_csv_has_a_row_for_each_metric() -> None:
     rows = table(outcome(reading({"table": Result(METRICS)})))
     assert [(row["metric"], row["value"], row["reason"]) for row in rows] == [
         ("table.size", "1.5", ""),
@@ -121,7 +121,7 @@ def test_the_table_has_a_row_for_each_metric() -> None:
     ]
 
 
-def test_the_table_says_what_each_number_belongs_to() -> None:
+def test_a_row_of_metrics_csv_identifies_checkpoint_encoding_and_metric() -> None:
     [row] = table(outcome(reading({"table": Result(METRICS[:1])}), source="hub", id="a/b", revision="main"))
     assert list(row.values()) == [
         "row",
@@ -141,13 +141,13 @@ def test_the_table_says_what_each_number_belongs_to() -> None:
 
 @pytest.mark.parametrize("formula", FORMULAS, ids=repr)
 @pytest.mark.parametrize("column", ["title", "id", "revision", "reason"])
-def test_no_cell_of_the_table_is_a_formula(column: str, formula: str) -> None:
+def test_no_cell_of_metrics_csv_is_a_formula(column: str, formula: str) -> None:
     metric = Metric("size", "Size", None, reason=formula if column == "reason" else "")
     [row] = table(outcome(reading({"table": Result((metric,))}), **({} if column == "reason" else {column: formula})))
     assert row[column] == f"'{formula.strip()}"
 
 
-def test_a_negative_number_stays_a_number() -> None:
+def test_a_negative_number_has_no_apostrophe() -> None:
     assert table(outcome(reading({"table": Result((Metric("size", "Size", -1.5),))})))[0]["value"] == "-1.5"
 
 
@@ -158,7 +158,7 @@ def test_any_title_is_one_cell_on_one_line(title: str) -> None:
     assert row["title"] == (f"'{line}" if line[:1] in set("=+-@") else line)
 
 
-def test_there_is_a_file_of_arrays_for_each_encoding() -> None:
+def test_each_encoding_has_a_file_of_arrays() -> None:
     assert sorted(files(outcome(reading(), slug="x"))) == [
         "data/atlas.json",
         "data/metrics.csv",
@@ -167,39 +167,39 @@ def test_there_is_a_file_of_arrays_for_each_encoding() -> None:
     ]
 
 
-def test_every_part_has_files_of_its_own_however_it_is_named() -> None:
-    keys = {Encoding(part, "learned", NoEncoding("told"), STORED).record.key for part in PARTS}
+def test_keys_of_encodings_are_unique_and_valid_in_paths_whatever_their_parts_are_called() -> None:
+    keys = {Encoding(part, "learned", NoEncoding("from the config"), STORED).record.key for part in PARTS}
     assert len(keys) == len(PARTS)
     assert all(re.fullmatch("[a-z0-9_-]{1,100}", key) for key in keys)
 
 
-def test_a_part_of_plain_words_is_its_own_name() -> None:
-    assert Encoding("decoder layer 3", "t5_bias", NoEncoding("told"), STORED).record.key == "decoder-layer-3-t5_bias"
+def test_a_part_named_in_plain_words_has_no_digest_in_its_key() -> None:
+    assert Encoding("decoder layer 3", "t5_bias", NoEncoding("from the config"), STORED).record.key == "decoder-layer-3-t5_bias"
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_arrays_are_read_without_pickles_as_they_were(name: str) -> None:
-    found = arrays(reading({"table": Result(arrays=ARRAYS)}))[f"table.{name}"]
+def test_arrays_are_read_back_without_pickles(name: str) -> None:
+    array = arrays(reading({"table": Result(arrays=ARRAYS)}))[f"table.{name}"]
     expected = ARRAYS[name].astype(np.float32) if ARRAYS[name].dtype == np.float64 else ARRAYS[name]
-    np.testing.assert_array_equal(found, expected, strict=True)
+    np.testing.assert_array_equal(array, expected, strict=True)
 
 
-def test_arrays_are_the_same_bytes_twice() -> None:
+def test_files_of_arrays_are_reproducible() -> None:
     assert data_files.npz(reading({"table": Result(arrays=ARRAYS)})) == data_files.npz(reading({"table": Result(arrays=ARRAYS)}))
 
 
-def test_an_array_that_would_need_a_pickle_is_not_written() -> None:
+def test_an_array_that_needs_a_pickle_is_an_error() -> None:
     with pytest.raises(ValueError, match="allow_pickle"):
         data_files.npz(reading({"table": Result(arrays={"objects": np.array([{}])})}))
 
 
-def test_the_tensors_of_a_checkpoint_are_given_with_their_layers_folded() -> None:
+def test_layout_csv_has_a_row_for_tensors_that_differ_only_in_layer_numbers() -> None:
     rows = (LayoutRow("=h.#.attn.weight", (8, 2), "F16", 12), LayoutRow("\ud800", (), "I64", 1))
-    found = files(Outcome(checkpoint(), "ok", layout=rows))["data/row/layout.csv"].decode()
-    assert found == "tensor,shape,dtype,times\n'=h.#.attn.weight,8 × 2,F16,12\n\\ud800,,I64,1\n"
+    layout = files(Outcome(checkpoint(), "ok", layout=rows))["data/row/layout.csv"].decode()
+    assert layout == "tensor,shape,dtype,times\n'=h.#.attn.weight,8 × 2,F16,12\n\\ud800,,I64,1\n"
 
 
-def test_numbers_that_single_precision_does_not_reach_stay_as_they_are() -> None:
+def test_an_array_with_numbers_beyond_float32_stays_in_float64() -> None:
     large, usual = np.array([1e300, np.nan]), np.array([0.1, np.inf])
     read = np.load(io.BytesIO(data_files.archive({"large": large, "usual": usual})))
     np.testing.assert_array_equal(read["large"], large)

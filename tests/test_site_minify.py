@@ -1,4 +1,4 @@
-"""Finished pages without needless bytes, asked through a parser of HTML that is not ours."""
+"""Minified HTML, compared by BeautifulSoup."""
 
 import pytest
 from bs4 import BeautifulSoup
@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from generator.site.escape import literal
 from generator.site.minify import compact, on_post_page
-from tests.test_site_text import NASTY, TEXT
+from tests.test_site_escape import NASTY, TEXT
 
-# What is between the marks, and what a page holds instead.
+# HTML before and after minification.
 CASES = {
     "white space with a line break": ("<p>one\n\n      two</p>", "<p>one\ntwo</p>"),
     "white space on one line": ("<p>one  two</p>", "<p>one  two</p>"),
-    "a mark of Markdown": ("<p>a&#95;b&#58; 1&#46;5 &#215; 2</p>", "<p>a_b: 1.5 × 2</p>"),
-    "a mark of HTML": ("<p>&#60;b&#62; &#38;lt; &#34;&#39;</p>", "<p>&#60;b&#62; &#38;lt; &#34;&#39;</p>"),
-    "what cannot be seen": ("<p>&#8238;&#8203;&#160;&#10;&#0;</p>", "<p>&#8238;&#8203;&#160;&#10;&#0;</p>"),
-    "what is no character": ("<p>&#1114112; &#55296; &#99999999;</p>", "<p>&#1114112; &#55296; &#99999999;</p>"),
+    "a character of Markdown": ("<p>a&#95;b&#58; 1&#46;5 &#215; 2</p>", "<p>a_b: 1.5 × 2</p>"),
+    "a character of HTML": ("<p>&#60;b&#62; &#38;lt; &#34;&#39;</p>", "<p>&#60;b&#62; &#38;lt; &#34;&#39;</p>"),
+    "invisible characters": ("<p>&#8238;&#8203;&#160;&#10;&#0;</p>", "<p>&#8238;&#8203;&#160;&#10;&#0;</p>"),
+    "invalid code points": ("<p>&#1114112; &#55296; &#99999999;</p>", "<p>&#1114112; &#55296; &#99999999;</p>"),
     "preformatted text": ("\n\n<pre>a\n  b\n\n&#46;</pre>\n\n", "\n<pre>a\n  b\n\n&#46;</pre>\n"),
     "a script": ("\n\n<script>a = `\n\n&#46;`</script>\n\n", "\n<script>a = `\n\n&#46;`</script>\n"),
     "a script, then text": ("<script>a\n\nb</script>\n\n<p>&#46;</p>", "<script>a\n\nb</script>\n<p>.</p>"),
@@ -24,26 +24,26 @@ CASES = {
 
 
 @pytest.mark.parametrize(("html", "expected"), CASES.values(), ids=CASES)
-def test_a_page_loses_what_says_nothing_and_nothing_else(html: str, expected: str) -> None:
+def test_html_is_minified(html: str, expected: str) -> None:
     assert compact(html) == expected
 
 
 @given(TEXT)
-def test_text_from_outside_reads_the_same_in_a_page_made_compact(text: str) -> None:
+def test_minification_preserves_escaped_text(text: str) -> None:
     page = f'<p title="{literal(text)}">{literal(text)}</p><td>{literal(text)}</td>'
     assert BeautifulSoup(compact(page), "html.parser") == BeautifulSoup(page, "html.parser")
 
 
 @pytest.mark.parametrize("text", NASTY, ids=lambda text: text[:24].encode("unicode_escape").decode())
-def test_nasty_text_reads_the_same_in_a_page_made_compact(text: str) -> None:
+def test_minification_preserves_malicious_text(text: str) -> None:
     page = f'<p title="{literal(text)}">{literal(text)}</p>'
     assert BeautifulSoup(compact(page), "html.parser") == BeautifulSoup(page, "html.parser")
 
 
 @given(st.text("<>&#;46 \npre/script", max_size=40))
-def test_what_is_compact_stays_as_it_is(text: str) -> None:
+def test_minification_is_idempotent(text: str) -> None:
     assert compact(compact(text)) == compact(text)
 
 
-def test_mkdocs_calls_it_with_more_than_the_page() -> None:
+def test_the_hook_of_mkdocs_ignores_further_arguments() -> None:
     assert on_post_page("<p>a&#46;</p>", page=None, config=None) == "<p>a.</p>"

@@ -1,4 +1,4 @@
-"""An analysis of a form alone, without a checkpoint or words."""
+"""Analysis of a form without a checkpoint or a sentence."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -12,7 +12,7 @@ FormT = TypeVar("FormT", bound=Form)
 
 @lru_cache(maxsize=32)
 def compute_alone(compute: Callable[[Subject[FormT]], Result], form: FormT) -> Result:
-    """The result of ``compute`` for ``form`` alone, cached for this very form.
+    """Result of ``compute`` for ``form``, cached by the identity of ``form``.
 
     errors: NotApplicableError
     """

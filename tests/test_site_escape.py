@@ -1,6 +1,7 @@
-"""The one escaper and the one number format."""
+"""Escaping of text for pages, and numbers in tables."""
 
 import math
+import re
 from functools import cache
 from typing import Any
 
@@ -17,8 +18,8 @@ from generator.site.render import environment_of
 from generator.text import number
 from tests.built import ROOT
 
-# Every place where a template puts text, with a mark where it stands.
-PLACES = {
+# Contexts in which templates insert text, with <> in the place of the text.
+CONTEXTS = {
     "paragraph": "<>",
     "middle of a paragraph": "The title is <> here.",
     "heading": "## <>",
@@ -77,6 +78,7 @@ NASTY = (
     "x" * 10_000,
 )
 
+NO_BREAK_SPACE = "\u00a0"
 PLAIN_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 NUMBERS = {
     None: "–",
@@ -110,7 +112,7 @@ NUMBERS = {
 
 @cache
 def _converter() -> markdown.Markdown:
-    """Markdown with the extensions that mkdocs.yml names and those that mkdocs always has."""
+    """Markdown with the extensions of mkdocs.yml and those that mkdocs always adds."""
     named = yaml_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["markdown_extensions"]
     configs: dict[str, Any] = {name: config for entry in named if isinstance(entry, dict) for name, config in entry.items()}
     names = [entry for entry in named if isinstance(entry, str)]
@@ -124,55 +126,57 @@ def rendered(source: str) -> BeautifulSoup:
 
 
 def shown(text: str) -> str:
-    """What a reader should see: white space folded, what cannot be seen named."""
-    return "".join(mark if mark.isprintable() else f"\\u{ord(mark):04x}" for mark in " ".join(text.split()))
+    """``text`` as a reader should see it: white space collapsed, invisible characters escaped, a no-break space in “5 %”."""
+    line = re.sub(r"(?<=\d) (?=%)", NO_BREAK_SPACE, " ".join(text.split()))
+    return "".join(mark if mark.isprintable() or mark == NO_BREAK_SPACE else f"\\u{ord(mark):04x}" for mark in line)
 
 
 def skeleton(soup: BeautifulSoup) -> list[tuple[str, list[str]]]:
-    """Every element with the names of its attributes."""
+    """Elements with the names of their attributes."""
     return [(tag.name, sorted(tag.attrs)) for tag in soup.find_all(True)]
 
 
 def texts(soup: BeautifulSoup) -> str:
-    """All text but the marks at headings."""
+    """Text without the links of headings to themselves."""
     return "".join(piece for piece in soup.find_all(string=True) if piece.find_parent(class_="headerlink") is None)
 
 
-# Text of all kinds, and text made of the marks that mean something to Markdown, HTML, Jinja or YAML.
+# Text of any characters, and of those with a meaning in Markdown, HTML, Jinja or YAML.
 ANYTHING = st.text(st.characters(codec=None), max_size=60)
 MARKS = st.text("<>&;#\"'`*_[](){}!:|\\/-+.=~^$%@ \n\t0aA", max_size=40)
 TEXT = (ANYTHING | MARKS | st.sampled_from(NASTY)).filter(lambda text: bool(text.split()))
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("context", CONTEXTS)
 @given(text=TEXT)
-def test_any_text_is_shown_as_it_is_and_adds_no_element_and_no_attribute(place: str, text: str) -> None:
-    plain, soup = (rendered(PLACES[place].replace("<>", piece)) for piece in ("word", literal(text)))
+@example(text="5 %")
+def test_any_text_is_shown_literally_and_adds_no_element_or_attribute(context: str, text: str) -> None:
+    plain, soup = (rendered(CONTEXTS[context].replace("<>", inserted)) for inserted in ("word", literal(text)))
     assert texts(soup) == texts(plain).replace("word", shown(text))
     assert skeleton(soup) == skeleton(plain)
 
 
-@pytest.mark.parametrize("place", ATTRIBUTES)
+@pytest.mark.parametrize("context", ATTRIBUTES)
 @given(text=TEXT)
-def test_any_text_is_kept_in_an_attribute(place: str, text: str) -> None:
-    plain = rendered(ATTRIBUTES[place].replace("<>", "word"))
-    soup = rendered(ATTRIBUTES[place].replace("<>", literal(text)))
+def test_any_text_is_unchanged_in_an_attribute(context: str, text: str) -> None:
+    plain = rendered(ATTRIBUTES[context].replace("<>", "word"))
+    soup = rendered(ATTRIBUTES[context].replace("<>", literal(text)))
     [value] = [tag[name] for tag in soup.find_all(True) for name in ("alt", "title") if name in tag.attrs]
     assert (value, skeleton(soup)) == (shown(text), skeleton(plain))
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_nasty_text_is_shown_as_it_is(place: str) -> None:
-    plain = skeleton(rendered(PLACES[place].replace("<>", "word")))
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_malicious_text_is_shown_literally(context: str) -> None:
+    plain = skeleton(rendered(CONTEXTS[context].replace("<>", "word")))
     for text in NASTY:
-        soup = rendered(PLACES[place].replace("<>", literal(text)))
+        soup = rendered(CONTEXTS[context].replace("<>", literal(text)))
         assert shown(text) in texts(soup), text
         assert skeleton(soup) == plain, text
 
 
 @given(TEXT)
 @example("<script>alert(1)</script>")
-def test_the_table_of_contents_shows_a_heading_as_it_is(text: str) -> None:
+def test_the_table_of_contents_shows_a_heading_literally(text: str) -> None:
     converter = _converter()
     converter.reset()
     converter.convert(f"## {literal(text)}")
@@ -182,27 +186,27 @@ def test_the_table_of_contents_shows_a_heading_as_it_is(text: str) -> None:
 
 
 @given(TEXT)
-def test_the_address_of_a_heading_is_made_of_word_characters(text: str) -> None:
+def test_the_anchor_of_a_heading_has_only_word_characters(text: str) -> None:
     [heading] = rendered(f"## {literal(text)}").find_all("h2")
     assert all(mark.isalnum() or mark in "_-" for mark in str(heading["id"]))
 
 
 @given(ANYTHING | MARKS)
-def test_an_expression_of_a_template_shows_text_as_it_is(text: str) -> None:
+def test_a_template_expression_escapes_text(text: str) -> None:
     template = environment_of(ROOT / "templates").from_string("{{ text }}")
     assert template.render(text=text) == literal(text)
 
 
-def test_markup_passes_through_an_expression_unchanged() -> None:
+def test_a_template_expression_does_not_escape_markup() -> None:
     assert finalize(Markup("<b>bold</b>")) == "<b>bold</b>"
 
 
-@pytest.mark.parametrize(("value", "said"), NUMBERS.items(), ids=str)
-def test_numbers_have_four_digits_that_count(value: float | None, said: str) -> None:
-    assert number(value) == said
+@pytest.mark.parametrize(("value", "text"), NUMBERS.items(), ids=str)
+def test_numbers_have_four_significant_digits(value: float | None, text: str) -> None:
+    assert number(value) == text
 
 
 @given(st.floats(-1e300, 1e300, allow_subnormal=False))
-def test_a_number_in_words_is_within_half_a_thousandth_of_itself(value: float) -> None:
-    read = number(value).replace("−", "-").replace(",", "").replace(" × 10", "e")
-    assert float(read.translate(PLAIN_DIGITS)) == pytest.approx(value, rel=5.001e-4, abs=0.0)
+def test_a_number_differs_from_its_text_by_half_a_thousandth_at_most(value: float) -> None:
+    text = number(value).replace("−", "-").replace(",", "").replace(" × 10", "e")
+    assert float(text.translate(PLAIN_DIGITS)) == pytest.approx(value, rel=5.001e-4, abs=0.0)

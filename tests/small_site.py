@@ -1,4 +1,4 @@
-"""A small site to compare things on: references that ship with the project, two biases, one row that fails."""
+"""A small site for tests of comparisons: references from the repository, two biases, a table, and one checkpoint that fails."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +20,10 @@ ENCODER, TINY = "buckets/encoder-t5_bias", "table/decoder-learned"
 
 
 def small_atlas(folder: Path) -> Atlas:
-    """Tables among it have coordinates, made here: the curve (cos p, sin p, p)."""
-    made = {"broken": BROKEN, "buckets": BUCKETS, "table": TABLE}
+    """Evaluated checkpoints; the tables have coordinates (cos p, sin p, p) at position p."""
+    synthetic = {"broken": BROKEN, "buckets": BUCKETS, "table": TABLE}
     rows = [checkpoint(slug=slug, place=str(ROOT / "references" / slug), title=title) for slug, title in REFERENCES.items()]
-    rows += [checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug) for slug, contents in made.items()]
+    rows += [checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug) for slug, contents in synthetic.items()]
     outcomes = [evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows]
     return Atlas(
         tuple(_with_curves(outcome) for outcome in outcomes), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}
@@ -38,14 +38,14 @@ def _with_curve(reading: Reading) -> Reading:
     form = reading.form.load()
     if not isinstance(form, PositionTable):
         return reading
-    place = np.arange(len(form.vectors))
+    position = np.arange(len(form.vectors))
     key, result = next((key, result) for key, result in reading.results.items() if result.reason is None)
-    curve = np.stack([np.cos(place), np.sin(place), place], axis=1)
+    curve = np.stack([np.cos(position), np.sin(position), position], axis=1)
     return replace(reading, results={**reading.results, key: replace(result, arrays={**result.arrays, "coordinates": curve})})
 
 
 def build(atlas: Atlas, folder: Path) -> Path:
-    """The site of ``atlas`` below ``folder``, as HTML."""
+    """Build the HTML site of ``atlas`` below ``folder``; returns its path."""
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
     write.write(render.render(atlas, every_page, TEMPLATES, SITE_SRC), folder / "docs")
     mkdocs_build.build(MKDOCS, folder / "docs", folder / "site", None)
