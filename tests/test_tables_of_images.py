@@ -301,7 +301,7 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
     (encoding,) = sinusoidal.find(DictFiles(config.to_dict()))
     theirs = VideoMAEModel(config).embeddings.position_embeddings[0].double().numpy()
     np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
-    assert (encoding.part, encoding.is_of_words) == ("vision", False)
+    assert (encoding.part, encoding.modality) == ("vision", "image")
 
 
 @pytest.mark.parametrize(

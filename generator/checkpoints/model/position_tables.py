@@ -9,7 +9,8 @@ import numpy as np
 
 from generator.checkpoints.model.families import AFTER_PADDING, AFTER_TWO, ANGLES_STORED, DECODERS
 from generator.checkpoints.model.patch_grid import Lattice, lattice
-from generator.contracts import Encoding, Files, ModelConfig, Provenance
+from generator.checkpoints.model.tensor_names import modality
+from generator.contracts import Encoding, Files, Modality, ModelConfig, Provenance
 from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import TableLayout, layout, shifted_layout
 from generator.errors import RowError
@@ -41,6 +42,7 @@ class StoredTable:
 
     name: str
     part: str
+    modality: Modality
     first_row: int
     tolerance: float
     lattice: Lattice = field(default_factory=Lattice)
@@ -61,8 +63,8 @@ def _stored(files: Files, name: str, part: str) -> StoredTable:
     tolerance = TOLERANCE.get(tensor.dtype, FLOAT32_TOLERANCE)
     if _of_patches(name, files):
         patches = _patches(name, tensor.shape, files.config)
-        return StoredTable(name, part, patches.before, tolerance, patches)
-    return StoredTable(name, part, _first_row(files, name, _size(tensor.shape)[0]), tolerance)
+        return StoredTable(name, part, _of_grid(files), patches.before, tolerance, patches)
+    return StoredTable(name, part, _of_sequence(name, files), _first_row(files, name, _size(tensor.shape)[0]), tolerance)
 
 
 def _is_table(name: str, shape: tuple[int, ...]) -> bool:
@@ -102,10 +104,21 @@ def _of_patches(name: str, files: Files) -> bool:
 def _part(name: str, files: Files) -> str:
     words = re.split(r"[._]", name)
     if _of_patches(name, files):
-        seen = "audio" if "num_mel_bins" in files.config else "vision"
+        seen = "audio" if _of_grid(files) == "audio" else "vision"
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else seen
     default = "decoder" if files.config.family in DECODERS else "encoder"
     return next((title for word, title in PARTS if word in words), default)
+
+
+def _of_grid(files: Files) -> Modality:
+    """What patches are of: a spectrogram where the config has mel bins, otherwise an image."""
+    return "audio" if "num_mel_bins" in files.config else "image"
+
+
+def _of_sequence(name: str, files: Files) -> Modality:
+    """What positions in a line are of: frames of a spectrogram where an encoder's config has mel bins (Whisper)."""
+    is_encoder = "decoder" not in re.split(r"[._]", name)
+    return "audio" if is_encoder and "num_mel_bins" in files.config else modality(name)
 
 
 def vectors(files: Files, table: StoredTable) -> Floats:
@@ -127,7 +140,7 @@ def as_encoding(files: Files, table: StoredTable, rows: Floats, scheme: str, not
     tensor = files.tensors[table.name]
     about_rows = _patches_note(files, table) if _of_patches(table.name, files) else _rows_note(files, table, tensor.shape[0])
     form = PositionTable(rows, table.first_row, table.lattice.grid)
-    return Encoding(table.part, scheme, form, Provenance.of(files, table.name), (*about_rows, *notes))
+    return Encoding(table.part, scheme, form, Provenance.of(files, table.name), (*about_rows, *notes), table.modality)
 
 
 def _added(config: ModelConfig) -> bool:

@@ -51,7 +51,7 @@ def patch_tables(files: Files) -> Iterator[PatchTable]:
 
 def as_encoding(files: Files, table: PatchTable, scheme: str) -> Encoding[Form]:
     """The record of such a table that follows ``scheme``."""
-    return Encoding(table.part, scheme, table.form, Provenance.of(files, table.name), table.notes)
+    return Encoding(table.part, scheme, table.form, Provenance.of(files, table.name), table.notes, "image")
 
 
 def _side(name: str, side: str, vectors: Floats) -> PatchTable:
