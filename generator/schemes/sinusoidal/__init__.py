@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.patch_grid import own_grids
-from generator.checkpoints.model.position_tables import as_encoding, layout_of, stored_tables, vectors
+from generator.checkpoints.model.position_tables import as_encoding, stored_tables
 from generator.checkpoints.model.stacks import completed, stacks
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable, sinusoid
@@ -39,13 +39,17 @@ WORDS = {
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    tables = [(table, vectors(files, table)) for table in stored_tables(files)]
+    """Stored tables that equal a sinusoid, and those that the model computes when it runs.
+
+    errors: RowError when a size in the config is unusable
+    """
+    tables = stored_tables(files)
     stored = [
-        as_encoding(files, table, rows, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {WORDS[layout]}.",))
-        for table, rows in tables
-        if (layout := layout_of(table, rows))
+        as_encoding(files, table, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {WORDS[table.layout]}.",))
+        for table in tables
+        if table.layout is not None
     ]
-    parts = {table.part for table, _ in tables}
+    parts = {table.part for table in tables}
     scaled = _scaled(files)
     made = [encoding for stack in stacks(files.config) for encoding in _made(stack.config, parts)]
     sides = {encoding.part.split()[-1] for encoding in scaled}  # A side has one or the other.
