@@ -52,14 +52,17 @@ class Task:
 
 
 def all_sources() -> tuple[Source, ...]:
+    """Every source of checkpoints, in alphabetical order."""
     return discovery.load(sources, Source)
 
 
 def all_schemes() -> tuple[Scheme, ...]:
+    """Every scheme, by its order."""
     return discovery.load(schemes, Scheme)
 
 
 def all_analyses() -> tuple[Analysis, ...]:
+    """Every analysis, by its order."""
     return discovery.load(analyses, Analysis)
 
 
