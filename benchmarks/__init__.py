@@ -1,1 +1,1 @@
-"""Measurements of the atlas itself; not part of the program."""
+"""Benchmarks of the atlas; not part of the program."""

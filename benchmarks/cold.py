@@ -1,9 +1,9 @@
-"""A first build of three full-size checkpoints against the notebooks' way, then a build with nothing new; from a Hub of ours on this machine.
+"""A first build of three full-size checkpoints compared with the notebooks, then a rebuild without changes; from a local Hub.
 
-python -m benchmarks.cold [megabytes a second that the Hub sends ...]
+python -m benchmarks.cold [megabytes per second that the Hub sends ...]
 
-Without a number it is measured three times: as over a line of 100 Mbit/s, over one that brings whole models in a minute, and as fast as
-this machine sends; each way three times in turns, of which the middle one is told.
+Without arguments it measures three rates: that of a line of 100 Mbit/s, one that transfers whole models in a minute, and the fastest
+that this machine reaches. Each pair runs three times, in turns; the median is reported.
 """
 
 import math
@@ -18,7 +18,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from benchmarks import published
-from benchmarks.measured import Taken, print_line, taken
+from benchmarks.measured import Cost, measure, print_line
 from tests.hub_server import Hub, Repository, serving
 from tests.synthetic import write_list
 
@@ -31,54 +31,57 @@ RATES = (12.5, 20.0, AS_FAST_AS_IT_GOES)
 
 @dataclass(frozen=True)
 class Way:
-    """One way to the figures: what it took, what it had from the Hub, how many figures it made."""
+    """One way to the figures: its cost, the bytes that it received from the Hub, and the number of its figures."""
 
     name: str
-    took: Taken
+    cost: Cost
     received: int
     figures: int
 
     def row(self) -> str:
-        times = f"{self.took.seconds:.1f} | {self.took.busy:.1f}"
-        return f"| {self.name} | {times} | {self.received / 1e6:,.2f} | {self.took.peak / 1e6:,.0f} | {self.figures} |"
+        """The row of the table."""
+        times = f"{self.cost.seconds:.1f} | {self.cost.busy:.1f}"
+        return f"| {self.name} | {times} | {self.received / 1e6:,.2f} | {self.cost.peak / 1e6:,.0f} | {self.figures} |"
 
 
 def main(rates: Sequence[float]) -> None:
-    """Print a table and the ratios for each rate."""
-    with TemporaryDirectory() as place:
-        files = published.write(Path(place) / "published")
-        size = sum(path.stat().st_size for path in (Path(place) / "published").rglob("*") if path.is_file())
-        print_line(f"{os.cpu_count()} cores; {size / 1e6:,.0f} MB published")
+    """Print a table and ratios for each rate."""
+    with TemporaryDirectory() as temporary:
+        files = published.write(Path(temporary) / "published")
+        n_bytes = sum(path.stat().st_size for path in (Path(temporary) / "published").rglob("*") if path.is_file())
+        print_line(f"{os.cpu_count()} cores; {n_bytes / 1e6:,.0f} MB published")
         for rate in rates:
-            folders = [Path(place) / f"{rate} {time}" for time in range(TIMES)]
+            folders = [Path(temporary) / f"{rate} {run}" for run in range(TIMES)]
             with serving({name: Repository({COMMIT: _mapped(path)}, {"main": COMMIT}) for name, path in files.items()}) as hub:
                 hub.rate = None if math.isinf(rate) else rate * 1e6
                 ways = [(_atlas(folder, hub), _notebooks(folder, hub)) for folder in folders]
-            again = [taken(_build(folder), _environment(folder / "ours", hub), ROOT).busy for folder in folders]
-            plain = [taken(_mkdocs(folder), {"NO_MKDOCS_2_WARNING": "1"}, folder).busy for folder in folders]
+            again = [measure(_build(folder), _environment(folder / "ours", hub), ROOT).busy for folder in folders]
+            plain = [measure(_mkdocs(folder), {"NO_MKDOCS_2_WARNING": "1"}, folder).busy for folder in folders]
             print_line(f"{rate:g} MB a second")
             _print(
-                *(sorted(way, key=lambda one: one.took.seconds)[TIMES // 2] for way in zip(*ways, strict=True)),
+                *(sorted(ways_of_one_kind, key=lambda way: way.cost.seconds)[TIMES // 2] for ways_of_one_kind in zip(*ways, strict=True)),
                 median(again),
                 median(plain),
             )
 
 
 def _atlas(folder: Path, hub: Hub) -> Way:
+    """A build by the atlas into an empty folder."""
     folder.mkdir()
     write_list(folder, [{"hub": name, "revision": COMMIT, "sentence": published.SENTENCE} for name in published.CONFIGS])
     before = hub.sent
-    took = taken(_build(folder), _environment(folder / "ours", hub), ROOT)
-    return Way("Position Atlas", took, hub.sent - before, sum(1 for _ in (folder / "out/docs/figures").rglob("*.svg")))
+    cost = measure(_build(folder), _environment(folder / "ours", hub), ROOT)
+    return Way("Position Atlas", cost, hub.sent - before, sum(1 for _ in (folder / "out/docs/figures").rglob("*.svg")))
 
 
 def _notebooks(folder: Path, hub: Hub) -> Way:
+    """The figures by the code of the notebooks, into an empty folder."""
     (folder / "figures").mkdir()
     before = hub.sent
     command = [sys.executable, "-m", "benchmarks.notebooks", str(folder / "figures"), *published.CONFIGS]
-    took = taken(command, _environment(folder / "theirs", hub), ROOT)
-    rmtree(folder / "theirs")  # A gigabyte that nobody asks for again.
-    return Way("the notebooks' way", took, hub.sent - before, len(list((folder / "figures").iterdir())))
+    cost = measure(command, _environment(folder / "theirs", hub), ROOT)
+    rmtree(folder / "theirs")  # A gigabyte of downloads, not needed again.
+    return Way("notebooks", cost, hub.sent - before, len(list((folder / "figures").iterdir())))
 
 
 def _build(folder: Path) -> list[str]:
@@ -87,8 +90,8 @@ def _build(folder: Path) -> list[str]:
 
 def _mkdocs(folder: Path) -> list[str]:
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", "out/docs").replace("build/site", "plain")
-    for own in ("templates/theme", "generator/site"):
-        config = config.replace(own, str(ROOT / own))
+    for path in ("templates/theme", "generator/site"):
+        config = config.replace(path, str(ROOT / path))
     (folder / "mkdocs.yml").write_text(config, encoding="utf-8")
     return [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(folder / "mkdocs.yml")]
 
@@ -99,7 +102,7 @@ def _environment(home: Path, hub: Hub) -> dict[str, str]:
 
 
 def _mapped(folder: Path) -> dict[str, bytes]:
-    """Every file, mapped and not read. A map has what is asked of bytes here: a length and slices."""
+    """Every file as a memory map, which supports the length and slices that the server uses of bytes."""
     files = {}
     for path in folder.iterdir():
         with path.open("rb") as file:
@@ -109,13 +112,13 @@ def _mapped(folder: Path) -> dict[str, bytes]:
 
 def _print(ours: Way, theirs: Way, again: float, plain: float) -> None:
     lines = [
-        "| way | seconds | of a processor | MB from the Hub | MB of memory | figures |",
+        "| method | seconds | processor seconds | MB from the Hub | MB of memory | figures |",
         "| --- | --: | --: | --: | --: | --: |",
         ours.row(),
         theirs.row(),
-        f"time ÷ {theirs.took.seconds / ours.took.seconds:.2f}, processor ÷ {theirs.took.busy / ours.took.busy:.2f}, "
-        f"bytes × {ours.received / theirs.received:.4f}, memory × {ours.took.peak / theirs.took.peak:.2f}",
-        f"nothing new: {again:.2f} s of a processor; mkdocs build alone: {plain:.2f} s; × {again / plain:.2f}",
+        f"time ÷ {theirs.cost.seconds / ours.cost.seconds:.2f}, processor ÷ {theirs.cost.busy / ours.cost.busy:.2f}, "
+        f"bytes × {ours.received / theirs.received:.4f}, memory × {ours.cost.peak / theirs.cost.peak:.2f}",
+        f"no changes: {again:.2f} s of processor time; mkdocs build alone: {plain:.2f} s; × {again / plain:.2f}",
     ]
     print_line("\n".join(lines))
 

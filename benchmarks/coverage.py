@@ -1,6 +1,6 @@
-"""Does the atlas see what is there? Every model type of transformers, what the atlas finds and what its modules show.
+"""Coverage of model types: the encodings that the atlas finds, compared with those in the modules of every model of transformers.
 
-`python -m benchmarks.coverage` prints a row for each; `--only bert t5` takes these types alone.
+`python -m benchmarks.coverage` prints a row per model type; `--only bert t5` selects types.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks import models, oracle
-from generator.contracts import Json, TensorInfo
+from generator.contracts import Json, ModelConfig, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.pipeline.evaluate import find
 
 SECONDS = 60
 MOST_VALUES = 2**27
-# What the oracle calls the scheme of each key. Whether a stored table is a sinusoid depends on its values, and there are none here.
+# The oracle's name for each scheme. Whether a table is a sinusoid depends on its values, which are missing here.
 KINDS: Mapping[str, str] = {
     **dict.fromkeys(("learned", "sinusoidal", "axial", "layout"), "table"),
     **dict.fromkeys(("rotary", "rotary_2d"), "rotation"),
@@ -36,21 +36,23 @@ KINDS: Mapping[str, str] = {
 
 
 class MetaFiles:
-    """``contracts.Files`` of a model on the meta device; its values are small random numbers, the same on every run."""
+    """``contracts.Files`` of a model on the meta device, with small random values, the same on every run."""
 
     where, revision = "meta", None
 
     def __init__(self, config: Json, shapes: Mapping[str, tuple[int, ...]]) -> None:
-        self.config = config
+        self.config = ModelConfig(config, self.where)
         self.tensors = {name: TensorInfo("model.safetensors", "F32", shape) for name, shape in shapes.items()}
 
     def tensor(self, name: str) -> Floats:
+        """Random values of the shape of the tensor (…,)."""
         shape = self.tensors[name].shape
         if np.prod(shape, dtype=float) > MOST_VALUES:
             raise MemoryError(f"{name} of shape {shape}")
         return self._draws(name).normal(0.0, 0.02, shape)
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
+        """Random rows: (len(indices), …), the remaining axes as in the tensor."""
         return self._draws(name).normal(0.0, 0.02, (len(indices), *self.tensors[name].shape[1:]))
 
     def sha256(self, name: str) -> str:
@@ -65,7 +67,7 @@ class MetaFiles:
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one case; ``problem`` where it could not be compared."""
+    """The result of one case; ``problem`` if it could not be compared."""
 
     case: str
     atlas: frozenset[str] = frozenset()
@@ -74,28 +76,28 @@ class Row:
 
     @property
     def agree(self) -> bool:
-        """Whether both name the same kinds."""
+        """Whether both find the same kinds."""
         return not self.problem and self.atlas == self.oracle
 
 
 def compare(case: models.Case) -> Row:
-    """Atlas and oracle on one case; whatever goes wrong is part of the answer."""
+    """Atlas and oracle on one case; errors become its problem."""
     try:
         with models.limit(SECONDS):
             model = models.build(case)
-    except Exception as error:  # noqa: BLE001  # Some of the 800 need other libraries, or a config of their own.
+    except Exception as error:  # noqa: BLE001  # Some of the 800 types need other libraries, or a special config.
         return Row(case.name, problem=f"not built: {_brief(error)}")
-    shown = oracle.kinds(model)
+    expected = oracle.kinds(model)
     try:
         with models.limit(SECONDS):
-            found = find(files_of(model))
+            encodings = find(files_of(model))
     except (RowError, MemoryError, models.TooLongError) as error:
-        return Row(case.name, oracle=shown, problem=f"the atlas says: {_brief(error)}")
-    return Row(case.name, frozenset(KINDS.get(encoding.scheme, encoding.scheme) for encoding in found) - {"none"}, shown)
+        return Row(case.name, oracle=expected, problem=f"the atlas says: {_brief(error)}")
+    return Row(case.name, frozenset(KINDS.get(encoding.scheme, encoding.scheme) for encoding in encodings) - {"none"}, expected)
 
 
 def files_of(model: Any) -> MetaFiles:
-    """The files that saving ``model`` would make, without their values."""
+    """The files of ``model`` as saved, with random values."""
     config = json.loads(json.dumps(model.config.to_dict(), default=str))
     return MetaFiles(config, {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()})
 
@@ -106,25 +108,25 @@ def _brief(error: BaseException) -> str:
 
 def line(row: Row) -> str:
     """A row of the table."""
-    return f"{row.case:40} {_said(row.atlas):36} {_said(row.oracle):36} {'yes' if row.agree else row.problem or 'NO'}\n"
+    return f"{row.case:40} {_listed(row.atlas):36} {_listed(row.oracle):36} {'yes' if row.agree else row.problem or 'NO'}\n"
 
 
 def total(rows: Sequence[Row]) -> str:
-    """How many were compared, and the share that agrees."""
+    """Number of cases compared, and the share that agrees."""
     compared = [row for row in rows if not row.problem]
     agree = sum(row.agree for row in compared)
     share = 100.0 * agree / max(len(compared), 1)
     problems = Counter(row.problem.split(":")[0] for row in rows if row.problem)
-    others = "".join(f"; {count} {problem}" for problem, count in sorted(problems.items()))
-    return f"{len(rows)} cases; {len(compared)} compared, of which {agree} agree ({share:.1f} %){others}\n"
+    other_problems = "".join(f"; {count} {problem}" for problem, count in sorted(problems.items()))
+    return f"{len(rows)} cases; {len(compared)} compared, of which {agree} agree ({share:.1f} %){other_problems}\n"
 
 
-def _said(found: frozenset[str]) -> str:
-    return ", ".join(sorted(found)) or "–"
+def _listed(kinds: frozenset[str]) -> str:
+    return ", ".join(sorted(kinds)) or "–"
 
 
 def main() -> int:
-    """The whole comparison, or that of the types asked for."""
+    """Compare all types, or those selected."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=[])
     only = parser.parse_args().only

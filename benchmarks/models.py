@@ -1,4 +1,4 @@
-"""Models of transformers on torch's meta device: their modules and the shapes of their tensors, without a single weight."""
+"""Models of transformers on torch's meta device: their modules and tensor shapes, without weights."""
 
 import signal
 import sys
@@ -13,7 +13,7 @@ LAYERS = (
     "num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "num_encoder_layers",
     "num_decoder_layers", "depth", "num_hidden_groups",
 )  # fmt: skip
-FEW = 3  # The third layer is the first with attention in some that alternate.
+FEW = 3  # In some models with alternating layers, the third is the first with attention.
 AUTO = ("MODEL", "MODEL_FOR_PRETRAINING", "MODEL_FOR_CAUSAL_LM", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM", "MODEL_FOR_IMAGE_TEXT_TO_TEXT")
 LLAMA_3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 2048}
 LONGROPE = {"factor": 2.0, "original_max_position_embeddings": 1024, "short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
@@ -21,7 +21,7 @@ SCALINGS: Mapping[str, Mapping[str, Any]] = {
     "linear": {"factor": 4.0}, "dynamic": {"factor": 4.0}, "yarn": {"factor": 4.0}, "llama3": LLAMA_3, "longrope": LONGROPE,
 }  # fmt: skip
 
-# What a configuration must say for the model to be built at all.
+# Options without which a model cannot be built.
 NEEDED: Mapping[str, Mapping[str, Any]] = {
     **{kind: {"prediction_length": 24} for kind in ("autoformer", "informer", "time_series_transformer")},
     **{kind: {"head_dim": 128} for kind in ("hunyuan_v1_dense", "hunyuan_v1_moe", "ministral")},
@@ -32,14 +32,14 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A model type with its default configuration, or with ``options`` that published checkpoints of it have."""
+    """A model type with its default configuration, or with ``options`` as in published checkpoints."""
 
     type: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """How the table names it."""
+        """The name in the table of results."""
         return " ".join([self.type, *(f"{key}={_brief(value)}" for key, value in self.options.items())])
 
 
@@ -72,12 +72,12 @@ VARIANTS = (
 
 
 class TooLongError(Exception):
-    """A model took longer to build than it may."""
+    """Building a model exceeds its time limit."""
 
 
 @contextmanager
 def limit(seconds: int) -> Iterator[None]:
-    """errors: TooLongError when what is done inside takes longer"""
+    """errors: TooLongError when the block takes longer"""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise TooLongError(f"took longer than {seconds} seconds")
@@ -92,16 +92,16 @@ def limit(seconds: int) -> Iterator[None]:
 
 
 def types() -> list[str]:
-    """Every model type that transformers knows."""
+    """All model types of transformers."""
     from transformers import CONFIG_MAPPING
 
     return sorted(CONFIG_MAPPING.keys())
 
 
 def build(case: Case) -> Any:
-    """A model of the case on the meta device.
+    """The model of a case, on the meta device.
 
-    errors: whatever its code raises; LookupError when transformers has no model for this type
+    errors: any that its code raises; LookupError when transformers has no model for this type
     """
     import torch
 
@@ -121,41 +121,42 @@ def _config(case: Case) -> Any:
     from transformers import CONFIG_MAPPING
 
     config = CONFIG_MAPPING[case.type](**{**NEEDED.get(case.type, {}), **case.options})
-    for one in (config, *(part for part in vars(config).values() if hasattr(part, "to_dict"))):
-        few = {name: FEW for name in LAYERS if isinstance(getattr(one, name, None), int) and getattr(one, name) > FEW}
-        if "layer_types" not in vars(one):  # A list with an entry for each layer has to stay in step.
-            _shorten(one, few)
+    for nested in (config, *(value for value in vars(config).values() if hasattr(value, "to_dict"))):
+        few = {name: FEW for name in LAYERS if isinstance(getattr(nested, name, None), int) and getattr(nested, name) > FEW}
+        if "layer_types" not in vars(nested):  # Its length has to equal the number of layers.
+            _shorten(nested, few)
     return config
 
 
 def _shorten(config: Any, few: Mapping[str, int]) -> None:
     for name, value in few.items():
-        with suppress(NotImplementedError):  # Some have a name that can be read alone.
+        with suppress(NotImplementedError):  # Some attributes are read-only.
             setattr(config, name, value)
 
 
 def _classes(type_: str, config: type) -> list[Any]:
-    """The classes of models for a type: those that the auto classes name, else those of its module that take its config."""
+    """Model classes of a type: those of the auto classes, else those of its module with its config class."""
     import transformers
     from transformers.models.auto import modeling_auto
 
     mappings = [getattr(modeling_auto, f"{name}_MAPPING_NAMES", {}) for name in AUTO]
-    named = [mapping[type_] for mapping in mappings if type_ in mapping]
-    flat = [name[0] if isinstance(name, list | tuple) else name for name in named]
+    names = [mapping[type_] for mapping in mappings if type_ in mapping]
+    flat = [name[0] if isinstance(name, list | tuple) else name for name in names]
     return [getattr(transformers, name) for name in flat] or _unnamed(config)
 
 
 def _unnamed(config: type) -> list[Any]:
+    """Model classes in the module of a config class, base models first."""
     from importlib import import_module
 
     from transformers import PreTrainedModel
 
-    place = config.__module__.replace(".configuration_", ".modeling_")
+    module = config.__module__.replace(".configuration_", ".modeling_")
     try:
-        import_module(place)
+        import_module(module)
     except ImportError:
         return []
-    values = [value for value in vars(sys.modules[place]).values() if isinstance(value, type) and issubclass(value, PreTrainedModel)]
-    whole = [value for value in values if value.__module__ == place and "PreTrainedModel" not in value.__name__]
-    fitting = [value for value in whole if getattr(value, "config_class", None) is config]
-    return sorted(fitting, key=lambda value: (*(not value.__name__.endswith(end) for end in ("Model", "Backbone")), len(value.__name__)))
+    values = [value for value in vars(sys.modules[module]).values() if isinstance(value, type) and issubclass(value, PreTrainedModel)]
+    models = [value for value in values if value.__module__ == module and "PreTrainedModel" not in value.__name__]
+    matching = [value for value in models if getattr(value, "config_class", None) is config]
+    return sorted(matching, key=lambda value: (*(not value.__name__.endswith(end) for end in ("Model", "Backbone")), len(value.__name__)))

@@ -1,11 +1,11 @@
-"""How much the tests notice: the share of small faults, put into the program one at a time, with which some test fails.
+"""Mutation testing: the share of small faults, injected one at a time, that some test detects.
 
 `python -m benchmarks.mutants --out FOLDER` first runs all tests once under coverage, to learn which tests run which lines and how long
-they take. Then it draws the same 300 faults for the same program, and runs for each the tests nearest to it, until one fails or
-`LIMIT` seconds of tests have passed. Every fault ends in FOLDER/results.json; a second run carries on there.
+they take. It then samples 300 faults, the same for the same program, and runs for each the nearest tests, until one fails or
+`LIMIT` seconds of tests have passed. Results are in FOLDER/results.json; a second run resumes there.
 
-The faults are those of mutation testing (DeMillo, Lipton & Sayward 1978): another operator, another constant, a condition turned
-round, nothing returned.
+The faults are those of mutation testing (DeMillo, Lipton & Sayward 1978): another operator, another constant, a negated condition, a
+return value of None.
 """
 
 import argparse
@@ -33,12 +33,12 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 COUNT, SEED = 300, 20
-LIMIT, MOST_TESTS = 12.0, 100  # Seconds of tests for one fault, by their time without it, and how many.
-HANGS = 3.0  # A run that takes so many times as long, and a minute, is ended; a test would have failed at its own limit.
+LIMIT, MOST_TESTS = 12.0, 100  # Per fault: seconds of tests, by their time without it, and number of tests.
+HANGS = 3.0  # A run that takes this many times as long, plus a minute, is ended as a hang.
 PRELOADED = [
     *("pytest", "torch", "transformers", "matplotlib.figure", "sklearn.model_selection", "scipy.optimize", "playwright.sync_api"),
     *("pydantic", "typer", "rich.table", "ruamel.yaml", "jinja2", "PIL.Image", "bs4", "safetensors.numpy"),
-]  # What most runs import, and nothing that reads settings of a test while it is imported.
+]  # Imports of most runs, except modules that read test settings when imported.
 WORKERS = len(os.sched_getaffinity(0))
 OTHER: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn,
@@ -51,7 +51,7 @@ DURATION = re.compile(r"^(\d+\.\d+)s (?:call|setup|teardown) +(tests/.+)$")
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: the piece of a file from ``start`` to ``end``, in characters, becomes ``text``. function: the lines around it"""
+    """One fault: the source from ``start`` to ``end``, in characters, becomes ``text``. function: first and last line of the enclosing one"""
 
     path: str
     start: int
@@ -63,7 +63,7 @@ class Mutant:
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
-    """Every fault that the file can have."""
+    """Every possible fault of a file."""
     source = path.read_text(encoding="utf-8")
     tree = ast.parse(source)
     offsets = [0]
@@ -71,18 +71,18 @@ def mutants(path: Path) -> Iterator[Mutant]:
         offsets.append(offsets[-1] + len(line))
     lines = source.splitlines()
 
-    def place(line: int, column: int) -> int:
+    def offset(line: int, column: int) -> int:
         return offsets[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
     for node, function in _nodes(tree, None):
         for other in _others(node):
-            start, end = place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+            start, end = offset(node.lineno, node.col_offset), offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
             text = ast.unparse(other) if isinstance(other, ast.stmt) else f"({ast.unparse(other)})"
             yield Mutant(str(path.relative_to(ROOT)), start, end, text, source[start:end], node.lineno, function)  # type: ignore[attr-defined]
 
 
 def _nodes(node: ast.AST, function: tuple[int, int] | None) -> Iterator[tuple[ast.AST, tuple[int, int] | None]]:
-    """Every node below, with the function that it stands in; nothing of documentation, types and pieces of f-strings."""
+    """Every node below, with its enclosing function, except docstrings, annotations and pieces of f-strings."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         function = (node.lineno, node.end_lineno or node.lineno)
     for name, value in ast.iter_fields(node):
@@ -95,7 +95,7 @@ def _nodes(node: ast.AST, function: tuple[int, int] | None) -> Iterator[tuple[as
 
 
 def _others(node: ast.AST) -> Iterator[ast.AST]:
-    """What may stand in the place of ``node`` instead."""
+    """Possible replacements of ``node``."""
     match node:
         case ast.Compare(ops=[operator]) if type(operator) in OTHER:
             yield _with(node, ops=[OTHER[type(operator)]()])
@@ -123,37 +123,37 @@ def _with(node: ast.AST, **fields: Any) -> ast.AST:
 
 
 def sample() -> list[Mutant]:
-    """The same faults for the same program."""
+    """``COUNT`` random faults, the same for the same program."""
     every = [mutant for path in sorted((ROOT / "generator").rglob("*.py")) for mutant in mutants(path)]
     return random.Random(SEED).sample(every, COUNT)  # noqa: S311 (no secret)
 
 
 @dataclass(frozen=True)
 class Suite:
-    """The tests: which of them run each line of each file, and the seconds that each takes."""
+    """The tests that run each line of each file, and the seconds of each test."""
 
     lines: Mapping[str, Mapping[int, Sequence[str]]]
     seconds: Mapping[str, float]
 
     def near(self, mutant: Mutant) -> list[str]:
-        """Those for a fault: which run its line first, then its function, then its file; the quick before the slow."""
+        """The tests for a fault: those of its line first, then of its function, then of its file; fast ones before slow ones."""
         lines = self.lines.get(mutant.path, {})
         first, last = mutant.function or (1, 0)
         in_line = set(lines.get(mutant.line, ())) if mutant.function else set()
         in_function = {test for line in range(first, last + 1) for test in lines.get(line, ())}
         in_file = {test for tests in lines.values() for test in tests}
         ranked = sorted(in_file, key=lambda test: (test not in in_line, test not in in_function, self.seconds.get(test, 0.0), test))
-        chosen, spent = [], 0.0
+        selected, total = [], 0.0
         for test in ranked[:MOST_TESTS]:
-            spent += self.seconds.get(test, 0.0)
-            if spent > LIMIT:
+            total += self.seconds.get(test, 0.0)
+            if total > LIMIT:
                 break
-            chosen.append(test)
-        return chosen
+            selected.append(test)
+        return selected
 
 
 def measured(out: Path) -> Suite:
-    """The suite, from one run of all tests under coverage; the tests that fail without a fault are left out."""
+    """The suite, from one run of all tests under coverage, without tests that fail by themselves."""
     from coverage import CoverageData
 
     data_file, log = out / "coverage", out / "tests.log"
@@ -176,13 +176,13 @@ def measured(out: Path) -> Suite:
             *("--cov=generator", "--cov-context=test", "--cov-report="),
         ]
         environment = {**os.environ, "COVERAGE_FILE": str(data_file)}
-        done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-        log.write_text(done.stdout, encoding="utf-8")
+        completed = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+        log.write_text(completed.stdout, encoding="utf-8")
     text = log.read_text(encoding="utf-8")
     seconds: dict[str, float] = defaultdict(float)
     for line in text.splitlines():
-        if found := DURATION.match(line):
-            seconds[found[2]] += float(found[1])
+        if match := DURATION.match(line):
+            seconds[match[2]] += float(match[1])
     failing = {line.split(" ", 1)[1].split(" - ")[0] for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))}
     data = CoverageData(basename=str(data_file))
     data.read()
@@ -206,21 +206,21 @@ def _child(tree: Path, tests: list[str], log: Path) -> None:
     os.dup2(output, 2)
     import pytest
 
-    class Chosen:
-        """These tests alone, in their order."""
+    class Selection:
+        """Selects these tests, in their order."""
 
         @staticmethod
         def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-            known = {item.nodeid: item for item in items}
-            items[:] = [known[test] for test in tests if test in known]
+            by_id = {item.nodeid: item for item in items}
+            items[:] = [by_id[test] for test in tests if test in by_id]
 
     files = sorted({test.partition("::")[0] for test in tests})
     options = ["-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
-    os._exit(int(pytest.main([*options, *files], plugins=[Chosen()])))
+    os._exit(int(pytest.main([*options, *files], plugins=[Selection()])))
 
 
 def run(mutant: Mutant, tests: list[str], seconds: float, tree: Path) -> str:
-    """What becomes of one fault in ``tree``, a copy of the checkout: "killed by …", "survived", "hangs" or "no test"."""
+    """The verdict on one fault in ``tree``, a copy of the checkout: "killed by …", "survived", "hangs" or "no test"."""
     if not tests:
         return "no test"
     path, log = tree / mutant.path, tree / "mutant.log"
@@ -229,37 +229,37 @@ def run(mutant: Mutant, tests: list[str], seconds: float, tree: Path) -> str:
     process = get_context("forkserver").Process(target=_child, args=(tree, tests, log))
     process.start()
     process.join(60 + HANGS * seconds)
-    ended = process.exitcode
+    exit_code = process.exitcode
     with suppress(ProcessLookupError, TypeError):
         os.killpg(process.pid, signal.SIGKILL)  # type: ignore[arg-type]
     process.join()
     path.write_text(former, encoding="utf-8")
-    if ended is None:
+    if exit_code is None:
         return "hangs"
-    if ended == 0:
+    if exit_code == 0:
         return "survived"
     text = log.read_text(encoding="utf-8", errors="replace")
-    failed = re.search(r"^(?:FAILED|ERROR|ImportError while loading) (\S+)", text, re.MULTILINE)
-    if failed is None:
-        raise RuntimeError(f"{log}: no test failed, and yet the run ended with {ended}")
-    return f"killed by {failed[1]}"
+    failure = re.search(r"^(?:FAILED|ERROR|ImportError while loading) (\S+)", text, re.MULTILINE)
+    if failure is None:
+        raise RuntimeError(f"{log}: no test failed, and yet the run ended with {exit_code}")
+    return f"killed by {failure[1]}"
 
 
 def trees(out: Path) -> "SimpleQueue[Path]":
-    """A copy of the checkout for each worker."""
-    found: SimpleQueue[Path] = SimpleQueue()
+    """A copy of the checkout per worker."""
+    queue: SimpleQueue[Path] = SimpleQueue()
     for index in range(WORKERS):
         tree = out / f"tree-{index}"
         shutil.rmtree(tree, ignore_errors=True)
         shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv*", "build", "samples", "*.egg-info", ".*_cache"))
         (tree / "samples").symlink_to((ROOT / "samples").resolve())
-        found.put(tree)
-    return found
+        queue.put(tree)
+    return queue
 
 
 @dataclass(frozen=True)
 class Results:
-    """What became of each fault, by its number, in a file that several threads add to."""
+    """The verdicts by number of the fault, in a file that several threads write."""
 
     file: Path
     lock: Lock = field(default_factory=Lock)
@@ -273,26 +273,26 @@ class Results:
 
 
 def test(number: int, mutant: Mutant, suite: Suite, free: "SimpleQueue[Path]", results: Results) -> None:
-    """Run the tests near one fault in a tree that is free, and add what became of it."""
+    """Run the tests near one fault in a free tree, and add its verdict to the results."""
     tests = suite.near(mutant)
-    tree, begun = free.get(), time.monotonic()
+    tree, started = free.get(), time.monotonic()
     try:
         verdict = run(mutant, tests, sum(suite.seconds.get(test, 0.0) for test in tests), tree)
     finally:
         free.put(tree)
-    results.add(number, {**asdict(mutant), "verdict": verdict, "tests": len(tests), "seconds": round(time.monotonic() - begun, 1)})
+    results.add(number, {**asdict(mutant), "verdict": verdict, "tests": len(tests), "seconds": round(time.monotonic() - started, 1)})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="Folder for what is learnt of the tests, and the results.")
+    parser.add_argument("--out", type=Path, required=True, help="Folder for the coverage of the tests, and the results.")
     out: Path = parser.parse_args().out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     get_context("forkserver").set_forkserver_preload(PRELOADED)
     suite, free, results = measured(out), trees(out), Results(out / "results.json")
-    known = results.read()
+    results_before = results.read()
     with ThreadPoolExecutor(WORKERS) as pool:
-        futures = [pool.submit(test, n, mutant, suite, free, results) for n, mutant in enumerate(sample()) if str(n) not in known]
+        futures = [pool.submit(test, n, mutant, suite, free, results) for n, mutant in enumerate(sample()) if str(n) not in results_before]
         for future in futures:
             future.result()
     counts = Counter(entry["verdict"].split(" by ")[0] for entry in results.read().values())

@@ -1,4 +1,4 @@
-"""The figures of the notebooks in the notebooks' way: whole models by transformers, scikit-learn, pyplot. Run by cold.py."""
+"""The figures of the notebooks as the notebooks make them: whole models by transformers, scikit-learn, pyplot. Run by cold.py."""
 
 import sys
 from pathlib import Path
@@ -24,17 +24,18 @@ def main(folder: Path, names: list[str]) -> None:
         )
         table, path = _table(model), folder / name.replace("/", "--")
         _figures(path, _sinusoid(512, 512) if table is None else table, words)
-        if name.endswith("gpt2"):  # One of its two notebooks is a course, which draws the sinusoid as well.
+        if name.endswith("gpt2"):  # One of its two notebooks also draws the sinusoid.
             _of_table(path.with_name(f"{path.name}-sinusoid"), _sinusoid(*table.shape), [])
 
 
 def _table(model: Any) -> Any:
-    """BERT's or GPT-2's position table; the T5 notebook draws the sinusoid in the place of one."""
-    named = {name: weight for name, weight in model.named_parameters() if name.endswith(("position_embeddings.weight", "wpe.weight"))}
-    return next(iter(named.values())).detach().numpy() if named else None
+    """The position table of BERT or GPT-2; None for T5, whose notebook draws the sinusoid instead."""
+    tables = {name: weight for name, weight in model.named_parameters() if name.endswith(("position_embeddings.weight", "wpe.weight"))}
+    return next(iter(tables.values())).detach().numpy() if tables else None
 
 
 def _sinusoid(n_positions: int, d_model: int) -> Any:
+    """The sinusoid (n_positions, d_model), interleaved."""
     angles = np.arange(n_positions)[:, None] / 10000 ** (2 * (np.arange(d_model) // 2) / d_model)
     return np.where(np.arange(d_model) % 2, np.cos(angles), np.sin(angles))
 
@@ -47,12 +48,12 @@ def _figures(path: Path, table: Any, words: Any) -> None:
     _lines(path, "sum", list(words + table[: len(words)]) if words.shape[1] == table.shape[1] else list(words))
 
 
-def _of_table(path: Path, table: Any, beside: list[Any]) -> None:
+def _of_table(path: Path, table: Any, words: list[Any]) -> None:
     from sklearn.metrics.pairwise import cosine_similarity
 
     _heat_map(path, "table", table)
     _heat_map(path, "positions", cosine_similarity(table))
-    _lines(path, "vectors", [*table[[row for row in SHOWN if row < len(table)]], *beside])
+    _lines(path, "vectors", [*table[[row for row in SHOWN if row < len(table)]], *words])
     _lines(path, "curves", list(table[:, np.random.default_rng(0).choice(table.shape[1], N_CURVES)].T))
 
 

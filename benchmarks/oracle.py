@@ -1,6 +1,6 @@
-"""How a model tells position, seen from its modules: their classes, their attributes and, where these are silent, their code.
+"""How a model encodes position, by its modules: their classes, their attributes and, failing these, their code.
 
-Written apart from the atlas, which sees names and shapes of tensors and config.json alone.
+Independent of the atlas, which reads only tensor names and shapes and config.json.
 """
 
 import re
@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# What a class is called, with the kind of encoding that such a module brings.
+# Patterns of class names, by kind of encoding.
 CLASSES = (
     ("rotation", re.compile(r"(Rotary|RoPE|Rope)\w*(Embedding|Encoding|Attention)|LightGluePositionalEncoder")),
     ("table", re.compile(r"(Sinusoid|Sinusoidal|Sinusoids|Sine)(Position|Positional|Embedding)\w*(Embedding)|PositionEmbeddingSine")),
@@ -21,8 +21,8 @@ CLASSES = (
     ("window bias", re.compile(r"(Swin|Beit|Data2VecVision)\w*RelativePositionBias")),
     ("buckets", re.compile(r"^RelativePositionBias(1D|Horizontal|Vertical)|AudioRelativeAttentionBias|CpmAntSegmentPosition")),
 )  # fmt: skip
-# What a parameter, or the module that holds it, is called where its class says nothing.
-HELD = (
+# Patterns of parameter names, for classes with uninformative names.
+PARAMETERS = (
     ("buckets", re.compile(r"(^|\.)(relative_attention_bias|rel_pos_bias|rel_pos_[xy]_bias|rel_attn_embed)(\.weight)?$")),
     ("offset vectors", re.compile(r"(^|\.)(rel_embeddings|distance_embedding|pe_k|rel_pos_emb|relative_pos_embeddings)\.weight$")),
     ("offset vectors", re.compile(r"(^|\.)(emb_rel_k|r_r_bias|pos_bias_u|bias_u|relative_k_proj\.weight|linear_pos\.weight)$")),
@@ -38,32 +38,32 @@ TURNS = re.compile(r"apply_rotary|rotate_every_two|rotate_half")
 
 
 def kinds(model: Any) -> frozenset[str]:
-    """The kinds of encoding that the modules of ``model`` bring."""
-    found = {*_by_class(model), *_held(model), *_by_code(model)}
-    if "slopes" in found:
-        found.discard("rotation")  # Falcon builds the buffers and leaves them alone.
-    return frozenset(found)
+    """The kinds of encoding in the modules of ``model``."""
+    encodings = {*_by_class(model), *_by_parameter(model), *_by_code(model)}
+    if "slopes" in encodings:
+        encodings.discard("rotation")  # Falcon builds the buffers and never uses them.
+    return frozenset(encodings)
 
 
 def _by_class(model: Any) -> Iterator[str]:
     for kind in {type(module) for module in model.modules()}:
-        for found, pattern in CLASSES:
+        for encoding, pattern in CLASSES:
             if pattern.search(kind.__name__):
-                turned = found == "table" and "def apply_rotary_position_embeddings" in _text(kind.__module__)
-                yield "rotation" if turned else found  # RoFormer's sinusoid is not added: queries and keys are turned by it.
+                rotates = encoding == "table" and "def apply_rotary_position_embeddings" in _text(kind.__module__)
+                yield "rotation" if rotates else encoding  # RoFormer's sinusoid is not added; it rotates queries and keys.
 
 
-def _held(model: Any) -> Iterator[str]:
+def _by_parameter(model: Any) -> Iterator[str]:
     for path, module in model.named_modules():
         for name, parameter in module.named_parameters(prefix=path, recurse=False):
-            if "Sinusoidal" not in type(module).__name__ and (parameter.ndim > 1 or "bias_" in name):  # Those are told by class.
-                kind = next((kind for kind, pattern in HELD if pattern.search(name)), None)
+            if "Sinusoidal" not in type(module).__name__ and (parameter.ndim > 1 or "bias_" in name):  # Those are identified by class.
+                kind = next((kind for kind, pattern in PARAMETERS if pattern.search(name)), None)
                 if kind is not None and not (kind == "table" and NOT_POSITIONS.search(name)):
                     yield kind
 
 
 def _by_code(model: Any) -> Iterator[str]:
-    """What no module's name tells: a bias of slopes, a sinusoid or a rotation that a function makes on the way."""
+    """Encodings that only code shows: a bias of slopes, and a sinusoid or a rotation computed by a function."""
     for module in {type(module): module for module in model.modules()}.values():
         source = _source(type(module))
         if any(maker in source for maker in SLOPES) and getattr(module.config, "alibi", True):
@@ -77,11 +77,11 @@ def _by_code(model: Any) -> Iterator[str]:
 
 
 def _source(kind: type) -> str:
-    """The text of a class of transformers; inspect.getsource does the same, and takes 100 times as long."""
+    """The source of a class of transformers; inspect.getsource gives the same, and takes 100 times as long."""
     if not kind.__module__.startswith("transformers.models."):
         return ""
-    found = re.search(rf"^class {kind.__name__}\b.*?(?=^\S|\Z)", _text(kind.__module__), re.MULTILINE | re.DOTALL)
-    return found[0] if found else ""
+    match = re.search(rf"^class {kind.__name__}\b.*?(?=^\S|\Z)", _text(kind.__module__), re.MULTILINE | re.DOTALL)
+    return match[0] if match else ""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Checkpoints as large as the published ones, in the layout that they have on the Hub, with random weights."""
+"""Checkpoints of the size of published ones, in the layout of the Hub, with random weights."""
 
 import json
 import struct
@@ -21,11 +21,11 @@ CONFIGS: Mapping[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 TOKENIZER_BYTES = {"bert": 466_062, "gpt2": 1_355_256, "t5": 1_389_353}  # as published
-GPT2_MASK = (1, 1, 1024, 1024)  # Its file holds the mask of each layer too.
+GPT2_MASK = (1, 1, 1024, 1024)  # Its file also has a mask per layer.
 
 
 def write(folder: Path) -> dict[str, Path]:
-    """Every checkpoint, by its id on the Hub."""
+    """Write every checkpoint into ``folder``; their paths by Hub id."""
     return {name: _write(folder / name, config) for name, config in CONFIGS.items()}
 
 
@@ -33,15 +33,15 @@ def _write(folder: Path, config: dict[str, Any]) -> Path:
     from transformers import CONFIG_MAPPING
 
     folder.mkdir(parents=True)
-    whole = {**CONFIG_MAPPING[config["model_type"]](**config).to_dict(), **config}
-    (folder / "config.json").write_text(json.dumps(whole), encoding="utf-8")
-    (folder / "tokenizer.json").write_text(_tokenizer(TOKENIZER_BYTES[config["model_type"]], whole["vocab_size"]), encoding="utf-8")
+    complete = {**CONFIG_MAPPING[config["model_type"]](**config).to_dict(), **config}
+    (folder / "config.json").write_text(json.dumps(complete), encoding="utf-8")
+    (folder / "tokenizer.json").write_text(_tokenizer(TOKENIZER_BYTES[config["model_type"]], complete["vocab_size"]), encoding="utf-8")
     _write_weights(folder / "model.safetensors", dict(sorted(_shapes(config))))
     return folder
 
 
 def _shapes(config: dict[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Tensors as the published file names them: BERT with gamma and beta, GPT-2 without a prefix and with its masks."""
+    """Tensors with the names of the published file: BERT with gamma and beta, GPT-2 without a prefix and with its masks."""
     import torch
     import transformers
 
@@ -73,11 +73,11 @@ def _write_weights(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _tokenizer(n_bytes: int, n_words: int) -> str:
-    """A tokenizer of whole words, as long as the published one."""
+    """A tokenizer of whole words, of the size of the published one."""
     words = ["[UNK]", *dict.fromkeys(SENTENCE.split())]
     letters = np.array(list(ascii_lowercase))[np.random.default_rng(0).integers(0, 26, (n_words, max(1, n_bytes // n_words - 20)))]
-    made = ("".join(row) + str(index) for index, row in enumerate(letters[len(words) :]))  # Random: repetition would compress too well.
-    vocabulary = {word: index for index, word in enumerate([*words, *made])}
+    fillers = ("".join(row) + str(index) for index, row in enumerate(letters[len(words) :]))  # Random: repetition would compress too well.
+    vocabulary = {word: index for index, word in enumerate([*words, *fillers])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106 (a word, not a password)
     tokenizer.pre_tokenizer = Whitespace()
     text = tokenizer.to_str()

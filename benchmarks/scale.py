@@ -1,6 +1,6 @@
-"""Builds of more and more small checkpoints: time, memory and the size of pages; then builds after one change.
+"""Builds of growing numbers of small checkpoints: time, memory and the sizes of pages; then builds after single changes.
 
-python -m benchmarks.scale [how many ...]
+python -m benchmarks.scale [number of checkpoints ...]
 """
 
 import json
@@ -14,7 +14,7 @@ from time import time
 import numpy as np
 from safetensors.numpy import save_file
 
-from benchmarks.measured import Taken, print_line, taken
+from benchmarks.measured import Cost, measure, print_line
 from generator.cache import fingerprint
 from generator.checkpoints import list_file
 from generator.contracts import Label, Metric, Result
@@ -24,39 +24,39 @@ from tests.synthetic import write_list
 
 ROOT = Path(__file__).parent.parent
 COUNTS = (10, 100, 1_000)
-STUDIED = 9
+EVALUATED = 9
 N_POSITIONS, WIDTH = 64, 32
 MOST_PAGE_BYTES = 60_000
 NO_HUB = {"HF_ENDPOINT": "http://127.0.0.1:9"}
 
 
 def main(counts: list[int]) -> None:
-    """Print a table, and the pages that are larger than they should be."""
+    """Print a table, and the pages that exceed ``MOST_PAGE_BYTES``."""
     print_line(
-        "| checkpoints | build | seconds | of a processor | MB of the main process | MB of all | pages | made anew | largest page, kB |"
+        "| checkpoints | build | seconds | processor seconds | MB of the main process | MB of all | pages | rebuilt | largest page, kB |"
     )
     print_line("| --: | --- | --: | --: | --: | --: | --: | --: | --: |")
     for count in counts:
-        with TemporaryDirectory() as place:
-            folder = Path(place)
+        with TemporaryDirectory() as temporary:
+            folder = Path(temporary)
             rows = [_row(folder, index) for index in range(count)]
             for name, n_listed in _changes(folder, rows):
-                begun = time()
-                took = taken(_command(folder), NO_HUB, ROOT)
-                print_line(_line(n_listed, name, took, folder, begun))
+                started = time()
+                cost = measure(_command(folder), NO_HUB, ROOT)
+                print_line(_line(n_listed, name, cost, folder, started))
             large = [page for page in (folder / "out/site").rglob("*.html") if page.stat().st_size > MOST_PAGE_BYTES]
             for page in sorted(large, key=lambda page: -page.stat().st_size)[:8]:
                 print_line(f"  {page.relative_to(folder / 'out/site')}: {page.stat().st_size / 1e3:,.0f} kB")
 
 
 def _changes(folder: Path, rows: list[dict[str, object]]) -> Iterator[tuple[str, int]]:
-    """What is done before each build, and how many checkpoints are then listed."""
-    write_list(folder, rows[:STUDIED])
-    yield "all studied", min(STUDIED, len(rows))
+    """Make one change after another: its name, and the number of checkpoints listed for the build that follows."""
+    write_list(folder, rows[:EVALUATED])
+    yield "all evaluated", min(EVALUATED, len(rows))
     write_list(folder, rows)
     _fill(folder)
     yield "all from the store", len(rows)
-    yield "nothing new", len(rows)
+    yield "no changes", len(rows)
     _row(folder, 0, seed=len(rows))
     yield "one checkpoint changed", len(rows)
     write_list(folder, rows[:-1])
@@ -64,22 +64,22 @@ def _changes(folder: Path, rows: list[dict[str, object]]) -> Iterator[tuple[str,
 
 
 def _fill(folder: Path) -> None:
-    """Put under each key the outcome of a checkpoint of the same kind, as if it were that of its own."""
+    """Store under the key of every checkpoint the outcome of an evaluated one of the same kind."""
     tasks = evaluate.plan(list_file.load(folder / "checkpoints.yml", evaluate.all_sources()), offline=False)
     store = ResultStore(folder / "out/store")
     key_of = dict(zip(tasks, jobs.keys(tasks, versions.evaluation(), fingerprint.Digests(folder / "digests").of), strict=True))
-    known = {int(task.checkpoint.title.split()[1]): store.get(str(key)) for task, key in key_of.items()}
+    outcomes = {int(task.checkpoint.title.split()[1]): store.get(str(key)) for task, key in key_of.items()}
     for task, key in key_of.items():
         index = int(task.checkpoint.title.split()[1])
-        outcome = known[index] or known[index % STUDIED]
-        if known[index] is None and outcome is not None and key is not None:
+        outcome = outcomes[index] or outcomes[index % EVALUATED]
+        if outcomes[index] is None and outcome is not None and key is not None:
             label = Label(task.checkpoint.title, task.colour)
-            own = tuple(replace(reading, label=label, results=_near(reading.results, index)) for reading in outcome.readings)
-            store.put(key, packed(replace(outcome, checkpoint=task.checkpoint, readings=own)))
+            readings = tuple(replace(reading, label=label, results=_near(reading.results, index)) for reading in outcome.readings)
+            store.put(key, packed(replace(outcome, checkpoint=task.checkpoint, readings=readings)))
 
 
 def _near(results: Mapping[str, Result], index: int) -> dict[str, Result]:
-    """The same with other numbers, as another checkpoint has them."""
+    """The results with other values, as those of another checkpoint would be."""
     random = np.random.default_rng(index)
 
     def other(metric: Metric) -> Metric:
@@ -89,36 +89,37 @@ def _near(results: Mapping[str, Result], index: int) -> dict[str, Result]:
 
 
 def _row(folder: Path, index: int, seed: int | None = None) -> dict[str, object]:
-    """A checkpoint of one of three kinds: a table, a bias, a rotation."""
-    place = folder / f"c{index}"
-    place.mkdir(exist_ok=True)
+    """The row of a new checkpoint in ``folder``, of one of three kinds: a table, a bias, a rotation."""
+    path = folder / f"c{index}"
+    path.mkdir(exist_ok=True)
     random = np.random.default_rng(index if seed is None else seed)
     kind = index % 3
     if kind == 0:
-        described = {"model_type": "gpt2", "n_positions": N_POSITIONS, "n_embd": WIDTH, "n_layer": 1, "n_head": 2}
+        config = {"model_type": "gpt2", "n_positions": N_POSITIONS, "n_embd": WIDTH, "n_layer": 1, "n_head": 2}
         weights = {"wpe.weight": random.standard_normal((N_POSITIONS, WIDTH)), "wte.weight": random.standard_normal((50, WIDTH))}
     elif kind == 1:
-        described = {"model_type": "t5", "d_model": WIDTH, "num_heads": 4, "num_layers": 1, "is_encoder_decoder": False}
+        config = {"model_type": "t5", "d_model": WIDTH, "num_heads": 4, "num_layers": 1, "is_encoder_decoder": False}
         weights = {"encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight": random.standard_normal((32, 4))}
     else:
         shape = {"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 1, "max_position_embeddings": 512}
-        described, weights = {"model_type": "llama", **shape, "rope_theta": 10_000.0 + index}, {}
-    (place / "config.json").write_text(json.dumps(described), encoding="utf-8")
+        config, weights = {"model_type": "llama", **shape, "rope_theta": 10_000.0 + index}, {}
+    (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     if weights:
-        save_file({name: array.astype(np.float32) for name, array in weights.items()}, place / "model.safetensors")
-    return {"folder": place.name, "title": f"Checkpoint {index}", "group": f"Group {index % 7}", "sentence": [1, 2, 3, 4]}
+        save_file({name: array.astype(np.float32) for name, array in weights.items()}, path / "model.safetensors")
+    return {"folder": path.name, "title": f"Checkpoint {index}", "group": f"Group {index % 7}", "sentence": [1, 2, 3, 4]}
 
 
 def _command(folder: Path) -> list[str]:
     return [sys.executable, "-m", "generator", "build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out")]
 
 
-def _line(count: int, name: str, took: Taken, folder: Path, begun: float) -> str:
+def _line(count: int, name: str, cost: Cost, folder: Path, started: float) -> str:
+    """A row of the table."""
     pages = [page.stat() for page in (folder / "out/site").rglob("*.html")]
-    anew = sum(page.st_mtime >= begun for page in pages)
-    numbers = (took.seconds, took.busy, took.own / 1e6, took.peak / 1e6, len(pages), anew, max(page.st_size for page in pages) / 1e3)
-    shown = " | ".join(f"{number:,.{digits}f}" for number, digits in zip(numbers, (1, 1, 0, 0, 0, 0, 0), strict=True))
-    return f"| {count:,} | {name} | {shown} |"
+    anew = sum(page.st_mtime >= started for page in pages)
+    numbers = (cost.seconds, cost.busy, cost.main / 1e6, cost.peak / 1e6, len(pages), anew, max(page.st_size for page in pages) / 1e3)
+    cells = " | ".join(f"{number:,.{digits}f}" for number, digits in zip(numbers, (1, 1, 0, 0, 0, 0, 0), strict=True))
+    return f"| {count:,} | {name} | {cells} |"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What several test modules share: files from a dict, files on disk, an encoding to ask about."""
+"""Shared test helpers: files from a dict, folders in the layout of the Hub, a subject of an analysis."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from safetensors.numpy import save_file
 
-from generator.contracts import Checkpoint, Encoding, Json, Label, Provenance, Subject, TensorInfo
+from generator.contracts import Checkpoint, Encoding, Json, Label, ModelConfig, Provenance, Subject, TensorInfo
 from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats
 
@@ -22,22 +22,28 @@ LABELS = (Label("First", "#3d7fd6"), Label("Second", "#d9772b"))
 
 @dataclass(frozen=True)
 class DictFiles:
-    """``contracts.Files`` made of plain dicts: a config, arrays by tensor name, small files by name."""
+    """``contracts.Files`` from plain dicts: the settings of config.json, arrays (…,) by tensor name, texts by file name."""
 
-    config: Json = field(default_factory=dict)
+    settings: Json = field(default_factory=dict)
     arrays: Mapping[str, Array] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     where: str = "test"
     revision: str | None = None
 
     @property
+    def config(self) -> ModelConfig:
+        return ModelConfig(self.settings, self.where)
+
+    @property
     def tensors(self) -> dict[str, TensorInfo]:
         return {name: TensorInfo("dict", DTYPES[array.dtype], array.shape) for name, array in self.arrays.items()}
 
     def tensor(self, name: str) -> Floats:
+        """All values of a tensor (…,), in float64."""
         return self.arrays[name].astype(np.float64)
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
+        """Selected rows of a tensor: (len(indices), …), in float64."""
         return self.tensor(name)[list(indices)]
 
     def sha256(self, name: str) -> str:
@@ -48,7 +54,7 @@ class DictFiles:
 
 
 class Planted:
-    """What a pickle from a stranger may hold: unpickling it makes a file."""
+    """A malicious object: unpickling it creates a file."""
 
     def __init__(self, marker: Path) -> None:
         self.marker = marker
@@ -58,7 +64,7 @@ class Planted:
 
 
 def form_of(encoding: Encoding[Form], kind: type[FormT]) -> FormT:
-    """The encoding's form, which the test knows to be of this kind."""
+    """The encoding's form, checked to be of this kind."""
     assert isinstance(encoding.form, kind)
     return encoding.form
 
@@ -69,12 +75,12 @@ def subject(form: FormT) -> Subject[FormT]:
 
 
 def checkpoint(**options: Any) -> Checkpoint:
-    """A row of the list with whatever does not matter filled in."""
+    """A checkpoint with defaults for all options that are not given."""
     return Checkpoint(**{"slug": "row", "source": "folder", "id": "row", "place": "row", "title": "Row", **options})
 
 
 def save_folder(folder: Path, config: Json, arrays: Mapping[str, Array] | None = None, texts: Mapping[str, str] | None = None) -> Path:
-    """``folder`` in the Hub's layout; weights only where there are arrays."""
+    """``folder`` in the layout of the Hub, with weights if there are arrays (…,), by tensor name."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     if arrays is not None:
@@ -85,13 +91,13 @@ def save_folder(folder: Path, config: Json, arrays: Mapping[str, Array] | None =
 
 
 def save_model(model: Any, folder: Path, texts: Mapping[str, str] | None = None) -> Path:
-    """A model of transformers in ``folder``, its tensors under the names that its state dict gives them."""
+    """A model of transformers in ``folder``, with the tensor names of its state dict."""
     arrays = {name: tensor.detach().numpy() for name, tensor in model.state_dict().items()}
     return save_folder(folder, model.config.to_dict(), arrays, texts)
 
 
 class Deadly:
-    """A place that ends the process in which it is opened, as the system does with one that takes too much."""
+    """A path that kills the process that opens it, like the out-of-memory killer."""
 
     def __fspath__(self) -> str:
         os.kill(os.getpid(), 9)

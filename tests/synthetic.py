@@ -1,4 +1,4 @@
-"""Tiny checkpoints with exact contents: one for each form, and those of which nothing comes."""
+"""Tiny checkpoints with exact contents: one per form, and some without an encoding or that cannot be opened."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,24 +21,25 @@ def _config(**values: object) -> bytes:
 
 
 def binary(n_positions: int, n_bits: int) -> Floats:
-    """Each position in binary, ±1/4 for each bit: rows and columns have lengths that are powers of two, so that cosines are exact."""
+    """Positions in binary, ±1/4 per bit: (n_positions, n_bits). Norms are powers of two, so that cosines are exact."""
     return np.where((np.arange(n_positions)[:, None] >> np.arange(n_bits)) & 1, 0.25, -0.25)
 
 
 def _powers(n_rows: int, n_columns: int) -> Floats:
+    """Powers of two, from 1 to 1/16: (n_rows, n_columns)."""
     return np.asarray(2.0 ** -(np.arange(n_rows * n_columns).reshape(n_rows, n_columns) % 5))
 
 
 WORDS = ("[CLS]", "[SEP]", "one", "two", "three")
 BIAS = "block__0__layer__0__SelfAttention__relative_attention_bias__weight"
 
-# A table of 16 positions by 4 dimensions, beside words of the same width.
+# A table of 16 positions by 4 dimensions, and words of the same width.
 TABLE: Contents = {
     "config.json": _config(model_type="gpt2", n_positions=16, n_embd=4, n_layer=1, n_head=2),
     "model.safetensors": _weights(wpe__weight=binary(16, 4), wte__weight=binary(5, 4) * 4.0),
     "vocab.txt": "\n".join(WORDS).encode(),
 }
-# The same without words, so that no sentence is taken apart and no model's own layer is asked.
+# The same without a vocabulary, so that no sentence is tokenized and no layer of transformers runs.
 WORDLESS: Contents = {name: content for name, content in TABLE.items() if name != "vocab.txt"}
 # A bias of 8 buckets by 2 heads in the encoder, and another in the decoder.
 BUCKETS: Contents = {
@@ -64,12 +65,13 @@ def write_folder(folder: Path, contents: Contents) -> Path:
     """``folder`` with these files."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     return folder
 
 
 def write_list(folder: Path, rows: Sequence[Mapping[str, object]]) -> Path:
-    """checkpoints.yml in ``folder`` with these rows. JSON is YAML too."""
+    """checkpoints.yml in ``folder`` with these rows, as JSON, which is valid YAML."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "checkpoints.yml"
     path.write_text(json.dumps({"checkpoints": rows}, indent=1, ensure_ascii=False), encoding="utf-8")

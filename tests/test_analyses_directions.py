@@ -1,4 +1,4 @@
-"""Ranks and components of tables, against theorems, other code and small cases by hand."""
+"""Ranks and principal components of tables, against theorems, other code and small cases by hand."""
 
 from typing import Any
 
@@ -15,114 +15,116 @@ from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
 from tests.support import subject
 
-draws = np.random.default_rng(0)
-NOISE = draws.normal(size=(60, 20))
+rng = np.random.default_rng(0)
+NOISE = rng.normal(size=(60, 20))
 ANGLES = np.arange(200) * 2.0 * np.pi / 40.0  # five turns
 HELIX = np.stack([np.cos(ANGLES), np.sin(ANGLES), np.linspace(-1.0, 1.0, 200), *np.zeros((5, 200))], axis=1)
 
 
-def asked(module: Any, values: Any, grid: tuple[int, int] | None = None) -> Result:
-    result: Result = module.compute(subject(PositionTable(frozen(values), grid=grid)))
+def result_of(module: Any, table: Any, grid: tuple[int, int] | None = None) -> Result:
+    result: Result = module.compute(subject(PositionTable(frozen(table), grid=grid)))
     return result
 
 
-def measured(result: Result) -> dict[str, float | None]:
+def values_of(result: Result) -> dict[str, float | None]:
     return {metric.key: metric.value for metric in result.metrics}
 
 
-def told(module: Any, values: Any, grid: tuple[int, int] | None = None) -> list[Finding]:
-    return list(asked(module, values, grid).findings)
+def findings_of(module: Any, table: Any, grid: tuple[int, int] | None = None) -> list[Finding]:
+    return list(result_of(module, table, grid).findings)
 
 
 def test_ranks_of_equal_singular_values_are_their_number() -> None:
     """σ = (1, 1, 1): stable rank Σσ²/σ₁² = 3, effective rank e^(ln 3) = 3 (Roy and Vetterli 2007, property 1)."""
-    found = measured(asked(rank, np.eye(3)))
-    assert [found["stable"], found["effective"]] == pytest.approx([3.0, 3.0])
+    values = values_of(result_of(rank, np.eye(3)))
+    assert [values["stable"], values["effective"]] == pytest.approx([3.0, 3.0])
 
 
 def test_ranks_by_hand() -> None:
     """σ = (2, 1): stable rank 5/4; p = (2/3, 1/3), H = ln 3 − (2/3) ln 2; the first component holds 4/5."""
-    found = measured(asked(rank, np.diag([2.0, 1.0])))
-    assert [found["stable"], found["effective"]] == pytest.approx([1.25, 3.0 / 2.0 ** (2.0 / 3.0)])
-    assert [found["for_90"], found["most"]] == [2, 2]
+    values = values_of(result_of(rank, np.diag([2.0, 1.0])))
+    assert [values["stable"], values["effective"]] == pytest.approx([1.25, 3.0 / 2.0 ** (2.0 / 3.0)])
+    assert [values["for_90"], values["most"]] == [2, 2]
 
 
 @given(st.integers(1, 6), st.integers(0, 9))
-def test_a_table_of_some_rank_has_no_measure_above_it(true_rank: int, seed: int) -> None:
+def test_no_measure_exceeds_the_true_rank(true_rank: int, seed: int) -> None:
     """1 ≤ stable rank ≤ rank, 1 ≤ effective rank ≤ rank."""
-    drawn = np.random.default_rng(seed)
-    found = measured(asked(rank, drawn.normal(size=(30, true_rank)) @ drawn.normal(size=(true_rank, 12))))
-    assert all(1.0 - 1e-9 <= (found[key] or 0.0) <= true_rank + 1e-6 for key in ("stable", "effective", "for_99"))
+    random = np.random.default_rng(seed)
+    values = values_of(result_of(rank, random.normal(size=(30, true_rank)) @ random.normal(size=(true_rank, 12))))
+    assert all(1.0 - 1e-9 <= (values[key] or 0.0) <= true_rank + 1e-6 for key in ("stable", "effective", "for_99"))
 
 
 def test_components_for_a_share_are_those_of_scikit_learn() -> None:
     table = NOISE * 0.7 ** np.arange(20) + 3.0
     theirs = [PCA(n_components=share).fit(table).n_components_ for share in (0.90, 0.95, 0.99)]
-    found = measured(asked(rank, table))
-    assert [found[f"centred_for_{share}"] for share in (90, 95, 99)] == theirs
+    values = values_of(result_of(rank, table))
+    assert [values[f"centred_for_{share}"] for share in (90, 95, 99)] == theirs
 
 
-def test_the_mean_vector_holds_what_is_lost_with_it() -> None:
+def test_centring_removes_the_energy_of_the_mean_vector() -> None:
     """‖P‖² = ‖P − mean‖² + n |mean|²."""
     table = NOISE + 2.0
     held = 1.0 - np.sum((table - table.mean(axis=0)) ** 2) / np.sum(table**2)
-    assert measured(asked(rank, table))["in_mean"] == pytest.approx(100.0 * held)
+    assert values_of(result_of(rank, table))["in_mean"] == pytest.approx(100.0 * held)
 
 
-def test_a_low_rank_and_a_high_one_are_told_apart() -> None:
-    low = np.outer(np.arange(40.0), NOISE[0]) + 1e-3 * draws.normal(size=(40, 20))
-    finding = told(rank, low)[0]
+def test_low_and_high_ranks_give_different_findings() -> None:
+    low = np.outer(np.arange(40.0), NOISE[0]) + 1e-3 * rng.normal(size=(40, 20))
+    finding = findings_of(rank, low)[0]
     assert finding.text.startswith("1 of 20 possible component holds 90 %")
-    assert "spread over most directions" in told(rank, NOISE)[0].text
-    assert finding.weight > told(rank, NOISE)[0].weight
+    assert "spread over most directions" in findings_of(rank, NOISE)[0].text
+    assert finding.weight > findings_of(rank, NOISE)[0].weight
 
 
-def test_a_mean_that_holds_most_is_told() -> None:
-    assert any("lies in the mean vector" in finding.text for finding in told(rank, NOISE + 3.0))
-    assert not any("lies in the mean vector" in finding.text for finding in told(rank, NOISE))
+def test_a_finding_reports_a_dominant_mean() -> None:
+    assert any("lies in the mean vector" in finding.text for finding in findings_of(rank, NOISE + 3.0))
+    assert not any("lies in the mean vector" in finding.text for finding in findings_of(rank, NOISE))
 
 
-def test_equal_rows_have_a_rank_but_none_with_the_mean_taken_off() -> None:
-    found = measured(asked(rank, np.ones((20, 8))))
-    assert found["stable"] == pytest.approx(1.0)
-    assert found["centred_stable"] is None
+def test_equal_rows_have_a_rank_but_no_centred_rank() -> None:
+    values = values_of(result_of(rank, np.ones((20, 8))))
+    assert values["stable"] == pytest.approx(1.0)
+    assert values["centred_stable"] is None
 
 
 @pytest.mark.parametrize("module", [rank, pca])
 def test_a_table_beyond_the_limit_is_not_decomposed(module: Any) -> None:
     with pytest.raises(NotApplicableError, match="a table of 3,500 × 3,500 takes too long to decompose"):
-        asked(module, np.ones((3500, 3500)))
+        result_of(module, np.ones((3500, 3500)))
 
 
 def test_components_are_those_of_scikit_learn() -> None:
     table = NOISE * 0.7 ** np.arange(20)
     theirs = PCA(svd_solver="full").fit(table)
-    result = asked(pca, table)
+    result = result_of(pca, table)
     np.testing.assert_allclose(result.arrays["shares"], theirs.explained_variance_ratio_, rtol=0, atol=1e-12)
     scale = np.sqrt(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1)))
     np.testing.assert_allclose(np.abs(result.arrays["coordinates"]), np.abs(theirs.transform(table)[:, :3]) / scale, rtol=0, atol=1e-9)
-    assert measured(result)["first_2"] == pytest.approx(100.0 * theirs.explained_variance_ratio_[:2].sum())
+    assert values_of(result)["first_2"] == pytest.approx(100.0 * theirs.explained_variance_ratio_[:2].sum())
 
 
 def test_the_sign_of_a_component_does_not_depend_on_the_sign_of_the_table() -> None:
-    once, mirrored = (asked(pca, values).arrays["coordinates"] for values in (NOISE, -NOISE))
+    once, mirrored = (result_of(pca, values).arrays["coordinates"] for values in (NOISE, -NOISE))
     np.testing.assert_allclose(once, mirrored, rtol=0, atol=1e-9)
 
 
-def test_a_symmetric_component_has_its_sign_from_its_first_large_value_by_hand() -> None:
+def test_the_sign_of_a_symmetric_component_follows_its_first_large_value_by_hand() -> None:
     column = np.array([[0.1], [-1.0], [0.0], [1.0], [-0.1]])
     np.testing.assert_array_equal(pca.oriented(column), -column)
 
 
-def test_a_helix_is_told_with_its_turns() -> None:
-    (finding,) = told(pca, HELIX)
+def test_a_helix_is_reported_with_its_turns() -> None:
+    (finding,) = findings_of(pca, HELIX)
     assert "The table is a helix: three directions hold 100 %" in finding.text
-    assert measured(asked(pca, HELIX))["turns"] == pytest.approx(5.0, abs=0.15)  # Its axis is a little askew: five whole turns lean on it.
+    assert values_of(result_of(pca, HELIX))["turns"] == pytest.approx(
+        5.0, abs=0.15
+    )  # Its axis is a little askew: five whole turns lean on it.
     assert (finding.weight, "Yedidia" in finding.context) == (1.0, True)
 
 
-def test_a_circle_that_stays_where_it_is_is_no_helix() -> None:
-    (finding,) = told(pca, np.hstack([HELIX[:, :2], 0.2 * draws.normal(size=(200, 4))]))
+def test_a_circle_without_drift_is_no_helix() -> None:
+    (finding,) = findings_of(pca, np.hstack([HELIX[:, :2], 0.2 * rng.normal(size=(200, 4))]))
     start = "Positions run round a circle: in two directions, which hold "
     assert finding.text.startswith(start)
     assert finding.text.endswith(" % of what sets positions apart, positions make 5.0 turns, 100 % of the steps the same way.")
@@ -131,26 +133,26 @@ def test_a_circle_that_stays_where_it_is_is_no_helix() -> None:
 @pytest.mark.parametrize(
     ("noise", "opening", "weight"), [(0.01, "The table is a helix: ", 1.0), (0.12, "The strongest directions show a helix: ", 0.6)]
 )
-def test_only_where_it_holds_most_of_the_variance_is_the_table_said_to_be_a_helix(noise: float, opening: str, weight: float) -> None:
-    (finding,) = told(pca, np.hstack([HELIX[:, :3], noise * draws.normal(size=(200, 400))]))
+def test_a_table_is_a_helix_only_if_its_components_hold_most_of_the_variance(noise: float, opening: str, weight: float) -> None:
+    (finding,) = findings_of(pca, np.hstack([HELIX[:, :3], noise * rng.normal(size=(200, 400))]))
     assert finding.text.startswith(opening)
     assert (finding.weight, "GPT-2" in finding.context) == (weight, weight == 1.0)
 
 
-def test_the_strongest_directions_may_show_a_circle_that_the_table_is_not() -> None:
-    (finding,) = told(pca, np.hstack([HELIX[:, :2], 0.12 * draws.normal(size=(200, 400))]))
+def test_a_circle_in_few_components_is_reported_as_such() -> None:
+    (finding,) = findings_of(pca, np.hstack([HELIX[:, :2], 0.12 * rng.normal(size=(200, 400))]))
     assert finding.text.startswith("The strongest directions show a circle: in two directions, which hold ")
 
 
 @pytest.mark.parametrize("values", [HELIX[np.random.default_rng(2).permutation(200)], NOISE])
 def test_shuffled_positions_and_noise_make_no_circle(values: Floats) -> None:
-    assert not any("circle" in finding.text or "helix" in finding.text for finding in told(pca, values))
+    assert not any("circle" in finding.text or "helix" in finding.text for finding in findings_of(pca, values))
 
 
-def test_of_patches_in_reading_order_no_helix_is_told() -> None:
-    assert not any("helix" in finding.text for finding in told(pca, HELIX, grid=(10, 20)))
+def test_patches_in_reading_order_form_no_helix() -> None:
+    assert not any("helix" in finding.text for finding in findings_of(pca, HELIX, grid=(10, 20)))
 
 
 def test_fewer_than_four_positions_or_dimensions_have_no_three_components() -> None:
     with pytest.raises(NotApplicableError, match="no three components"):
-        asked(pca, draws.normal(size=(20, 3)))
+        result_of(pca, rng.normal(size=(20, 3)))

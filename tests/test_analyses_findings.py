@@ -1,4 +1,4 @@
-"""Each rule for a sentence, asked on either side of it."""
+"""The findings of analyses, on either side of each threshold."""
 
 from dataclasses import replace
 from types import ModuleType
@@ -49,13 +49,13 @@ def rows(values: Any) -> PositionTable:
 
 
 def heads(peaks: list[int]) -> OffsetBias:
-    """A head for each peak, which favours that offset."""
+    """A bias with one head per peak, largest at that offset."""
     values = np.zeros((len(peaks), 9))
     values[range(len(peaks)), np.array(peaks) + 4] = 1.0
     return OffsetBias(frozen(values), frozen(np.arange(-4, 5)), causal=False, beyond="constant")
 
 
-def apart(values: dict[int, float]) -> OffsetBias:
+def two_heads(values: dict[int, float]) -> OffsetBias:
     """Two heads of zeros, the second with these values at some offsets from −4 to 4."""
     both = np.zeros((2, 9))
     for offset, value in values.items():
@@ -64,33 +64,33 @@ def apart(values: dict[int, float]) -> OffsetBias:
 
 
 def of_window(peaks: list[int]) -> WindowBias:
-    """A head for each peak, which favours the patch so many columns to the right."""
+    """A window bias with one head per peak, largest that many columns to the right."""
     values = np.zeros((len(peaks), 7, 7))
     values[range(len(peaks)), 3, np.array(peaks) + 3] = 1.0
     return WindowBias(frozen(values))
 
 
 def stretched(along: int) -> PositionTable:
-    """Patches of which those along one axis are alike."""
-    apart = np.repeat(np.eye(6), 6, axis=0) if along else np.tile(np.eye(6), (6, 1))
-    return PositionTable(frozen(apart + 0.01 * NOISE[:36, :6]), grid=(6, 6))
+    """Patches that are equal along one axis, up to noise."""
+    vectors = np.repeat(np.eye(6), 6, axis=0) if along else np.tile(np.eye(6), (6, 1))
+    return PositionTable(frozen(vectors + 0.01 * NOISE[:36, :6]), grid=(6, 6))
 
 
-SAID: list[tuple[ModuleType, Form, list[str]]] = [
+CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (bias, heads([0, 1, -1]), ["All 3 heads favour the position itself or a direct neighbour"]),
     (bias, heads([3, 1, -4]), ["1 of 3 heads favours the position itself"]),
     (
         bias,
-        apart({-4: 25.2}),
+        two_heads({-4: 25.2}),
         ["No head favours", "Head 1 adds +25.2 logits at offset −4 and all before, where its median is +0.0: that multiplies"],
     ),
     (
         bias,
-        apart({0: -25.0, 4: -11.0}),
+        two_heads({0: -25.0, 4: -11.0}),
         ["No head favours", "Head 1 adds −25.0 logits at offset 0, where its median is +0.0: that divides"],
     ),
-    (bias, apart({1: 9.9, 3: -9.9}), ["1 of 2 heads favours"]),
-    (bias, replace(apart({-4: 25.2}), beyond="linear"), ["No head favours"]),
+    (bias, two_heads({1: 9.9, 3: -9.9}), ["1 of 2 heads favours"]),
+    (bias, replace(two_heads({-4: 25.2}), beyond="linear"), ["No head favours"]),
     (bias, OffsetBias(frozen(np.full((2, 9), 30.0)), frozen(np.arange(-4, 5)), causal=False, beyond="constant"), ["No head favours"]),
     (cosine, WAVES, ["Neighbours are more alike than others: their mean cosine is"]),
     (cosine, rows(np.tile(np.eye(2), (32, 1))), ["Neighbours are less alike than others"]),
@@ -171,37 +171,38 @@ SAID: list[tuple[ModuleType, Form, list[str]]] = [
 
 
 @pytest.mark.parametrize(
-    ("module", "form", "openings"), SAID, ids=[f"{module.__name__.split('.')[-1]}-{index}" for index, (module, _, _) in enumerate(SAID)]
+    ("module", "form", "openings"), CASES, ids=[f"{module.__name__.split('.')[-1]}-{index}" for index, (module, _, _) in enumerate(CASES)]
 )
-def test_a_rule_says_what_it_should_and_nothing_else(module: ModuleType, form: Form, openings: list[str]) -> None:
-    told = [finding.text for finding in module.compute(subject(form)).findings]
-    assert [text[: len(opening)] for text, opening in zip(told, openings, strict=True)] == openings
+def test_an_analysis_gives_exactly_these_findings(module: ModuleType, form: Form, openings: list[str]) -> None:
+    texts = [finding.text for finding in module.compute(subject(form)).findings]
+    assert [text[: len(opening)] for text, opening in zip(texts, openings, strict=True)] == openings
 
 
 def layer(words: Floats, **more: Any) -> InputLayer:
+    """The input for a sentence of two tokens with the vectors ``words`` (2, d_model)."""
     sentence = Sentence(("one", "two"), (0, 1), (False, False), frozen(words))
     return InputLayer(sentence, sentence, "wte.weight", **more)
 
 
-def of(form: Form, given: InputLayer) -> Subject[Any]:
+def with_input(form: Form, given: InputLayer) -> Subject[Any]:
     return Subject(Encoding("encoder", "made", form, Provenance("")), given)
 
 
 @pytest.mark.parametrize(("size", "times"), [(1.0, "about as long as"), (0.25, "4 times as long as")])
-def test_lengths_of_positions_and_words_are_compared(size: float, times: str) -> None:
-    (finding,) = vectors.compute(of(rows(np.ones((4, 8))), layer(size * np.ones((2, 8))))).findings
+def test_norms_of_positions_and_words_are_compared(size: float, times: str) -> None:
+    (finding,) = vectors.compute(with_input(rows(np.ones((4, 8))), layer(size * np.ones((2, 8))))).findings
     assert f"is {times} a typical word vector" in finding.text
 
 
-def test_the_sum_is_said_to_equal_the_modules_only_where_it_does() -> None:
+def test_equality_with_the_models_layer_is_reported_only_where_it_holds() -> None:
     words, positions = NOISE[:2, :8], NOISE[2:6, :8]
-    for output, said in ((words + positions[:2], 1), (words + positions[:2] + 0.1, 0)):
-        found = anatomy.compute(of(rows(positions), layer(words, own=OwnLayer(frozen(output), "Embeddings")))).findings
-        assert len([each for each in found if "equals what transformers' own Embeddings returns" in each.text]) == said
+    for output, n_reported in ((words + positions[:2], 1), (words + positions[:2] + 0.1, 0)):
+        findings = anatomy.compute(with_input(rows(positions), layer(words, own=OwnLayer(frozen(output), "Embeddings")))).findings
+        assert len([finding for finding in findings if "equals what transformers' own Embeddings returns" in finding.text]) == n_reported
 
 
-def test_only_where_nothing_is_added_it_is_said_that_nothing_is() -> None:
+def test_a_missing_position_vector_is_reported_only_without_a_table() -> None:
     words = layer(NOISE[:2, :8])
-    for form, said in ((NoEncoding("made so"), True), (TURNING, True), (rows(NOISE[2:6, :8]), False)):
-        found = anatomy.compute(of(form, words)).findings
-        assert any(each.text.startswith("Nothing about position is added") for each in found) == said
+    for form, is_reported in ((NoEncoding("made so"), True), (TURNING, True), (rows(NOISE[2:6, :8]), False)):
+        findings = anatomy.compute(with_input(form, words)).findings
+        assert any(finding.text.startswith("Nothing about position is added") for finding in findings) == is_reported

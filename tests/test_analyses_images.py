@@ -1,4 +1,4 @@
-"""What is measured of grids of patches and of windows, against theorems, other code and small cases by hand."""
+"""Measures of patch grids and of windows, against theorems, other code and small cases by hand."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from generator.encodings import PositionTable, WindowBias, grid_sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
 
-draws = np.random.default_rng(0)
+rng = np.random.default_rng(0)
 
 
 def of_table(vectors: Any, rows: int, columns: int) -> Result:
@@ -21,36 +21,38 @@ def of_table(vectors: Any, rows: int, columns: int) -> Result:
     return tiles.compute(Subject(Encoding("vision", "made for a test", form, Provenance(""))))
 
 
-def of_window(values: Any) -> Result:
-    return window.compute(Subject(Encoding("vision", "made for a test", WindowBias(frozen(values)), Provenance(""))))
+def of_window(bias: Any) -> Result:
+    return window.compute(Subject(Encoding("vision", "made for a test", WindowBias(frozen(bias)), Provenance(""))))
 
 
-def measured(result: Result) -> dict[str, float | None]:
+def values_of(result: Result) -> dict[str, float | None]:
     return {metric.key: metric.value for metric in result.metrics}
 
 
 def cosines(vectors: Floats) -> Floats:
-    """By scikit-learn."""
+    """Cosine similarity by scikit-learn: (n, n)."""
     from sklearn.metrics.pairwise import cosine_similarity
 
     return np.asarray(cosine_similarity(vectors))
 
 
-def test_each_tile_holds_the_cosines_of_its_patch_where_the_others_lie() -> None:
-    vectors = draws.normal(size=(15, 7))
+def test_each_tile_is_the_cosine_map_of_its_patch() -> None:
+    vectors = rng.normal(size=(15, 7))
     result = of_table(vectors, 3, 5)
     np.testing.assert_allclose(result.arrays["tiles"][1, 2], cosines(vectors)[1 * 5 + 2].reshape(3, 5), rtol=0, atol=1e-12)
     assert result.arrays["tiles"].shape == (3, 5, 3, 5)
 
 
 def test_mean_cosines_equal_those_of_the_whole_matrix() -> None:
-    vectors = draws.normal(size=(15, 7))
+    vectors = rng.normal(size=(15, 7))
     matrix = cosines(vectors).reshape(3, 5, 3, 5)
-    beside = [matrix[row, column, row, column + 1] for row in range(3) for column in range(4)]
+    side_by_side = [matrix[row, column, row, column + 1] for row in range(3) for column in range(4)]
     above = [matrix[row, column, row + 1, column] for row in range(2) for column in range(5)]
     others = cosines(vectors)[~np.eye(15, dtype=bool)]
-    found = measured(of_table(vectors, 3, 5))
-    assert [found[key] for key in ("across", "down", "mean")] == pytest.approx([np.mean(beside), np.mean(above), others.mean()], abs=1e-12)
+    values = values_of(of_table(vectors, 3, 5))
+    assert [values[key] for key in ("across", "down", "mean")] == pytest.approx(
+        [np.mean(side_by_side), np.mean(above), others.mean()], abs=1e-12
+    )
 
 
 @given(st.integers(2, 9), st.integers(2, 9), st.sampled_from([4, 8, 32]))
@@ -61,34 +63,34 @@ def test_the_sinusoid_of_a_grid_has_the_cosines_that_follow_from_its_formula(row
     for key, count in (("across", columns), ("down", rows)):
         expected = (1.0 + np.cos(np.arange(count)[:, None] * frequencies).mean(axis=1)) / 2.0
         np.testing.assert_allclose(result.arrays[key], expected, rtol=0, atol=1e-12)
-    assert measured(result)["anisotropy"] == pytest.approx(0.0, abs=1e-12)
+    assert values_of(result)["anisotropy"] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_table_that_tells_rows_alone_is_alike_along_rows_by_hand() -> None:
-    found = measured(of_table(np.repeat(np.eye(3), 3, axis=0), 3, 3))
-    assert (found["across"], found["down"], found["anisotropy"]) == (1.0, 0.0, -1.0)
+def test_a_table_of_rows_alone_has_cosine_one_along_rows_by_hand() -> None:
+    values = values_of(of_table(np.repeat(np.eye(3), 3, axis=0), 3, 3))
+    assert (values["across"], values["down"], values["anisotropy"]) == (1.0, 0.0, -1.0)
 
 
 @pytest.mark.parametrize(
-    ("count", "chosen"), [(2, [0, 1]), (14, range(14)), (15, range(0, 15, 2)), (16, range(0, 16, 2)), (32, range(0, 32, 3))]
+    ("count", "indices"), [(2, [0, 1]), (14, range(14)), (15, range(0, 15, 2)), (16, range(0, 16, 2)), (32, range(0, 32, 3))]
 )
-def test_at_most_14_patches_of_a_side_are_chosen_evenly(count: int, chosen: Any) -> None:
-    result = of_table(draws.normal(size=(count, 4)), 1, count)
-    margin = (count - 1 - chosen[-1]) // 2
-    assert result.arrays["columns"].tolist() == [place + margin for place in chosen]
+def test_at_most_14_evenly_spaced_patches_per_side_are_selected(count: int, indices: Any) -> None:
+    result = of_table(rng.normal(size=(count, 4)), 1, count)
+    margin = (count - 1 - indices[-1]) // 2
+    assert result.arrays["columns"].tolist() == [index + margin for index in indices]
     assert result.arrays["columns"].size <= 14
 
 
-def test_a_vector_of_zeros_is_left_out_of_means_and_stays_empty() -> None:
+def test_a_vector_of_zeros_is_excluded_from_means_and_has_an_empty_tile() -> None:
     vectors = np.ones((4, 3))
     vectors[0] = 0.0
     result = of_table(vectors, 2, 2)
-    assert measured(result)["mean"] == pytest.approx(1.0)
+    assert values_of(result)["mean"] == pytest.approx(1.0)
     assert np.isnan(result.arrays["tiles"][0]).sum() == 5
 
 
 @pytest.mark.parametrize("grid", [None, (2, 2)])
-def test_it_does_not_apply_without_a_grid_or_without_vectors(grid: tuple[int, int] | None) -> None:
+def test_tiles_need_a_grid_and_vectors_that_are_not_zero(grid: tuple[int, int] | None) -> None:
     form = PositionTable(frozen(np.zeros((4, 3))), grid=grid)
     with pytest.raises(NotApplicableError):
         tiles.compute(Subject(Encoding("", "", form, Provenance(""))))
@@ -98,19 +100,19 @@ def bias(head: Any) -> Result:
     return of_window(np.array(head, dtype=float)[None])
 
 
-def test_the_spread_is_that_within_heads_by_hand() -> None:
+def test_the_spread_is_taken_within_heads_by_hand() -> None:
     values = np.zeros((2, 3, 3))
     values[0, 0, 0], values[1] = 4.0, 100.0
-    found = measured(of_window(values))
-    assert (found["spread"], found["widest"]) == (2.0, 4.0)
+    metrics = values_of(of_window(values))
+    assert (metrics["spread"], metrics["widest"]) == (2.0, 4.0)
 
 
 @pytest.mark.parametrize(("down", "across", "share"), [(0, 0, 100.0), (-1, 1, 100.0), (1, 0, 100.0), (2, 0, 0.0), (0, -2, 0.0)])
-def test_a_peak_beside_the_centre_counts_as_near(down: int, across: int, share: float) -> None:
+def test_a_peak_next_to_the_centre_counts_as_near(down: int, across: int, share: float) -> None:
     head = np.zeros((5, 5))
     head[2 + down, 2 + across] = 1.0
     result = bias(head)
-    assert measured(result)["near_heads"] == share
+    assert values_of(result)["near_heads"] == share
     assert result.arrays["peaks"].tolist() == [[down, across]]
 
 
@@ -118,26 +120,26 @@ def test_on_a_tie_the_nearest_peak_counts() -> None:
     assert bias([[1, 0, 0], [0, 1, 0], [0, 0, 0]]).arrays["peaks"].tolist() == [[0, 0]]
 
 
-def test_a_head_that_is_its_mirror_image_has_symmetry_one_and_its_negative_zero() -> None:
+def test_a_symmetric_head_has_symmetry_one_and_an_antisymmetric_one_zero() -> None:
     ramp = np.tile(np.arange(-2.0, 3.0), (5, 1))
-    found = measured(bias(ramp))
-    assert [found["left_right"], found["up_down"]] == pytest.approx([0.0, 1.0])
+    values = values_of(bias(ramp))
+    assert [values["left_right"], values["up_down"]] == pytest.approx([0.0, 1.0])
 
 
 @given(st.floats(-1e3, 1e3))
-def test_what_is_added_to_all_offsets_of_a_head_changes_nothing_but_the_bias(constant: float) -> None:
-    head = draws.normal(size=(1, 5, 7))
-    plain, moved = measured(of_window(head)), measured(of_window(head + constant))
+def test_a_constant_added_to_a_head_changes_no_metric(constant: float) -> None:
+    head = rng.normal(size=(1, 5, 7))
+    plain, moved = values_of(of_window(head)), values_of(of_window(head + constant))
     assert list(plain.values()) == pytest.approx(list(moved.values()), abs=1e-9)
 
 
-def test_values_beyond_the_colours_are_counted_by_hand() -> None:
+def test_values_beyond_the_colour_limits_are_counted_by_hand() -> None:
     head = np.zeros((3, 3))
     head[0, 0], head[0, 1] = 9.0, -9.0
-    assert measured(bias(head))["beyond"] == pytest.approx(200.0 / 9.0)
+    assert values_of(bias(head))["beyond"] == pytest.approx(200.0 / 9.0)
 
 
-def test_heads_without_any_shape_are_said_to_tell_nothing() -> None:
+def test_constant_heads_are_reported_as_uninformative() -> None:
     result = of_window(np.full((2, 3, 3), 7.0))
     assert "tells no patch from another" in result.findings[0].text
-    assert measured(result)["left_right"] is None
+    assert values_of(result)["left_right"] is None

@@ -18,7 +18,7 @@ BY_CONSTRUCTION: dict[str, Shaped] = {
     "vectors by offset": RelativeTable(frozen(np.random.default_rng(1).normal(size=(17, 8))), frozen(np.arange(-8, 9))),
     "convolution": Convolution(frozen(np.random.default_rng(2).normal(size=(4, 2, 9))), frozen(np.arange(-4, 5))),
 }
-ALIKE: dict[str, Shaped] = {
+CONSTANT: dict[str, Shaped] = {
     "bias": OffsetBias(frozen(np.full((2, 5), 3.0)), BOTH_SIDES, False, "constant"),
     "bias of zeros": OffsetBias(frozen(np.zeros((2, 5))), BOTH_SIDES, False, "constant"),
     "table": PositionTable(frozen(np.full((20, 8), 0.1))),
@@ -27,32 +27,32 @@ ALIKE: dict[str, Shaped] = {
 }
 
 
-def asked(form: Shaped) -> Result:
+def result_of(form: Shaped) -> Result:
     return compute(subject(form))
 
 
 def value(form: Shaped, key: str) -> float | None:
-    return asked(form).value(key)
+    return result_of(form).value(key)
 
 
 def reason(form: Shaped, key: str) -> str:
-    return asked(form).metric(key).reason or ""
+    return result_of(form).metric(key).reason or ""
 
 
 def bias(*heads: list[float], causal: bool = False) -> OffsetBias:
-    """Heads by hand, around offset 0, or up to it."""
+    """A bias of these heads, at offsets up to 0 if causal, else around it."""
     values = frozen(heads)
     offsets = np.arange(values.shape[1]) - (values.shape[1] - 1 if causal else values.shape[1] // 2)
     return OffsetBias(values, frozen(offsets), causal, "constant")
 
 
-def test_the_sinusoid_tells_offsets_alone() -> None:
+def test_the_sinusoid_is_translation_invariant() -> None:
     """sin and cos of a sum: P[p] · P[q] = Σ cos(θ (p − q)), and every row has the same length."""
     assert value(PositionTable(sinusoid(512, 768)), "invariance") == pytest.approx(1.0, abs=5e-6)
 
 
 def test_the_sinusoid_falls_strictly_to_offset_43_and_rises_first_at_44() -> None:
-    profile = asked(PositionTable(sinusoid(512, 768))).arrays["profile"]
+    profile = result_of(PositionTable(sinusoid(512, 768))).arrays["profile"]
     assert np.flatnonzero(np.diff(profile) >= 0.0)[0] == 43
 
 
@@ -62,12 +62,12 @@ def test_every_step_outwards_of_the_sinusoid_goes_down() -> None:
 
 
 @pytest.mark.parametrize("name", BY_CONSTRUCTION)
-def test_what_knows_offsets_alone_is_invariant(name: str) -> None:
+def test_forms_of_the_offset_are_translation_invariant(name: str) -> None:
     assert value(BY_CONSTRUCTION[name], "invariance") == pytest.approx(1.0, abs=1e-12)
 
 
-def test_alibi_is_a_straight_line_that_halves_in_the_middle_whatever_its_slopes() -> None:
-    np.testing.assert_allclose(asked(ALIBI).arrays["profile"], 1.0 - np.arange(128) / 127, rtol=0, atol=1e-12)
+def test_alibi_decays_linearly_with_any_slopes() -> None:
+    np.testing.assert_allclose(result_of(ALIBI).arrays["profile"], 1.0 - np.arange(128) / 127, rtol=0, atol=1e-12)
     assert value(ALIBI, "half") == pytest.approx(63.5)
     assert value(ALIBI, "monotonicity") == 100.0
 
@@ -77,15 +77,15 @@ def test_a_causal_bias_has_no_symmetry() -> None:
 
 
 @pytest.mark.parametrize("form", [PositionTable(sinusoid(16, 8)), Rotation(10_000.0, 8, 8, 64)])
-def test_where_both_directions_are_alike_by_construction_symmetry_says_so(form: Shaped) -> None:
+def test_a_form_that_is_symmetric_by_construction_has_a_reason_instead_of_symmetry(form: Shaped) -> None:
     assert "by construction" in reason(form, "symmetry")
 
 
 def test_three_positions_by_hand() -> None:
     """Bias 0, 2, 4, 1, 0 at offsets −2 … 2: means by distance 4, 1½, 0; steps 4 > 2, 2 > 0 and 4 > 1, 1 > 0 all fall."""
     form = bias([0.0, 2.0, 4.0, 1.0, 0.0])
-    np.testing.assert_allclose(asked(form).arrays["matrix"], [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]])
-    np.testing.assert_allclose(asked(form).arrays["profile"], [1.0, 0.375, 0.0])
+    np.testing.assert_allclose(result_of(form).arrays["matrix"], [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]])
+    np.testing.assert_allclose(result_of(form).arrays["profile"], [1.0, 0.375, 0.0])
     assert value(form, "half") == pytest.approx(0.8)
     assert value(form, "monotonicity") == 100.0
 
@@ -95,7 +95,7 @@ def test_symmetry_of_three_positions_by_hand() -> None:
     assert value(bias([0.0, 2.0, 4.0, 1.0, 0.0]), "symmetry") == pytest.approx(1.0 - 1.0 / np.sqrt(58.0))
 
 
-def test_a_bias_that_treats_after_as_the_opposite_of_before_has_symmetry_0() -> None:
+def test_an_antisymmetric_bias_has_symmetry_0() -> None:
     assert value(bias([-2.0, -1.0, 0.0, 1.0, 2.0]), "symmetry") == pytest.approx(0.0)
 
 
@@ -105,7 +105,7 @@ def test_invariance_of_a_table_of_three_by_hand() -> None:
     assert value(form, "invariance") == pytest.approx(0.25)
 
 
-def test_half_of_the_fall_begins_at_the_highest_point() -> None:
+def test_the_half_distance_is_measured_from_the_maximum() -> None:
     """From distance 0 on: −9, 4, 2, 1, 0; the highest is 4 at distance 1, and 2 = ½ · 4 is not yet below half."""
     form = bias([0.0, 1.0, 2.0, 4.0, -9.0], causal=True)
     assert value(form, "half") == pytest.approx(2.0)
@@ -115,7 +115,7 @@ def test_a_flat_step_does_not_fall() -> None:
     assert value(bias([0.0, 0.0, 1.0], causal=True), "monotonicity") == pytest.approx(200.0 / 3.0)
 
 
-def test_constant_heads_are_left_out_and_counted() -> None:
+def test_constant_heads_are_excluded_and_counted() -> None:
     line, flat = [0.0, 1.0, 2.0, 3.0, 4.0], [7.0] * 5
     assert value(bias(line, flat, flat, causal=True), "constant") == 2
     assert value(bias(line, flat, flat, causal=True), "half") == value(bias(line, causal=True), "half")
@@ -127,29 +127,29 @@ def test_heads_that_favour_the_farthest_have_no_half_distance_and_are_counted() 
     assert value(bias(falling, rising, causal=True), "half") == pytest.approx(1.0)
 
 
-def test_where_every_head_favours_the_farthest_there_is_no_half_distance() -> None:
+def test_without_a_falling_head_there_is_no_half_distance() -> None:
     form = bias([2.0, 1.0, 0.0], causal=True)
     assert reason(form, "half") == "the farthest positions count most"
-    assert "the farthest count most" in asked(form).findings[0].text
+    assert "the farthest count most" in result_of(form).findings[0].text
 
 
-@pytest.mark.parametrize("name", ALIKE)
-def test_where_all_pairs_are_alike_it_does_not_apply(name: str) -> None:
+@pytest.mark.parametrize("name", CONSTANT)
+def test_a_constant_kernel_is_not_applicable(name: str) -> None:
     with pytest.raises(NotApplicableError, match="all pairs of positions are alike"):
-        asked(ALIKE[name])
+        result_of(CONSTANT[name])
 
 
 def test_two_positions_make_no_profile() -> None:
     with pytest.raises(NotApplicableError, match="it speaks of 2 positions"):
-        asked(PositionTable(frozen([[1.0, 0.0], [0.0, 1.0]])))
+        result_of(PositionTable(frozen([[1.0, 0.0], [0.0, 1.0]])))
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
-def test_values_that_are_no_numbers_make_no_profile(wrong: float) -> None:
+def test_values_that_are_not_finite_make_no_profile(wrong: float) -> None:
     table = np.ones((5, 3))
     table[2, 1] = wrong
     with pytest.raises(NotApplicableError, match="NaN or infinite"):
-        asked(PositionTable(frozen(table)))
+        result_of(PositionTable(frozen(table)))
 
 
 @pytest.mark.parametrize(("n_rows", "compared"), [(514, 128), (64, 64)])
@@ -160,12 +160,12 @@ def test_at_most_128_positions_are_compared(n_rows: int, compared: int) -> None:
 @pytest.mark.parametrize("factor", [1e-200, 3.0, 1e200])
 def test_shapes_do_not_change_with_the_unit(factor: float) -> None:
     values = np.random.default_rng(3).normal(size=(2, 21))
-    once, scaled = (asked(OffsetBias(frozen(f * values), frozen(np.arange(-10, 11)), False, "constant")) for f in (1.0, factor))
+    once, scaled = (result_of(OffsetBias(frozen(f * values), frozen(np.arange(-10, 11)), False, "constant")) for f in (1.0, factor))
     np.testing.assert_allclose(once.arrays["matrix"], scaled.arrays["matrix"], rtol=0, atol=1e-9)
     assert [m.value for m in once.metrics] == pytest.approx([m.value for m in scaled.metrics])
 
 
-def test_a_window_knows_offsets_alone() -> None:
+def test_a_window_is_translation_invariant() -> None:
     form = WindowBias(frozen(np.random.default_rng(4).normal(size=(2, 7, 9))))
     assert value(form, "invariance") == pytest.approx(1.0, abs=1e-12)
 
@@ -174,7 +174,7 @@ def test_a_grid_that_adds_a_row_and_a_column_halves_as_either_alone() -> None:
     """Vectors (row's, column's) of equal length: within a row the cosine is ½ + ½ that of the columns, so its shape is theirs."""
     line = sinusoid(12, 16)
     grid = np.hstack([np.repeat(line, 12, axis=0), np.tile(line, (12, 1))])
-    of_line, of_grid = (asked(form).arrays["profile"] for form in (PositionTable(line), PositionTable(frozen(grid), grid=(12, 12))))
+    of_line, of_grid = (result_of(form).arrays["profile"] for form in (PositionTable(line), PositionTable(frozen(grid), grid=(12, 12))))
     np.testing.assert_allclose(of_grid, of_line, rtol=0, atol=1e-12)
     assert value(PositionTable(frozen(grid), grid=(12, 12)), "invariance") == pytest.approx(1.0, abs=1e-9)
 
@@ -184,27 +184,27 @@ def test_a_window_of_three_by_three_by_hand() -> None:
     values = np.zeros((5, 5))
     values[2], values[:, 2] = [0.0, 1.0, 4.0, 3.0, 2.0], [2.0, 1.0, 4.0, 3.0, 0.0]
     form = WindowBias(frozen(values[None]))
-    np.testing.assert_allclose(asked(form).arrays["profile"], [1.0, (2.0 - 1.0) / 3.0, 0.0])
+    np.testing.assert_allclose(result_of(form).arrays["profile"], [1.0, (2.0 - 1.0) / 3.0, 0.0])
     assert value(form, "half") == pytest.approx(0.75)
     assert value(form, "monotonicity") == pytest.approx(1100.0 / 12)
 
 
 @pytest.mark.parametrize(("grid", "farthest"), [((1, 20), 15), ((14, 14), 13), ((3, 5), 4), ((40, 2), 15)])
-def test_distances_of_patches_are_those_along_rows_and_columns(grid: tuple[int, int], farthest: int) -> None:
+def test_distances_of_patches_are_measured_along_rows_and_columns(grid: tuple[int, int], farthest: int) -> None:
     form = PositionTable(frozen(np.random.default_rng(6).normal(size=(grid[0] * grid[1], 8))), grid=grid)
     assert value(form, "farthest") == farthest
-    assert f"Over {farthest + 1} patches along rows and columns" in asked(form).findings[0].text or value(form, "half") is None
+    assert f"Over {farthest + 1} patches along rows and columns" in result_of(form).findings[0].text or value(form, "half") is None
 
 
-def test_the_middle_of_a_large_window_is_compared() -> None:
+def test_only_the_middle_of_a_large_window_is_compared() -> None:
     values = np.random.default_rng(7).normal(size=(2, 47, 47))
-    whole, middle = (asked(WindowBias(frozen(part))) for part in (values, values[:, 8:-8, 8:-8]))
-    np.testing.assert_array_equal(whole.arrays["matrix"], middle.arrays["matrix"])
+    full, middle = (result_of(WindowBias(frozen(values_of_window))) for values_of_window in (values, values[:, 8:-8, 8:-8]))
+    np.testing.assert_array_equal(full.arrays["matrix"], middle.arrays["matrix"])
 
 
 def test_two_by_two_patches_make_no_profile() -> None:
     with pytest.raises(NotApplicableError, match="it speaks of 2 positions in a line"):
-        asked(WindowBias(frozen(np.random.default_rng(8).normal(size=(1, 3, 3)))))
+        result_of(WindowBias(frozen(np.random.default_rng(8).normal(size=(1, 3, 3)))))
 
 
 def test_random_vectors_fall_at_half_of_the_steps() -> None:
@@ -214,7 +214,7 @@ def test_random_vectors_fall_at_half_of_the_steps() -> None:
     assert value(form, "monotonicity") == pytest.approx(expected, abs=3.0)
 
 
-def seen(form: Shaped) -> Result:
+def result_of_image(form: Shaped) -> Result:
     return compute(Subject(Encoding("vision rows", "made for a test", form, Provenance("")), no_input="no sentence was given"))
 
 
@@ -226,39 +226,42 @@ def seen(form: Shaped) -> Result:
         (RelativeTable(frozen(np.random.default_rng(9).normal(size=(13, 4))), frozen(np.arange(-6, 7))), 7, 128),
     ],
 )
-def test_along_a_side_of_an_image_there_are_as_many_patches_as_it_has_and_16_at_most(form: Shaped, of_image: int, of_text: int) -> None:
-    assert len(seen(form).arrays["profile"]) == of_image
-    assert len(asked(form).arrays["profile"]) == of_text
-    assert f"Over {of_image} patches along" in seen(form).findings[0].text or "the farthest" in seen(form).findings[0].text
+def test_a_side_of_an_image_has_its_own_number_of_patches_up_to_16(form: Shaped, of_image: int, of_text: int) -> None:
+    assert len(result_of_image(form).arrays["profile"]) == of_image
+    assert len(result_of(form).arrays["profile"]) == of_text
+    assert (
+        f"Over {of_image} patches along" in result_of_image(form).findings[0].text
+        or "the farthest" in result_of_image(form).findings[0].text
+    )
 
 
-def test_words_and_patches_are_drawn_apart() -> None:
+def test_words_and_patches_have_separate_panels() -> None:
     """Distances in words go to 127, those in patches no further than 15: on one axis either would be a smear."""
     line, grid = PositionTable(sinusoid(128, 8)), PositionTable(sinusoid(16, 8), grid=(4, 4))
-    figure = draw_profiles({LABELS[0]: asked(line), LABELS[1]: asked(grid)})
+    figure = draw_profiles({LABELS[0]: result_of(line), LABELS[1]: result_of(grid)})
     assert [axes.get_xlim() for axes in figure.axes] == [(0.0, 127.0), (0.0, 3.0)]
-    assert len(draw_profiles({LABELS[0]: asked(line), LABELS[1]: asked(line)}).axes) == 1
+    assert len(draw_profiles({LABELS[0]: result_of(line), LABELS[1]: result_of(line)}).axes) == 1
 
 
-def test_patches_of_a_clip_that_lie_on_no_grid_are_positions() -> None:
-    assert str(seen(PositionTable(sinusoid(40, 8))).arrays["unit"]) == "positions"
+def test_patches_without_a_grid_are_positions() -> None:
+    assert str(result_of_image(PositionTable(sinusoid(40, 8))).arrays["unit"]) == "positions"
 
 
 @pytest.mark.parametrize(("n", "steps", "chance"), [(128, 20, 52.7), (512, 20, 52.5), (16, 15, 56.25)])
 def test_the_share_of_falling_steps_that_chance_gives_a_table(n: int, steps: int, chance: float) -> None:
-    """The first step outwards always falls, half of the others do: by counting, and in tables drawn by lot, as the pages say."""
+    """The first step outwards always falls, half of the others do: by counting, and in random tables, the value on the pages."""
     first, every = n - 1, sum(n - 1 - distance for distance in range(steps))
     assert 100.0 * (first + 0.5 * (every - first)) / every == pytest.approx(chance, abs=0.05)
-    drawn = np.random.default_rng(3)
-    shares = [local_monotonicity([cosine_matrix(drawn.normal(size=(n, 64)))], 20) for _ in range(12 if n > 16 else 200)]
+    rng = np.random.default_rng(3)
+    shares = [local_monotonicity([cosine_matrix(rng.normal(size=(n, 64)))], 20) for _ in range(12 if n > 16 else 200)]
     assert 100.0 * float(np.mean([share for share in shares if share is not None])) == pytest.approx(chance, abs=0.5)
 
 
-def test_heads_that_do_not_fade_are_left_out_of_the_sentence() -> None:
+def test_heads_that_do_not_decay_are_excluded_from_the_finding() -> None:
     values = np.stack([-np.abs(np.arange(-9, 10.0)), np.abs(np.arange(-9, 10.0))])
-    for heads, said in (
+    for heads, text in (
         (values, "in 1 of 2 heads, what the encoding says of two fades"),
         (values[:1], "positions, what the encoding says"),
     ):
         form = OffsetBias(frozen(heads), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
-        assert said in asked(form).findings[0].text
+        assert text in result_of(form).findings[0].text

@@ -13,7 +13,7 @@ from tests.support import subject
 
 N = 128
 BOTH_SIDES, PAST = np.arange(-N, N + 1), np.arange(-N, 1)
-draws = np.random.default_rng(0)
+rng = np.random.default_rng(0)
 
 
 def bias(*heads: Array, causal: bool = False) -> OffsetBias:
@@ -24,31 +24,34 @@ def alibi(*slopes: float) -> OffsetBias:
     return bias(*(slope * PAST for slope in slopes), causal=True)
 
 
-def asked(form: OffsetBias | WindowBias) -> Result:
+def result_of(form: OffsetBias | WindowBias) -> Result:
     return compute(subject(form))
 
 
-def values(form: OffsetBias | WindowBias) -> dict[str, float | None]:
-    return {metric.key: metric.value for metric in asked(form).metrics}
+def values_of(form: OffsetBias | WindowBias) -> dict[str, float | None]:
+    return {metric.key: metric.value for metric in result_of(form).metrics}
 
 
-def said(form: OffsetBias | WindowBias) -> list[tuple[str, float]]:
-    return [(finding.text, finding.weight) for finding in asked(form).findings]
+def sentences(form: OffsetBias | WindowBias) -> list[tuple[str, float]]:
+    return [(finding.text, finding.weight) for finding in result_of(form).findings]
 
 
-def even_locality(n: int) -> float:
-    """Of attention 1/n for n keys in a line: (1/n²) Σ_d (number of pairs at distance d) 2^−d, summed: (3n − 4 + 4·2^−n) / n²."""
+def uniform_locality(n: int) -> float:
+    """Locality of uniform attention over n keys in a line.
+
+    (1/n²) Σ_d (number of pairs at distance d) 2^−d = (3n − 4 + 4·2^−n) / n².
+    """
     return (3 * n - 4 + 4 * 0.5**n) / n**2
 
 
-def test_softmax_is_that_of_torch() -> None:
+def test_attention_equals_the_softmax_of_torch() -> None:
     import torch
 
-    logits = draws.normal(size=(9, 9)) * 30.0
+    logits = rng.normal(size=(9, 9)) * 30.0
     np.testing.assert_allclose(attention(logits), torch.softmax(torch.tensor(logits), dim=1).numpy(), atol=1e-15)
 
 
-def test_keys_to_come_get_nothing() -> None:
+def test_future_keys_get_no_attention() -> None:
     weights = attention(np.array([[0.0, np.nan], [0.0, np.log(3.0)]]))
     np.testing.assert_allclose(weights, [[1.0, 0.0], [0.25, 0.75]])
 
@@ -66,9 +69,9 @@ def test_symmetry_of_three_positions_by_hand(left: float, right: float, expected
     assert symmetry(np.log([[1.0, 1.0, 1.0], [left, 7.0, right], [1.0, 1.0, 1.0]]), 3) == pytest.approx(expected)
 
 
-def test_symmetry_by_its_own_words() -> None:
+def test_symmetry_by_its_definition() -> None:
     """Both sums of the definition, over the pairs of each query."""
-    weights = attention(logits := draws.normal(size=(7, 7)))
+    weights = attention(logits := rng.normal(size=(7, 7)))
     shares = []
     for i in range(1, 6):
         pairs = [(weights[i, i - k], weights[i, i + k]) for k in range(1, 7) if i - k >= 0 and i + k < 7]
@@ -77,92 +80,92 @@ def test_symmetry_by_its_own_words() -> None:
 
 
 @pytest.mark.parametrize("deviation", [0.1, 1.0])
-def test_symmetry_without_order_is_one_less_a_gini_coefficient(deviation: float) -> None:
+def test_symmetry_of_random_logits_is_one_minus_a_gini_coefficient(deviation: float) -> None:
     """E|X − Y| / E(X + Y) of two lognormal numbers, erf(σ/2)."""
-    logits = draws.normal(size=(300, 300)) * deviation
+    logits = rng.normal(size=(300, 300)) * deviation
     assert symmetry(logits, 300) == pytest.approx(1.0 - math.erf(deviation / 2.0), abs=0.01)
 
 
 @pytest.mark.parametrize("level", [0.0, -7.0])
-def test_an_even_bias_has_the_locality_of_even_attention(level: float) -> None:
-    found = values(bias(np.full(BOTH_SIDES.size, level)))
-    assert found["locality"] == found["chance"] == pytest.approx(100.0 * even_locality(N))
-    assert found["symmetry"] == pytest.approx(100.0)
-    assert (found["above"], found["one_sided"]) == (0.0, 0.0)
-    assert found["keys"] == pytest.approx(N)
+def test_a_constant_bias_has_the_locality_of_uniform_attention(level: float) -> None:
+    values = values_of(bias(np.full(BOTH_SIDES.size, level)))
+    assert values["locality"] == values["chance"] == pytest.approx(100.0 * uniform_locality(N))
+    assert values["symmetry"] == pytest.approx(100.0)
+    assert (values["above"], values["one_sided"]) == (0.0, 0.0)
+    assert values["keys"] == pytest.approx(N)
 
 
-def test_even_attention_of_a_causal_part_in_closed_form() -> None:
+def test_uniform_causal_attention_in_closed_form() -> None:
     """Query i sees i + 1 keys: (2 − 2^−i) / (i + 1)."""
-    found = values(alibi(0.0))
-    assert found["chance"] == pytest.approx(100.0 * np.mean([(2.0 - 0.5**i) / (i + 1) for i in range(N)]))
-    assert found["keys"] == pytest.approx((N + 1) / 2)
+    values = values_of(alibi(0.0))
+    assert values["chance"] == pytest.approx(100.0 * np.mean([(2.0 - 0.5**i) / (i + 1) for i in range(N)]))
+    assert values["keys"] == pytest.approx((N + 1) / 2)
 
 
 @pytest.mark.parametrize("slope", [0.5, 2.0**-8])
 def test_slopes_have_the_locality_of_two_geometric_series(slope: float) -> None:
-    """With r = e^−slope, query i gives key i − d the share r^d / Σ r^d, and Σ (r/2)^d is a geometric series too."""
+    """With r = e^−slope, the attention of query i to key i − d is r^d / Σ r^d, and Σ (r/2)^d is a geometric series too."""
     r, terms = np.exp(-slope), np.arange(N) + 1.0
     expected = np.mean((1.0 - (r / 2.0) ** terms) / (1.0 - r / 2.0) * (1.0 - r) / (1.0 - r**terms))
-    assert values(alibi(slope))["locality"] == pytest.approx(100.0 * expected)
+    assert values_of(alibi(slope))["locality"] == pytest.approx(100.0 * expected)
 
 
 @pytest.mark.parametrize("depth", [1e3, 1e300, 1.7e308])
 def test_a_bias_for_the_position_itself_alone_has_locality_one(depth: float) -> None:
-    found = values(bias(np.where(BOTH_SIDES == 0, depth, -depth)))
-    assert (found["locality"], found["keys"], found["symmetry"]) == (100.0, 1.0, 100.0)
+    values = values_of(bias(np.where(BOTH_SIDES == 0, depth, -depth)))
+    assert (values["locality"], values["keys"], values["symmetry"]) == (100.0, 1.0, 100.0)
 
 
 @pytest.mark.parametrize("depth", [1e3, 1.7e308])
 def test_a_bias_for_one_side_alone_has_symmetry_zero(depth: float) -> None:
-    found = values(bias(np.where(BOTH_SIDES > 0, -depth, depth)))
-    assert found["symmetry"] == pytest.approx(0.0, abs=1e-12)
-    assert found["one_sided"] == 100.0
+    values = values_of(bias(np.where(BOTH_SIDES > 0, -depth, depth)))
+    assert values["symmetry"] == pytest.approx(0.0, abs=1e-12)
+    assert values["one_sided"] == 100.0
 
 
-def test_metrics_are_of_heads() -> None:
+def test_metrics_are_taken_over_heads() -> None:
     steep, level, away = -1e3 * np.abs(BOTH_SIDES), 0.0 * BOTH_SIDES, 1e3 * np.abs(BOTH_SIDES)
-    found = values(bias(steep, level, away))
-    assert found["most_local"] == 100.0
-    assert found["least_local"] == pytest.approx(0.0, abs=1e-12)
-    assert found["above"] == pytest.approx(100.0 / 3)
+    values = values_of(bias(steep, level, away))
+    assert values["most_local"] == 100.0
+    assert values["least_local"] == pytest.approx(0.0, abs=1e-12)
+    assert values["above"] == pytest.approx(100.0 / 3)
 
 
-def test_a_causal_part_has_no_symmetry_and_says_so() -> None:
-    metric = asked(alibi(0.5)).metric("symmetry")
+def test_a_causal_bias_has_a_reason_instead_of_symmetry() -> None:
+    metric = result_of(alibi(0.5)).metric("symmetry")
     assert (metric.value, metric.reason) == (None, "no query has keys on both sides of it")
-    assert np.isnan(asked(alibi(0.5)).arrays["attention"][0, 1])
+    assert np.isnan(result_of(alibi(0.5)).arrays["attention"][0, 1])
 
 
 def test_the_distance_in_a_window_is_rows_plus_columns() -> None:
-    """2^−(r + c) is a product, so that even attention over a window has the product of that over its sides."""
-    found = values(WindowBias(frozen(np.zeros((1, 9, 13)))))
-    assert found["positions"] == 35.0
-    assert found["locality"] == pytest.approx(100.0 * even_locality(5) * even_locality(7))
+    """2^−(r + c) is a product, so that the locality of uniform attention over a window is the product of those over its sides."""
+    values = values_of(WindowBias(frozen(np.zeros((1, 9, 13)))))
+    assert values["positions"] == 35.0
+    assert values["locality"] == pytest.approx(100.0 * uniform_locality(5) * uniform_locality(7))
 
 
 def test_a_window_is_mirrored_by_rows_and_columns_at_once() -> None:
-    half = draws.normal(size=(1, 7, 9))
-    assert values(WindowBias(frozen(half + half[:, ::-1, ::-1])))["symmetry"] == pytest.approx(100.0)
-    assert values(WindowBias(frozen(half + half[:, :, ::-1])))["symmetry"] != pytest.approx(100.0, abs=1.0)
+    half = rng.normal(size=(1, 7, 9))
+    assert values_of(WindowBias(frozen(half + half[:, ::-1, ::-1])))["symmetry"] == pytest.approx(100.0)
+    assert values_of(WindowBias(frozen(half + half[:, :, ::-1])))["symmetry"] != pytest.approx(100.0, abs=1.0)
 
 
-def test_it_says_how_many_heads_look_near() -> None:
+def test_the_finding_counts_the_local_heads() -> None:
     away, near = 0.1 * np.abs(BOTH_SIDES), -0.1 * np.abs(BOTH_SIDES)
-    (text, weight), *others = said(bias(near, near, away))
+    (text, weight), *others = sentences(bias(near, near, away))
     assert (text[:69], weight, others) == ("By the bias alone, 2 of 3 heads look nearer than even attention: loca", 0.4, [])
-    ((text, weight),) = said(bias(near, away, away))
+    ((text, weight),) = sentences(bias(near, away, away))
     assert (text[:40], weight) == ("By the bias alone, only 1 of 3 heads loo", 0.6)
 
 
-def test_it_says_when_heads_favour_one_side() -> None:
+def test_a_finding_counts_the_one_sided_heads() -> None:
     past, even = -1.0 * BOTH_SIDES, -1.0 * np.abs(BOTH_SIDES)
-    assert said(bias(past, even))[1:] == [
+    assert sentences(bias(past, even))[1:] == [
         ("In 1 of 2 heads, of two keys equally far on opposite sides, one gets more than three times as much: symmetry below 50 %.", 0.5)
     ]
-    assert len(said(bias(past, even, even))) == 1
+    assert len(sentences(bias(past, even, even))) == 1
 
 
-def test_one_position_has_nowhere_else_to_look() -> None:
+def test_a_single_position_is_not_applicable() -> None:
     with pytest.raises(NotApplicableError, match="one position"):
-        asked(OffsetBias(frozen([[1.0]]), frozen([0]), causal=True, beyond="constant"))
+        result_of(OffsetBias(frozen([[1.0]]), frozen([0]), causal=True, beyond="constant"))

@@ -15,29 +15,29 @@ from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
 from tests.support import subject
 
-draws = np.random.default_rng(0)
-NOISE = draws.normal(size=(60, 200))
+rng = np.random.default_rng(0)
+NOISE = rng.normal(size=(60, 200))
 P = np.arange(128)[:, None]
-PHASES = draws.uniform(0.0, 2.0 * np.pi, 30)
+PHASES = rng.uniform(0.0, 2.0 * np.pi, 30)
 PERIODS = np.where(np.arange(30) < 20, 8.0, 32.0)
 SINES = np.sin(2.0 * np.pi * P / PERIODS + PHASES)  # twenty dimensions of period 8, ten of period 32
 
 
-def asked(module: Any, values: Any, grid: tuple[int, int] | None = None) -> Result:
-    result: Result = module.compute(subject(PositionTable(frozen(values), grid=grid)))
+def result_of(module: Any, table: Any, grid: tuple[int, int] | None = None) -> Result:
+    result: Result = module.compute(subject(PositionTable(frozen(table), grid=grid)))
     return result
 
 
-def measured(result: Result) -> dict[str, float | None]:
+def values_of(result: Result) -> dict[str, float | None]:
     return {metric.key: metric.value for metric in result.metrics}
 
 
-def told(module: Any, values: Any) -> list[Finding]:
-    return list(asked(module, values).findings)
+def findings_of(module: Any, table: Any) -> list[Finding]:
+    return list(result_of(module, table).findings)
 
 
 def drifting(n_positions: int, cosine: float, width: int = 400, seed: int = 0) -> Floats:
-    """A walk in which each vector has about this cosine with the one before."""
+    """A random walk with about this cosine between neighbouring vectors: (n_positions, width)."""
     steps = np.random.default_rng(seed).normal(size=(n_positions, width))
     rows = [steps[0]]
     for step in steps[1:]:
@@ -45,8 +45,8 @@ def drifting(n_positions: int, cosine: float, width: int = 400, seed: int = 0) -
     return np.array(rows)
 
 
-def test_the_profile_and_its_spread_are_those_of_scikit_learns_cosines() -> None:
-    theirs, arrays = cosine_similarity(NOISE), asked(cosine_profile, NOISE).arrays
+def test_the_profile_and_its_spread_follow_from_scikit_learns_cosines() -> None:
+    theirs, arrays = cosine_similarity(NOISE), result_of(cosine_profile, NOISE).arrays
     for offset in (0, 1, 30, 59):
         assert arrays["profile"][offset] == pytest.approx(np.diagonal(theirs, offset).mean(), abs=1e-12)
         assert arrays["spread"][offset] == pytest.approx(np.diagonal(theirs, offset).std(), abs=1e-9)
@@ -55,11 +55,11 @@ def test_the_profile_and_its_spread_are_those_of_scikit_learns_cosines() -> None
 def test_the_profile_of_points_on_a_circle_is_a_cosine() -> None:
     """cos 6° k: below ½ from 60° on, at offset 10; the lowest is at 180°, so it rises first at 31."""
     angles = np.deg2rad(6.0) * np.arange(60)
-    result = asked(cosine_profile, np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    result = result_of(cosine_profile, np.stack([np.cos(angles), np.sin(angles)], axis=1))
     np.testing.assert_allclose(result.arrays["profile"], np.cos(angles), rtol=0, atol=1e-12)
     np.testing.assert_allclose(result.arrays["spread"], 0.0, rtol=0, atol=1e-7)
-    found = measured(result)
-    assert [found[key] for key in ("half", "rise", "invariance")] == pytest.approx([10.0, 31.0, 1.0])
+    values = values_of(result)
+    assert [values[key] for key in ("half", "rise", "invariance")] == pytest.approx([10.0, 31.0, 1.0])
 
 
 def test_half_distances_by_hand() -> None:
@@ -69,96 +69,96 @@ def test_half_distances_by_hand() -> None:
     assert cosine_profile.half_of_fall(profile, 0.5) == pytest.approx(1.125)
 
 
-def test_a_part_that_all_positions_share_moves_one_half_distance_and_not_the_other() -> None:
+def test_a_shared_component_changes_one_half_distance_and_not_the_other() -> None:
     """With rows of one length r, adding a vector of length s at right angles makes each cosine c into (c r² + s²) / (r² + s²)."""
     table = sinusoid(64, 32)
     shared = np.hstack([table, np.full((64, 1), 20.0)])
-    once, twice = measured(asked(cosine_profile, table)), measured(asked(cosine_profile, shared))
+    once, twice = values_of(result_of(cosine_profile, table)), values_of(result_of(cosine_profile, shared))
     assert once["half_fall"] == pytest.approx(twice["half_fall"])
     assert (once["half"] is None, twice["half"] is None) == (False, True)
 
 
 @given(st.integers(0, 20))
-def test_half_of_the_fall_to_the_mean_is_always_done_somewhere(seed: int) -> None:
+def test_the_profile_always_falls_halfway_to_the_mean(seed: int) -> None:
     """The mean of all pairs weighs the means of the diagonals, so one of these is at most as high."""
     table = np.random.default_rng(seed).normal(size=(9, 3)) + 1.0
-    assert 0.0 < (measured(asked(cosine_profile, table))["half_fall"] or 0.0) < 9.0
+    assert 0.0 < (values_of(result_of(cosine_profile, table))["half_fall"] or 0.0) < 9.0
 
 
-def test_a_profile_that_rises_and_one_that_does_not_are_told_apart() -> None:
+def test_rising_and_falling_profiles_give_different_findings() -> None:
     angles = np.deg2rad(3.0) * np.arange(60)
     falling, circle = (np.stack([np.cos(k * angles), np.sin(k * angles)], axis=1) for k in (1, 4))
-    assert "the line never turns" in told(cosine_profile, falling)[0].text
-    assert "rises first at 16" in told(cosine_profile, circle)[0].text
+    assert "the line never turns" in findings_of(cosine_profile, falling)[0].text
+    assert "rises first at 16" in findings_of(cosine_profile, circle)[0].text
 
 
-def test_that_likeness_fades_is_told_only_where_neighbours_are_alike() -> None:
-    assert not any("fades" in finding.text for finding in told(cosine_profile, NOISE))
+def test_decay_is_reported_only_where_neighbours_are_similar() -> None:
+    assert not any("fades" in finding.text for finding in findings_of(cosine_profile, NOISE))
 
 
-def test_invariant_and_varying_tables_are_told_apart() -> None:
-    assert any("Only the distance matters" in finding.text for finding in told(cosine_profile, sinusoid(64, 32)))
-    assert any("Place matters beside distance" in finding.text for finding in told(cosine_profile, NOISE))
+def test_invariant_and_varying_tables_give_different_findings() -> None:
+    assert any("Only the distance matters" in finding.text for finding in findings_of(cosine_profile, sinusoid(64, 32)))
+    assert any("Place matters beside distance" in finding.text for finding in findings_of(cosine_profile, NOISE))
 
 
 @given(st.integers(16, 40), st.integers(1, 5))
-def test_the_power_of_all_frequencies_is_the_energy_of_the_table(n_positions: int, width: int) -> None:
+def test_the_power_over_frequencies_is_the_energy_of_the_table(n_positions: int, width: int) -> None:
     """Parseval: Σ |X_f|² = n Σ x²."""
     table = np.random.default_rng(n_positions).normal(size=(n_positions, width)) + 3.0
     energy = n_positions * np.sum((table - table.mean(axis=0)) ** 2, axis=0)
     np.testing.assert_allclose(spectrum.power(table).sum(axis=0), energy, rtol=1e-12)
 
 
-def test_known_sines_have_their_peaks_at_their_periods_with_their_amplitudes() -> None:
+def test_sines_have_peaks_at_their_periods_and_amplitudes() -> None:
     """Root mean square 1/√2 throughout, so an amplitude of 1 is √2 of it; 20 of 30 dimensions have it."""
-    result = asked(spectrum, SINES)
+    result = result_of(spectrum, SINES)
     assert result.arrays["peaks"].tolist() == [8.0, 32.0]
     at = {period: result.arrays["mean"][np.argmin(np.abs(result.arrays["periods"] - period))] for period in (8.0, 32.0)}
     assert at == {8.0: pytest.approx(np.sqrt(2.0) * 20 / 30), 32.0: pytest.approx(np.sqrt(2.0) * 10 / 30)}
-    assert measured(result)["strongest"] == 8.0
+    assert values_of(result)["strongest"] == 8.0
 
 
-def test_the_fastest_sine_there_is_has_its_amplitude_too() -> None:
+def test_the_fastest_sine_has_its_amplitude_too() -> None:
     """±1 by turns: root mean square 1, amplitude 1, period 2."""
-    result = asked(spectrum, (-1.0) ** np.arange(32)[:, None])
-    assert (result.arrays["mean"][-1], measured(result)["strongest"]) == (pytest.approx(1.0), 2.0)
+    result = result_of(spectrum, (-1.0) ** np.arange(32)[:, None])
+    assert (result.arrays["mean"][-1], values_of(result)["strongest"]) == (pytest.approx(1.0), 2.0)
 
 
 def test_the_share_of_slow_waves_by_hand() -> None:
     """Of 128 positions the slowest tenth of the frequencies ends at 6: period 32 is within, 8 is not, with 10 and 20 of 30 dimensions."""
-    assert measured(asked(spectrum, SINES))["slow"] == pytest.approx(100.0 / 3.0)
+    assert values_of(result_of(spectrum, SINES))["slow"] == pytest.approx(100.0 / 3.0)
 
 
-def test_periods_are_told_where_they_stand_out_and_not_in_noise() -> None:
-    assert "Many dimensions swing together in periods of 8 and 32 positions." in [finding.text for finding in told(spectrum, SINES)]
-    assert [finding.rests_on for finding in told(spectrum, NOISE)] == [("slow", "slow_control")]
+def test_peaks_are_reported_in_sines_and_not_in_noise() -> None:
+    assert "Many dimensions swing together in periods of 8 and 32 positions." in [finding.text for finding in findings_of(spectrum, SINES)]
+    assert [finding.rests_on for finding in findings_of(spectrum, NOISE)] == [("slow", "slow_control")]
 
 
-def test_slow_tables_and_those_without_rhythm_are_told_apart() -> None:
+def test_slow_and_aperiodic_tables_give_different_findings() -> None:
     slow = np.sin(2.0 * np.pi * P / 64.0 + PHASES)
-    assert any("change slowly: 100 %" in finding.text for finding in told(spectrum, slow))
-    assert any("follow no rhythm" in finding.text for finding in told(spectrum, NOISE))
+    assert any("change slowly: 100 %" in finding.text for finding in findings_of(spectrum, slow))
+    assert any("follow no rhythm" in finding.text for finding in findings_of(spectrum, NOISE))
 
 
 def test_shuffled_positions_have_a_tenth_of_the_energy_in_the_slowest_tenth() -> None:
-    assert measured(asked(spectrum, drifting(400, 0.5)))["slow_control"] == pytest.approx(10.0, abs=1.0)
+    assert values_of(result_of(spectrum, drifting(400, 0.5)))["slow_control"] == pytest.approx(10.0, abs=1.0)
 
 
 @pytest.mark.parametrize("module", [cosine_profile, spectrum, seam])
-def test_patches_on_a_grid_have_no_reading_order_to_measure(module: Any) -> None:
+def test_grids_have_no_profile_spectrum_or_seams(module: Any) -> None:
     with pytest.raises(NotApplicableError, match="grid"):
-        asked(module, NOISE, grid=(6, 10))
+        result_of(module, NOISE, grid=(6, 10))
 
 
 @pytest.mark.parametrize("module", [norms, rank, pca])
-def test_patches_on_a_grid_have_lengths_ranks_and_components(module: Any) -> None:
-    assert asked(module, NOISE, grid=(6, 10)).metrics
+def test_grids_have_norms_ranks_and_components(module: Any) -> None:
+    assert result_of(module, NOISE, grid=(6, 10)).metrics
 
 
 @pytest.mark.parametrize(
-    ("distance", "said"), [(0.8, "before the next position"), (1.0, "at the next position"), (2.21, "at a distance of 2.2")]
+    ("distance", "text"), [(0.8, "before the next position"), (1.0, "at the next position"), (2.21, "at a distance of 2.2")]
 )
-def test_distances_of_about_one_are_said_in_words(distance: float, said: str) -> None:
+def test_a_distance_of_about_one_is_written_in_words(distance: float, text: str) -> None:
     half, rise = Metric("half_fall", "", distance), Metric("rise", "", None)
     (finding,) = cosine_profile.of_fall(half, rise, 0.9, 0.2)
-    assert f"to 0.20, any two, is done {said}, and the line never turns." in finding.text
+    assert f"to 0.20, any two, is done {text}, and the line never turns." in finding.text

@@ -1,4 +1,4 @@
-"""The two linear probes, against scikit-learn, against theory, and against what other code found for the same tables."""
+"""The two linear probes, against scikit-learn, theory and values by other code."""
 
 import numpy as np
 import pytest
@@ -10,70 +10,72 @@ from generator.contracts import Result
 from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
-from generator.numerics.linear_probes import LinearReader, PairClassifier, draw_pairs, probed, read_positions, wrong_orders
+from generator.numerics.linear_probes import PairClassifier, PositionProbe, order_errors, predict_positions, probed_rows, sample_pairs
 from tests.support import subject
 
-draws = np.random.default_rng(0)
-SMOOTH = np.cumsum(draws.normal(size=(60, 40)), axis=0)
+rng = np.random.default_rng(0)
+SMOOTH = np.cumsum(rng.normal(size=(60, 40)), axis=0)
 ROWS = {
     "more positions than dimensions": SMOOTH[:, :7],
     "as many as are fitted": SMOOTH[:49],
-    "more dimensions than positions": np.cumsum(draws.normal(size=(40, 60)), axis=0),
+    "more dimensions than positions": np.cumsum(rng.normal(size=(40, 60)), axis=0),
     "a third of the rows zero": SMOOTH * (np.arange(60) % 3 > 0)[:, None],
-    "two groups of equal rows": np.repeat(draws.normal(size=(2, 8)), 20, axis=0),
+    "two groups of equal rows": np.repeat(rng.normal(size=(2, 8)), 20, axis=0),
     "a common offset": SMOOTH + 100.0,
     "huge": SMOOTH * 1e250,
 }
-each = pytest.mark.parametrize("name", ROWS)
+each_table = pytest.mark.parametrize("name", ROWS)
 
 
 def table(values: Floats, grid: tuple[int, int] | None = None) -> PositionTable:
+    """A table (n_positions, d_model) as a form."""
     return PositionTable(frozen(values), grid=grid)
 
 
 def value(result: Result, key: str) -> float:
-    found = result.value(key)
-    assert found is not None
-    return found
+    number = result.value(key)
+    assert number is not None
+    return number
 
 
 def noise(seed: int) -> PositionTable:
     return table(np.random.default_rng(seed).normal(0.0, 0.02, (512, 768)))
 
 
-@each
-def test_positions_are_read_as_by_linear_regression_of_scikit_learn(name: str) -> None:
-    """Unrounded, and in the protocol of Wang and Chen's code: shuffled rows, five folds without a further shuffle."""
-    rows = ROWS[name] / np.abs(ROWS[name]).max()  # Theirs overflows where ours does not.
+@each_table
+def test_predictions_equal_those_of_linear_regression_in_scikit_learn(name: str) -> None:
+    """The protocol of Wang and Chen's code: shuffled rows, five folds without a further shuffle; predictions unrounded."""
+    rows = ROWS[name] / np.abs(ROWS[name]).max()  # scikit-learn's would overflow.
     order = np.random.default_rng(3).permutation(len(rows))
     theirs = np.empty(len(rows))
     theirs[order] = cross_val_predict(LinearRegression(), rows[order], order, cv=5)
-    read, error = read_positions(LinearReader.of(ROWS[name]), seed=3)
-    np.testing.assert_allclose(read, theirs, rtol=0, atol=1e-6)
+    predicted, error = predict_positions(PositionProbe.of(ROWS[name]), seed=3)
+    np.testing.assert_allclose(predicted, theirs, rtol=0, atol=1e-6)
     folds = [np.mean(np.abs(np.round(theirs[held]) - held)) for held in np.array_split(order, 5)]
     assert error == pytest.approx(np.mean(folds))
 
 
-def wrong_with_scikit_learn(rows: Floats, n_pairs: int, seed: int) -> float:
-    pairs = draw_pairs(len(rows), n_pairs, seed)
+def error_by_scikit_learn(rows: Floats, n_pairs: int, seed: int) -> float:
+    """Cross-validated share of misordered pairs for a table (n_positions, d_model)."""
+    pairs = sample_pairs(len(rows), n_pairs, seed)
     features = np.hstack([rows[pairs[:, 0]], rows[pairs[:, 1]]])
     model = LogisticRegression(max_iter=1000)
     return 1.0 - float(cross_val_score(model, features, pairs[:, 1] > pairs[:, 0], cv=5).mean())
 
 
 @pytest.mark.parametrize("n_pairs", [512, 2048])
-@pytest.mark.parametrize("rows", [SMOOTH, sinusoid(60, 16), draws.normal(0, 0.02, (60, 80))], ids=["walk", "sinusoid", "noise"])
-def test_orders_are_told_as_by_logistic_regression_of_scikit_learn(rows: Floats, n_pairs: int) -> None:
-    """Its search stops at another tolerance, so that single pairs near the boundary may fall on the other side."""
+@pytest.mark.parametrize("rows", [SMOOTH, sinusoid(60, 16), rng.normal(0, 0.02, (60, 80))], ids=["walk", "sinusoid", "noise"])
+def test_order_errors_equal_those_of_logistic_regression_in_scikit_learn(rows: Floats, n_pairs: int) -> None:
+    """Its optimiser stops at another tolerance, so that single pairs near the boundary may differ."""
     (classifier,) = PairClassifier.of(rows, n_pairs)
     for seed in range(3):
-        folds = [wrong.mean() for _, wrong in wrong_orders(classifier, draw_pairs(60, n_pairs, seed))]
-        assert np.mean(folds) == pytest.approx(wrong_with_scikit_learn(rows, n_pairs, seed), abs=0.006)
+        folds = [wrong.mean() for _, wrong in order_errors(classifier, sample_pairs(60, n_pairs, seed))]
+        assert np.mean(folds) == pytest.approx(error_by_scikit_learn(rows, n_pairs, seed), abs=0.006)
 
 
 def test_the_fit_is_the_minimum_of_the_penalised_loss() -> None:
-    """scikit-learn's coefficients, searched for to a far narrower tolerance, give the same scores."""
-    pairs = draw_pairs(60, 400, seed=0)
+    """scikit-learn's coefficients, fitted to a far narrower tolerance, give the same scores."""
+    pairs = sample_pairs(60, 400, seed=0)
     after = pairs[:, 1] > pairs[:, 0]
     rows = sinusoid(60, 16)
     (classifier,) = PairClassifier.of(rows, 400)
@@ -83,35 +85,35 @@ def test_the_fit_is_the_minimum_of_the_penalised_loss() -> None:
     assert intercept == pytest.approx(theirs.intercept_[0], abs=0.1)
 
 
-def test_pairs_are_drawn_without_repetition() -> None:
-    pairs = draw_pairs(30, 900, seed=1)
+def test_pairs_are_sampled_without_repetition() -> None:
+    pairs = sample_pairs(30, 900, seed=1)
     assert len({(int(first), int(second)) for first, second in pairs}) == 900
 
 
-def test_the_sinusoid_is_read_without_error() -> None:
+def test_the_sinusoid_is_predicted_without_error() -> None:
     """0.0000 for 512 × 768, computed by other code."""
     result = absolute_probe.compute(subject(table(sinusoid(512, 768))))
     assert (value(result, "error"), value(result, "exact")) == (0.0, 100.0)
 
 
-def test_noise_is_read_as_badly_as_theory_says() -> None:
+def test_the_error_on_noise_agrees_with_theory() -> None:
     """Least-norm regression on m rows of d independent normal values adds a prediction of variance m / (d − m − 1) times that of y to y's own
     (Hastie et al. 2022, arXiv 1903.08560, section 3, with no signal); one row is lost to the mean. The mean size of the sum of a uniform
-    and a normal value is then found by integration."""
+    and a normal value then follows by integration."""
     m, d = 511 * 0.8, 768
     prediction = np.sqrt(m / (d - m - 1)) * 512 / np.sqrt(12)
     expected = np.mean(np.abs(np.linspace(-256, 256, 513)[:, None] + np.random.default_rng(0).normal(0, prediction, (513, 4000))))
-    found = [value(absolute_probe.compute(subject(noise(seed))), "error") for seed in range(4)]
-    assert np.mean(found) == pytest.approx(expected, rel=0.03)
+    errors = [value(absolute_probe.compute(subject(noise(seed))), "error") for seed in range(4)]
+    assert np.mean(errors) == pytest.approx(expected, rel=0.03)
 
 
-def test_always_guessing_the_middle_misses_by_a_quarter() -> None:
+def test_a_constant_guess_errs_by_a_quarter() -> None:
     result = absolute_probe.compute(subject(table(np.ones((512, 4)))))
     assert value(result, "middle") == 128.0
     assert value(result, "error") == pytest.approx(128.0, abs=1.5)
 
 
-def test_the_order_of_noise() -> None:
+def test_the_order_error_on_noise() -> None:
     """34 to 43 %, computed by other code."""
     assert 34.0 < value(order_probe.compute(subject(noise(0))), "error") < 43.0
 
@@ -137,17 +139,17 @@ def test_few_positions_make_too_few_pairs_for_the_larger_sample() -> None:
 
 
 @pytest.mark.parametrize("form", [table(np.ones((9, 4))), table(np.ones((12, 4)), grid=(3, 4)), table(np.full((20, 4), np.nan))])
-def test_what_cannot_be_probed(form: PositionTable) -> None:
+def test_grids_few_positions_and_nan_are_not_applicable(form: PositionTable) -> None:
     with pytest.raises(NotApplicableError):
-        probed(form.vectors, form.grid)
+        probed_rows(form.vectors, form.grid)
 
 
 def test_a_grid_of_one_row_is_a_line() -> None:
-    assert len(probed(np.ones((12, 4)), grid=(1, 12))) == 12
+    assert len(probed_rows(np.ones((12, 4)), grid=(1, 12))) == 12
 
 
 @pytest.mark.parametrize(
-    ("rows", "said", "weight"),
+    ("rows", "opening", "weight"),
     [
         (sinusoid(64, 64), "A straight line reads the position off", 0.6),
         (np.ones((40, 4)), "A straight line cannot read", 0.7),
@@ -155,22 +157,22 @@ def test_a_grid_of_one_row_is_a_line() -> None:
     ],
     ids=["sinusoid", "constant", "a part"],
 )
-def test_how_well_the_position_can_be_read_is_said(rows: Floats, said: str, weight: float) -> None:
+def test_the_finding_depends_on_the_error_of_the_position(rows: Floats, opening: str, weight: float) -> None:
     finding = absolute_probe.compute(subject(table(rows))).findings[0]
-    assert finding.text.startswith(said)
+    assert finding.text.startswith(opening)
     assert finding.weight == weight
 
 
 @pytest.mark.parametrize("factor", [1.0, -1.0])
-def test_a_position_that_makes_most_of_the_error_is_named(factor: float) -> None:
-    """The sinusoid with one vector turned round, which a fit to the others reads as a position far away."""
+def test_a_position_that_dominates_the_error_is_reported(factor: float) -> None:
+    """The sinusoid with one vector negated, for which a fit to the others predicts a far position."""
     rows = sinusoid(64, 64) * np.where(np.arange(64) == 9, factor, 1.0)[:, None]
-    said = [finding.text for finding in absolute_probe.compute(subject(table(rows))).findings[1:]]
-    assert [text.split(",")[0] for text in said] == ([] if factor == 1.0 else ["Position 9 is read worst"])
+    texts = [finding.text for finding in absolute_probe.compute(subject(table(rows))).findings[1:]]
+    assert [text.split(",")[0] for text in texts] == ([] if factor == 1.0 else ["Position 9 is read worst"])
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "opening"),
     [
         (np.arange(64.0)[:, None], "A straight line tells which"),
         (np.ones((40, 4)), "From few pairs, a straight line hardly learns"),
@@ -178,6 +180,6 @@ def test_a_position_that_makes_most_of_the_error_is_named(factor: float) -> None
     ],
     ids=["counting", "constant", "a part"],
 )
-def test_how_well_the_order_is_told_is_said(rows: Floats, said: str) -> None:
+def test_the_finding_depends_on_the_error_of_the_order(rows: Floats, opening: str) -> None:
     (finding,) = order_probe.compute(subject(table(rows))).findings
-    assert finding.text.startswith(said)
+    assert finding.text.startswith(opening)

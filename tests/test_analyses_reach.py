@@ -11,19 +11,20 @@ from tests.support import subject
 OFFSETS = np.arange(-2.0, 3.0)
 
 
-def asked(weights: np.ndarray, first: int) -> Result:
+def result_of(weights: np.ndarray, first: int) -> Result:
+    """The result for weights (n_channels, n_channels_per_group, width), with offsets from ``first``."""
     return compute(subject(Convolution(frozen(weights), frozen(np.arange(first, first + weights.shape[2])))))
 
 
-def values(result: Result) -> dict[str, float | None]:
+def values_of(result: Result) -> dict[str, float | None]:
     return {metric.key: metric.value for metric in result.metrics}
 
 
 def test_strength_by_hand() -> None:
     """√(3² + 4²) at offset −1, √(1 + 0) at 0, 0 at 1."""
     weights = np.array([[[3.0, 1.0, 0.0]], [[4.0, 0.0, 0.0]]])
-    assert asked(weights, -1).arrays["strength"].tolist() == [5.0, 1.0, 0.0]
-    assert values(asked(weights, -1))["peak"] == -1.0
+    assert result_of(weights, -1).arrays["strength"].tolist() == [5.0, 1.0, 0.0]
+    assert values_of(result_of(weights, -1))["peak"] == -1.0
 
 
 @pytest.mark.parametrize(("distance", "expected"), [(0, 4 / 8), (1, 7 / 8), (2, 1.0), (9, 1.0)])
@@ -36,18 +37,18 @@ def test_half_width_by_hand(energy: list[float], expected: int) -> None:
     assert half_width(np.sqrt(energy), OFFSETS) == expected
 
 
-def test_equal_weights_spread_their_energy_evenly() -> None:
-    found = values(asked(np.ones((6, 2, 128)), -64))
-    assert (found["width"], found["half"]) == (128, 32)
-    assert (found["near"], found["far"]) == pytest.approx((100 * 3 / 128, 100 * 17 / 128))
+def test_equal_weights_have_equal_energy() -> None:
+    values = values_of(result_of(np.ones((6, 2, 128)), -64))
+    assert (values["width"], values["half"]) == (128, 32)
+    assert (values["near"], values["far"]) == pytest.approx((100 * 3 / 128, 100 * 17 / 128))
 
 
 @pytest.mark.parametrize("factor", [1e-100, 1e100])
 def test_shares_do_not_change_with_the_unit(factor: float) -> None:
     weights = np.random.default_rng(0).normal(size=(4, 2, 9))
-    assert values(asked(weights * factor, -4)) == pytest.approx(values(asked(weights, -4)))
+    assert values_of(result_of(weights * factor, -4)) == pytest.approx(values_of(result_of(weights, -4)))
 
 
-def test_weights_of_zero_have_no_reach() -> None:
+def test_weights_of_zero_are_not_applicable() -> None:
     with pytest.raises(NotApplicableError, match="all weights are zero"):
-        asked(np.zeros((4, 2, 3)), -1)
+        result_of(np.zeros((4, 2, 3)), -1)

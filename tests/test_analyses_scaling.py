@@ -16,17 +16,17 @@ LLAMA_3_1 = Rotation(
 YARN = Rotation(1e4, 128, 128, 65_536, {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096})
 LINEAR = Rotation(1e4, 128, 128, 16_384, {"rope_type": "linear", "factor": 4.0})
 DYNAMIC = Rotation(1e4, 128, 128, 4096, {"rope_type": "dynamic", "factor": 2.0})
-# Read off the published code of Llama 3.1 for its own configuration.
+# Computed by Llama 3.1's published code for its own configuration.
 BETWEEN = [1.2075, 1.5534, 2.0263, 2.6945, 3.6843, 5.2573]
 
 
-def asked(form: Rotation) -> Result:
+def result_of(form: Rotation) -> Result:
     return compute(subject(form))
 
 
 def values(form: Rotation, *keys: str) -> list[Any]:
-    found = {metric.key: metric.value for metric in asked(form).metrics}
-    return [found[key] for key in keys]
+    metrics = {metric.key: metric.value for metric in result_of(form).metrics}
+    return [metrics[key] for key in keys]
 
 
 def test_llama_3_1_leaves_29_pairs_slows_29_by_8_and_6_by_less() -> None:
@@ -35,36 +35,36 @@ def test_llama_3_1_leaves_29_pairs_slows_29_by_8_and_6_by_less() -> None:
 
 
 def test_the_six_pairs_between_have_the_published_ratios() -> None:
-    arrays = asked(LLAMA_3_1).arrays
+    arrays = result_of(LLAMA_3_1).arrays
     np.testing.assert_allclose(arrays["ratios"][~arrays["unchanged"] & ~arrays["full"]], BETWEEN, rtol=0, atol=5e-5)
 
 
-def test_yarn_keeps_pairs_0_to_20_and_stretches_46_to_63_fully() -> None:
-    arrays = asked(YARN).arrays
+def test_yarn_leaves_pairs_0_to_20_and_slows_46_to_63_fully() -> None:
+    arrays = result_of(YARN).arrays
     assert np.flatnonzero(arrays["unchanged"]).tolist() == list(range(21))
     assert np.flatnonzero(arrays["full"]).tolist() == list(range(46, 64))
 
 
-def test_yarn_brings_its_factor() -> None:
+def test_yarn_has_its_attention_factor() -> None:
     """0.1 ln 16 + 1 (Peng et al. 2023, section 3.4)."""
     assert values(YARN, "attention_factor") == pytest.approx([1.277259], abs=1e-6)
 
 
-def test_linear_scaling_slows_every_pair_alike() -> None:
+def test_linear_scaling_slows_all_pairs_equally() -> None:
     assert values(LINEAR, "unchanged", "full", "between") == [0, 64, 0]
     assert values(LINEAR, "largest") == pytest.approx([4.0], rel=1e-6)
 
 
-def test_dynamic_scaling_changes_nothing_before_it_sets_in() -> None:
+def test_dynamic_scaling_changes_nothing_within_the_context() -> None:
     assert values(DYNAMIC, "unchanged", "full", "between") == [64, 0, 0]
-    assert "leaves all 64 pairs as they are" in asked(DYNAMIC).findings[0].text
+    assert "leaves all 64 pairs as they are" in result_of(DYNAMIC).findings[0].text
 
 
 def test_wavelengths_before_scaling_are_those_of_the_base() -> None:
-    np.testing.assert_allclose(asked(LLAMA_3_1).arrays["before"], 2 * np.pi * 5e5 ** (np.arange(64) / 64), rtol=1e-12)
+    np.testing.assert_allclose(result_of(LLAMA_3_1).arrays["before"], 2 * np.pi * 5e5 ** (np.arange(64) / 64), rtol=1e-12)
 
 
 @pytest.mark.parametrize("scaling", [{}, {"rope_type": "default"}, {"type": "default"}])
-def test_without_scaling_it_does_not_apply(scaling: dict[str, object]) -> None:
+def test_a_rotation_without_scaling_is_not_applicable(scaling: dict[str, object]) -> None:
     with pytest.raises(NotApplicableError, match="no scaling"):
-        asked(Rotation(1e4, 128, 128, 4096, scaling))
+        result_of(Rotation(1e4, 128, 128, 4096, scaling))

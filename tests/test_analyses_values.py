@@ -1,4 +1,4 @@
-"""What single analyses say, against expressions that are not theirs."""
+"""Metrics and arrays of single analyses, against independent expressions."""
 
 from dataclasses import replace
 from typing import Any
@@ -26,27 +26,27 @@ def of_table(values: Any) -> Subject[PositionTable]:
     return subject(PositionTable(frozen(values)))
 
 
-def with_words(asked: Subject[PositionTable], words: Floats, word_scale: float = 1.0) -> Subject[PositionTable]:
-    """The same with a sentence whose first token is reserved."""
+def with_words(of_positions: Subject[PositionTable], words: Floats, word_scale: float = 1.0) -> Subject[PositionTable]:
+    """The subject with a sentence whose first token is reserved. words: (n_tokens, d_model)"""
     tokens = tuple(f"t{index}" for index in range(len(words)))
     sentence = Sentence(tokens, tuple(range(len(words))), tuple(index == 0 for index in range(len(words))), frozen(words))
-    return replace(asked, input=InputLayer(sentence, sentence, "wte.weight", word_scale))
+    return replace(of_positions, input=InputLayer(sentence, sentence, "wte.weight", word_scale))
 
 
-def test_the_table_has_its_root_mean_square_and_its_largest_value() -> None:
+def test_root_mean_square_and_largest_value_of_a_table() -> None:
     result = table.compute(of_table(TABLE))
     assert value(result, "rms") == pytest.approx(np.sqrt(np.mean(TABLE**2)))
     assert value(result, "largest") == np.abs(TABLE).max()
 
 
-def test_the_share_of_values_beyond_the_colours_by_hand() -> None:
-    """One value of 100 is 10 root mean squares of the table, the others are none."""
+def test_the_share_of_values_beyond_the_colour_limits_by_hand() -> None:
+    """One value of 100 is 10 times the root mean square; the others are zero."""
     result = table.compute(of_table(np.pad([[1.0]], (0, 9))))
     assert value(result, "beyond") == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("outlier", "text"), [(-3.0, "3"), (1.874, "1.87"), (0.00412, "0.00412"), (-2.5e-9, "2.5 × 10⁻⁹")])
-def test_a_value_that_stands_out_is_named_with_its_place_however_small(outlier: float, text: str) -> None:
+def test_an_outlying_value_is_reported_with_its_indices_however_small(outlier: float, text: str) -> None:
     (finding,) = table.compute(of_table(np.pad([[outlier]], ((4, 15), (7, 12))))).findings
     assert f": {text} at position 4, dimension 7, 20 times" in finding.text
 
@@ -57,7 +57,7 @@ def test_a_small_change_from_position_to_position_is_no_zero() -> None:
     assert "changes by 0.001 of" in finding.text
 
 
-def test_the_cosines_are_those_of_scikit_learn() -> None:
+def test_cosines_equal_those_of_scikit_learn() -> None:
     result = cosine.compute(of_table(TABLE))
     theirs = cosine_similarity(TABLE)
     np.testing.assert_allclose(result.arrays["cosines"], theirs, rtol=0, atol=1e-12)
@@ -66,19 +66,19 @@ def test_the_cosines_are_those_of_scikit_learn() -> None:
     assert value(result, "lowest") == pytest.approx(theirs.min())
 
 
-def test_without_two_neighbours_that_have_a_direction_there_is_no_adjacent_cosine() -> None:
+def test_without_neighbours_that_are_not_zero_there_is_no_adjacent_cosine() -> None:
     result = cosine.compute(of_table(np.eye(5) * (np.arange(5) % 2 == 0)[:, None]))
     assert value(result, "adjacent") is None
     assert value(result, "mean") == 0.0
 
 
 @pytest.mark.parametrize("values", [np.ones((1, 4)), np.zeros((5, 4)), np.eye(5, 4)[:, :1]])
-def test_fewer_than_two_directions_have_nothing_to_compare(values: Floats) -> None:
+def test_fewer_than_two_vectors_that_are_not_zero_are_not_applicable(values: Floats) -> None:
     with pytest.raises(NotApplicableError):
         cosine.compute(of_table(values))
 
 
-def test_the_cosines_of_dimensions_are_those_of_scikit_learn() -> None:
+def test_cosines_of_dimensions_equal_those_of_scikit_learn() -> None:
     result = dimension_cosine.compute(of_table(TABLE))
     theirs = cosine_similarity(TABLE.T)
     np.testing.assert_allclose(result.arrays["cosines"], theirs, rtol=0, atol=1e-12)
@@ -108,19 +108,19 @@ def test_tables_of_one_width_show_the_same_dimensions() -> None:
     np.testing.assert_array_equal(second["curves"], sinusoid(30, 40)[:, second["dimensions"]].T)
 
 
-def test_the_vectors_shown_are_those_of_the_notebooks() -> None:
+def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:
     arrays = vectors.compute(of_table(sinusoid(350, 8))).arrays
     assert arrays["positions"].tolist() == [0, 1, 2, 10, 100, 200, 300]
     np.testing.assert_array_equal(arrays["vectors"], sinusoid(350, 8)[[0, 1, 2, 10, 100, 200, 300]])
 
 
 @pytest.mark.parametrize("word_scale", [1.0, 4.0])
-def test_the_size_of_positions_beside_words_by_hand(word_scale: float) -> None:
-    asked = with_words(of_table(np.full((9, 4), 6.0)), np.full((3, 4), 2.0), word_scale)
-    assert value(vectors.compute(asked), "word_ratio") == pytest.approx(3.0 / word_scale)
+def test_the_ratio_of_positions_and_words_by_hand(word_scale: float) -> None:
+    with_sentence = with_words(of_table(np.full((9, 4), 6.0)), np.full((3, 4), 2.0), word_scale)
+    assert value(vectors.compute(with_sentence), "word_ratio") == pytest.approx(3.0 / word_scale)
 
 
-def test_the_word_laid_over_is_the_first_that_is_not_reserved() -> None:
+def test_the_word_is_the_first_that_is_not_reserved() -> None:
     words = np.arange(12.0).reshape(3, 4)
     arrays = vectors.compute(with_words(of_table(TABLE[:, :4]), words)).arrays
     np.testing.assert_array_equal(arrays["word"], words[1])
@@ -128,7 +128,7 @@ def test_the_word_laid_over_is_the_first_that_is_not_reserved() -> None:
 
 
 @pytest.mark.parametrize("words", [np.ones((3, 5)), np.zeros((3, 4)), np.full((3, 4), np.nan), np.full((3, 4), np.inf)])
-def test_words_that_cannot_be_compared_leave_a_reason(words: Floats) -> None:
+def test_without_comparable_words_the_ratio_has_a_reason(words: Floats) -> None:
     result = vectors.compute(with_words(of_table(TABLE[:, :4]), words))
     assert value(result, "word_ratio") is None
     assert "word" not in result.arrays
@@ -138,17 +138,17 @@ def test_the_bias_of_alibi_favours_the_position_itself_in_every_head() -> None:
     offsets = np.arange(-128, 1)
     form = OffsetBias(frozen(slopes(8)[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
     result = bias.compute(subject(form))
-    found = {key: value(result, key) for key in ("near_heads", "largest", "smallest", "spread")}
-    assert found == {"near_heads": 100.0, "largest": 0.0, "smallest": -64.0, "spread": 64.0}
+    metrics = {key: value(result, key) for key in ("near_heads", "largest", "smallest", "spread")}
+    assert metrics == {"near_heads": 100.0, "largest": 0.0, "smallest": -64.0, "spread": 64.0}
 
 
-def test_the_share_of_heads_that_look_beside_them_by_hand() -> None:
+def test_the_share_of_heads_that_favour_near_offsets_by_hand() -> None:
     values = [[9, 0, 0, 0, 0], [0, 9, 0, 0, 0], [0, 0, 9, 0, 0], [0, 0, 0, 0, 9]]
     result = bias.compute(subject(OffsetBias(frozen(values), frozen(np.arange(-2, 3)), causal=False, beyond="constant")))
     assert value(result, "near_heads") == 50.0
     assert result.arrays["peaks"].tolist() == [-2, -1, 0, 2]
 
 
-def test_the_profile_of_a_rotation_is_the_mean_of_its_cosines() -> None:
+def test_the_profile_of_a_rotation_is_its_mean_cosine() -> None:
     profile = rotation.compute(subject(Rotation(100.0, 4, 4, 30))).arrays["profile"]
     np.testing.assert_allclose(profile, [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(31)], rtol=0, atol=1e-12)

@@ -1,4 +1,4 @@
-"""The commands: what they print, where they write, how they end."""
+"""The commands: their output, their files and their exit codes."""
 
 import json
 import os
@@ -21,23 +21,23 @@ import typer
 from typer.testing import CliRunner, Result
 
 from generator.cli.commands import app
-from generator.cli.progress import STAGES, telling
+from generator.cli.progress import STAGES, reporting
 from generator.cli.terminal import Terminal
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, local_pool
 from generator.pipeline.jobs import Event, Stage
 from tests.built import ROOT, contents
 from tests.hub_server import Repository, run, serving
 from tests.synthetic import BROKEN, NOTHING, PICKLED, ROTATION, WORDLESS, Contents, write_folder, write_list
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # It is a group of them.
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # It is a group of commands.
 PUBLIC = sorted(name for name, command in COMMANDS.items() if not command.hidden)
 FOLDERS: Mapping[str, Contents] = {"table": WORDLESS, "rotation": ROTATION, "nothing": NOTHING, "broken": BROKEN}
-# No file grows beyond this many blocks, as on a disk that is full.
+# A limit on the size of files, which fails like a full disk.
 FULL_DISK = ("/bin/sh", "-c", 'ulimit -f 100; exec "$@"', "sh")
 
 
 class Planted:
-    """A pickle that leaves a trace where it is opened."""
+    """An object whose unpickling creates a file."""
 
     def __init__(self, trace: Path) -> None:
         self.trace = trace
@@ -48,7 +48,7 @@ class Planted:
 
 @dataclass(frozen=True)
 class World:
-    """A finished build of the folders above, and one row on the Hub, which nobody answers for."""
+    """A finished build of the folders above and of one row on the Hub that no server answers."""
 
     folder: Path
     done: CompletedProcess[str]
@@ -75,25 +75,25 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture
 def here(world: World, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the world, as the working folder."""
+    """The folder of ``world``, as the working directory."""
     monkeypatch.chdir(world.folder)
     return world.folder
 
 
 def invoke(*arguments: str) -> Result:
-    """A command in this process. What it does not handle itself is raised here."""
+    """Run a command in this process; exceptions that it does not handle are raised here."""
     return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_command_says_what_it_does(name: str) -> None:
+def test_every_command_has_help(name: str) -> None:
     done = invoke(name, "--help")
     assert done.exit_code == 0
     assert COMMANDS[name].help.split(".")[0][:40] in done.output
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_option_says_what_it_does(name: str) -> None:
+def test_every_option_has_help(name: str) -> None:
     assert [option.name for option in COMMANDS[name].params if option.name != "help" and not option.help] == []
 
 
@@ -102,14 +102,14 @@ def test_every_command_is_in_the_readme(name: str) -> None:
     assert f"python -m generator {name}" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_every_option_of_a_build_that_changes_what_is_done_is_in_the_readme() -> None:
+def test_every_option_of_build_is_in_the_readme() -> None:
     options = {option.opts[0] for option in COMMANDS["build"].params} - {"--config", "--output", "--help"}
     assert [option for option in sorted(options) if f"{option}" not in (ROOT / "README.md").read_text(encoding="utf-8")] == []
 
 
 @pytest.fixture(scope="module")
 def logged(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[CompletedProcess[str], list[dict[str, Any]]]:
-    """The same build again, where pages were taken away, and its log."""
+    """The same build again, after its pages were deleted, with its log."""
     log = tmp_path_factory.mktemp("log") / "events.jsonl"
     shutil.rmtree(world.folder / "out/docs")
     done = build(world.folder, log=log)
@@ -122,18 +122,18 @@ def test_a_log_has_one_json_object_for_each_event(logged: tuple[CompletedProcess
     assert {event["slug"] for event in finished if event["stored"]} == {"nothing", "rotation", "table"}
 
 
-def test_a_log_has_the_stages_after_the_rows_and_ends_with_what_the_last_line_says(
+def test_a_log_ends_with_the_stages_and_the_summary(
     logged: tuple[CompletedProcess[str], list[dict[str, Any]]],
 ) -> None:
     done, events = logged
     assert [event.get("name") for event in events[-4:]] == ["comparisons", "pages", "mkdocs", None]
     last = {key: value for key, value in events[-1].items() if key not in ("second", "seconds")}
-    known = {"built": 3, "failed": 1, "not_reached": 1, "stored": 3, "unchanged": False, "received": 0}
-    assert last == {"event": "summary", **known}
+    counts = {"built": 3, "failed": 1, "not_reached": 1, "stored": 3, "unchanged": False, "received": 0}
+    assert last == {"event": "summary", **counts}
     assert done.stdout.splitlines()[-1].endswith(f"(3 from the store, 0 bytes read over the network, {events[-1]['seconds']:.1f} s)")
 
 
-def test_a_summary_counts_what_the_hub_sent_also_for_the_commit_of_a_branch(tmp_path: Path) -> None:
+def test_a_summary_counts_the_bytes_of_resolving_a_branch_too(tmp_path: Path) -> None:
     write_list(tmp_path, [{"hub": "atlas/plain"}])
     with serving({"atlas/plain": Repository({"a" * 40: NOTHING}, {"main": "a" * 40})}) as hub:
         done = build(tmp_path, log=tmp_path / "log", endpoint=hub.endpoint)
@@ -146,31 +146,37 @@ def test_a_log_that_cannot_be_written_ends_with_2(here: Path) -> None:
     assert (done.exit_code, done.stderr) == (2, "none/events.jsonl: No such file or directory; expected a file that can be written\n")
 
 
-def test_on_a_terminal_there_is_a_bar_and_the_lines_stay(tmp_path: Path) -> None:
+def test_a_terminal_shows_a_bar_and_the_lines(tmp_path: Path) -> None:
     console = Terminal(file=StringIO(), force_terminal=True, width=100)
-    with telling(console, 2, None) as teller:
-        teller.tell(Event("started", "first"))
-        assert teller.under_way == ["first"]
-        teller.tell(Event("finished", "first", "ok", encodings=1, stored=True, received=2_000_000))
+    with reporting(console, 2, None) as reporter:
+        reporter.report(Event("started", "first"))
+        assert reporter.in_progress == ["first"]
+        reporter.report(Event("finished", "first", "ok", encodings=1, stored=True, received=2_000_000))
     assert "ok  first: 1 encoding, from the store" in console.file.getvalue()  # type: ignore[attr-defined]  # It is a StringIO.
-    assert "(1 from the store, 2.0 MB read over the network" in teller.close({"ok": 1}, tmp_path)
+    assert "(1 from the store, 2.0 MB read over the network" in reporter.close({"ok": 1}, tmp_path)
 
 
-def test_on_a_terminal_the_bar_tells_the_stages_that_follow() -> None:
+def test_the_bar_shows_the_stages() -> None:
     console = Terminal(file=StringIO(), force_terminal=True, width=100)
-    with telling(console, 0, None) as teller:
-        teller.tell(Stage("pages"))
-        assert teller.bar is not None
-        [task] = teller.bar.tasks
+    with reporting(console, 0, None) as reporter:
+        reporter.report(Stage("pages"))
+        assert reporter.bar is not None
+        [task] = reporter.bar.tasks
     assert (task.description, task.completed, task.total) == (STAGES["pages"], 1, 3)
 
 
 def test_the_readme_names_no_command_that_does_not_exist() -> None:
-    named = re.findall(r"python -m generator ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert set(named) <= set(COMMANDS)
+    commands = re.findall(r"python -m generator ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert set(commands) <= set(COMMANDS)
 
 
-def test_without_a_command_there_is_help() -> None:
+def test_the_help_of_build_names_the_limits_of_a_checkpoint() -> None:
+    limits = local_pool.Limits()
+    [jobs] = [option.help for option in COMMANDS["build"].params if option.name == "jobs"]
+    assert f"{limits.seconds:g} seconds and {limits.memory / 2**30:g} GiB" in jobs
+
+
+def test_without_a_command_help_is_printed() -> None:
     done = invoke()
     assert all(name in done.output for name in PUBLIC)
 
@@ -191,20 +197,20 @@ def test_a_row_that_fails_ends_with_1_and_the_others_are_built(world: World) -> 
     }
 
 
-def test_every_row_has_a_page_whatever_became_of_it(world: World) -> None:
+def test_every_row_has_a_page_whatever_its_status(world: World) -> None:
     pages = {path.stem for path in (world.folder / "out/site/checkpoints").glob("*.html")}
     assert pages == {*world.rows, "index"}
 
 
 def test_every_row_and_stage_gets_one_line_and_the_last_line_counts_them(world: World) -> None:
     lines = world.done.stdout.splitlines()
-    assert lines[-4:-1] == [f"{'':>11}  {said}" for said in STAGES.values()]
+    assert lines[-4:-1] == [f"{'':>11}  {stage}" for stage in STAGES.values()]
     assert len(lines) == len(world.rows) + len(STAGES) + 1
     assert lines[-1].startswith("3 built, 1 failed, 1 not reached: ")
     assert "failed  broken: broken/config.json: not JSON" in world.done.stdout
 
 
-def test_a_build_says_nothing_else(world: World) -> None:
+def test_a_build_writes_nothing_to_stderr(world: World) -> None:
     assert world.done.stderr == ""
 
 
@@ -215,32 +221,32 @@ def test_inspect_prints_the_row_of_atlas_json_without_metrics_and_arrays(name: s
     assert json.loads(invoke("inspect", name, "--json").output) == {**row, "encodings": bare}
 
 
-def test_inspect_shows_what_it_found(here: Path) -> None:
+def test_inspect_shows_the_encodings(here: Path) -> None:
     done = invoke("inspect", "table")
     assert done.exit_code == 0
     assert all(word in done.output for word in ("decoder", "learned", "wpe.weight", "16 × 4", "F32"))
 
 
-def test_inspect_of_an_unknown_kind_says_what_was_looked_for(here: Path) -> None:
+def test_inspect_of_an_unknown_model_lists_what_it_looked_for(here: Path) -> None:
     done = invoke("inspect", "nothing")
     assert done.exit_code == 0
     assert done.output.startswith("nothing: no position encoding found; looked for:")
     assert all(scheme.looked_for in done.output for scheme in evaluate.all_schemes())
 
 
-def _pipe(place: Path) -> None:
-    os.mkfifo(place / "config.json")
+def _pipe(folder: Path) -> None:
+    os.mkfifo(folder / "config.json")
 
 
-def _folder(place: Path) -> None:
-    (place / "config.json").mkdir()
+def _folder(folder: Path) -> None:
+    (folder / "config.json").mkdir()
 
 
-def _link(place: Path) -> None:
-    (place / "config.json").symlink_to(ROOT / "README.md")
+def _link(folder: Path) -> None:
+    (folder / "config.json").symlink_to(ROOT / "README.md")
 
 
-# What is done to an empty folder, and what is said of it.
+# How an empty folder is filled, and the error for it.
 BAD_FOLDERS: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "nothing in it": (str, "bad: no config.json; expected one beside the weights"),
     "a pipe": (_pipe, "bad/config.json: not a regular file; expected one"),
@@ -251,27 +257,29 @@ BAD_FOLDERS: Mapping[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("fill", "said"), BAD_FOLDERS.values(), ids=BAD_FOLDERS)
-def test_inspect_says_in_one_line_what_is_wrong_with_a_folder(
-    fill: Callable[[Path], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("fill", "message"), BAD_FOLDERS.values(), ids=BAD_FOLDERS)
+def test_inspect_reports_a_bad_folder_in_one_line(
+    fill: Callable[[Path], object], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bad").mkdir()
     fill(tmp_path / "bad")
     monkeypatch.chdir(tmp_path)
     done = invoke("inspect", "bad")
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-    assert done.stderr.startswith(said)
+    assert done.stderr.startswith(message)
 
 
-@pytest.mark.parametrize(("source", "said"), [("./none", "no such folder"), ("/dev/null", "not a folder"), ("./" + "x" * 300, "too long")])
-def test_inspect_says_in_one_line_that_there_is_no_folder(source: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("source", "message"), [("./none", "no such folder"), ("/dev/null", "not a folder"), ("./" + "x" * 300, "too long")]
+)
+def test_inspect_reports_a_missing_folder_in_one_line(source: str, message: str) -> None:
     done = invoke("inspect", source)
     assert done.exit_code != 0
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_planted_pickle_does_not_run(tmp_path: Path) -> None:
+def test_a_malicious_pickle_is_not_executed(tmp_path: Path) -> None:
     write_folder(tmp_path, {**PICKLED, "pytorch_model.bin": pickle.dumps({"wpe.weight": Planted(tmp_path / "trace")})})
     done = invoke("inspect", str(tmp_path), "--pickle")
     assert done.exit_code == 1
@@ -279,7 +287,7 @@ def test_a_planted_pickle_does_not_run(tmp_path: Path) -> None:
     assert not (tmp_path / "trace").exists()
 
 
-def test_what_a_terminal_cannot_show_is_spelt_out(world: World) -> None:
+def test_characters_that_a_terminal_cannot_show_are_escaped(world: World) -> None:
     done = run("inspect", str(world.folder / "table"), home=world.folder / "hub", PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert "\\xd7" in done.stdout
@@ -291,7 +299,7 @@ def test_check_counts_the_rows_of_a_list_without_problems(here: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "build"])
-def test_a_bad_list_ends_with_2_and_one_line_a_problem(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_list_ends_with_2_and_one_line_per_problem(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_list(tmp_path, [{"hub": "../x"}, {"folder": "x", "revison": "main"}])
     done = invoke(command)
@@ -301,14 +309,14 @@ def test_a_bad_list_ends_with_2_and_one_line_a_problem(command: str, tmp_path: P
 
 
 @pytest.mark.parametrize("output", ["/", ".", "table", "checkpoints.yml"])
-def test_a_build_into_an_unsuitable_place_ends_with_2_and_changes_nothing(output: str, here: Path) -> None:
+def test_a_build_into_an_unsuitable_folder_ends_with_2_and_changes_nothing(output: str, here: Path) -> None:
     before = contents(here)
     done = invoke("build", "--offline", "--output", output)
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert contents(here) == before
 
 
-def test_a_full_disk_gets_one_line_and_the_former_site_stands(tmp_path: Path) -> None:
+def test_a_full_disk_gets_one_line_and_leaves_the_previous_site(tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
     write_list(tmp_path, [{"folder": "nothing"}])
     assert build(tmp_path).returncode == 0
@@ -320,16 +328,16 @@ def test_a_full_disk_gets_one_line_and_the_former_site_stands(tmp_path: Path) ->
     assert contents(tmp_path / "out/site") == before
 
 
-def test_inspecting_a_branch_asks_once_what_it_stands_for(tmp_path: Path) -> None:
+def test_inspecting_a_branch_resolves_it_once(tmp_path: Path) -> None:
     with serving({"atlas/plain": Repository({"a" * 40: NOTHING}, {"main": "a" * 40})}) as hub:
         done = run("inspect", "atlas/plain", home=tmp_path / "hub", endpoint=hub.endpoint)
     assert done.returncode == 0, done.stderr
-    assert [asked.path for asked in hub.log if "/revision/" in asked.path] == ["/api/models/atlas/plain/revision/main"]
+    assert [request.path for request in hub.log if "/revision/" in request.path] == ["/api/models/atlas/plain/revision/main"]
 
 
 def test_a_site_on_a_port_in_use_is_refused_before_it_is_built(here: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        port = occupied.getsockname()[1]
         done = invoke("serve", "--output", "served", "--port", str(port))
     assert (done.exit_code, done.stderr) == (2, f"--port {port}: Address already in use; expected one that is free\n")
     assert not (here / "served").exists()
@@ -341,10 +349,10 @@ def test_the_hidden_command_writes_the_schema(tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / "schema.json").read_bytes() == (ROOT / "checkpoints.schema.json").read_bytes()
 
 
-def test_inspecting_a_folder_needs_none_of_the_heavy_libraries() -> None:
+def test_inspecting_a_folder_imports_no_heavy_library() -> None:
     code = (
-        "import sys; from generator.pipeline import evaluate; from generator.checkpoints.files.torch_pickle import open_folder; from pathlib import Path; "
-        "evaluate.find(open_folder(Path('references/llama-3.1-8b'), 'x', False)); "
+        "import sys; from generator.pipeline import evaluate; from generator.checkpoints.files.reader import FolderFiles; from pathlib import Path; "
+        "evaluate.find(FolderFiles(Path('references/llama-3.1-8b'), 'x')); "
         "print({'torch', 'transformers', 'matplotlib', 'sklearn'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -14,7 +14,7 @@ from generator.pipeline.build import TEMPLATES
 from generator.site import data_files
 from generator.site.render import environment_of
 from tests.support import checkpoint
-from tests.test_analyses import answers, each_analysis
+from tests.test_analyses import applicable_results, each_analysis
 
 PAGE = (TEMPLATES / "pages/data_files.md.jinja").read_text(encoding="utf-8")
 FOR_ATLAS, FOR_METRICS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -70,4 +70,4 @@ def test_every_column_of_metrics_csv_is_documented() -> None:
 
 @each_analysis
 def test_every_array_of_an_analysis_is_documented(analysis: Analysis) -> None:
-    assert {name for result in answers(analysis) for name in result.arrays} <= documented(analysis)
+    assert {name for result in applicable_results(analysis) for name in result.arrays} <= documented(analysis)

@@ -10,7 +10,7 @@ from generator.numerics.arrays import Floats, frozen
 
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 SHAPES = [(512, 64), (40, 768), (5, 7), (1, 4)]
-FLOAT32_ANGLES = 1e-4  # An angle of 512 radians in float32 is known to 3e-5.
+FLOAT32_ANGLES = 1e-4  # An angle of 512 radians in float32 is exact to 3e-5.
 
 LLAMA_3_1 = {
     "rope_type": "llama3",
@@ -38,14 +38,14 @@ SCALED = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(st.integers(1, 40), st.integers(1, 20))
-def test_every_row_of_a_sinusoid_has_the_norm_of_the_square_root_of_its_pairs(layout: SinusoidLayout, n_positions: int, pairs: int) -> None:
+def test_every_vector_of_a_sinusoid_has_norm_sqrt_n_pairs(layout: SinusoidLayout, n_positions: int, pairs: int) -> None:
     """sin² + cos² = 1 for each of the pairs."""
     table = sinusoid(n_positions, 2 * pairs, layout)
     np.testing.assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(pairs), rtol=1e-12)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_products_of_sinusoid_rows_depend_on_their_offset_alone(layout: SinusoidLayout) -> None:
+def test_products_of_sinusoid_vectors_depend_on_their_offset_alone(layout: SinusoidLayout) -> None:
     """sin a sin b + cos a cos b = cos(a − b)."""
     table = sinusoid(30, 16, layout)
     products = table @ table.T
@@ -59,6 +59,7 @@ def test_a_sinusoid_by_hand() -> None:
 
 
 def distilbert_table(n_positions: int, d_model: int) -> Floats:
+    """The table (n_positions, d_model) by transformers."""
     import torch
     from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
 
@@ -68,12 +69,14 @@ def distilbert_table(n_positions: int, d_model: int) -> Floats:
 
 
 def marian_table(n_positions: int, d_model: int) -> Floats:
+    """The table (n_positions, d_model) by transformers."""
     from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 
     return np.asarray(MarianSinusoidalPositionalEmbedding(n_positions, d_model).create_weight().double().numpy())
 
 
 def m2m_100_table(n_positions: int, d_model: int) -> Floats:
+    """The table (n_positions, d_model) by transformers."""
     from transformers.models.m2m_100.modeling_m2m_100 import M2M100SinusoidalPositionalEmbedding
 
     return np.asarray(M2M100SinusoidalPositionalEmbedding.get_embedding(n_positions, d_model).double().numpy())
@@ -83,13 +86,13 @@ def m2m_100_table(n_positions: int, d_model: int) -> Floats:
 @pytest.mark.parametrize(
     ("layout", "theirs"), [("interleaved", distilbert_table), ("halves", marian_table), ("tensor2tensor", m2m_100_table)]
 )
-def test_each_layout_equals_that_of_transformers(
+def test_every_layout_equals_that_of_transformers(
     layout: SinusoidLayout, theirs: Callable[[int, int], Floats], shape: tuple[int, int]
 ) -> None:
     np.testing.assert_allclose(sinusoid(*shape, layout), theirs(*shape), rtol=0, atol=FLOAT32_ANGLES)
 
 
-def test_halves_are_a_permutation_of_the_columns_as_printed() -> None:
+def test_halves_are_a_permutation_of_the_interleaved_columns() -> None:
     np.testing.assert_array_equal(sinusoid(9, 8, "halves")[:, [0, 4, 1, 5, 2, 6, 3, 7]], sinusoid(9, 8))
 
 
@@ -99,11 +102,11 @@ def test_the_reference_of_a_table_is_the_sinusoid_of_its_shape() -> None:
     np.testing.assert_array_equal(reference.vectors, sinusoid(6, 5))
 
 
-def test_the_sinusoid_has_no_reference_beside_itself() -> None:
+def test_the_sinusoid_is_its_own_reference_and_has_no_other() -> None:
     assert PositionTable(sinusoid(6, 5)).reference is None
 
 
-def test_the_kernel_of_a_table_is_limited_to_the_positions_that_it_holds() -> None:
+def test_the_kernel_of_a_table_is_limited_to_its_positions() -> None:
     assert PositionTable(sinusoid(6, 4)).kernel(96).shape == (1, 6, 6)
 
 
@@ -118,12 +121,12 @@ def test_the_kernel_of_a_causal_bias_is_not_defined_for_later_keys() -> None:
     np.testing.assert_array_equal(bias.kernel(2), [[[0, nan], [-1, 0]], [[0, nan], [-2, 0]]])
 
 
-def test_the_kernel_of_a_bias_is_limited_to_the_offsets_that_it_holds() -> None:
+def test_the_kernel_of_a_bias_is_limited_to_its_offsets() -> None:
     bias = OffsetBias(frozen([[-2, -1, 0]]), frozen([-2, -1, 0]), causal=True, beyond="linear")
     assert bias.kernel(96).shape == (1, 3, 3)
 
 
-def test_yarn_leaves_pairs_0_to_20_and_ramps_over_21_to_45() -> None:
+def test_yarn_leaves_pairs_0_to_20_unchanged_and_ramps_over_21_to_45() -> None:
     slowed = SCALED["yarn"].unscaled_frequencies / SCALED["yarn"].frequencies
     np.testing.assert_allclose(slowed[:21], 1.0, rtol=1e-6)
     assert np.all(np.diff(slowed[20:47]) > 0.01)
@@ -141,7 +144,7 @@ def test_unscaled_frequencies_equal_those_of_transformers_llama(base: float) -> 
 
 
 @pytest.mark.parametrize("kind", SCALED)
-def test_scaled_frequencies_equal_those_that_transformers_llama_runs_with(kind: str) -> None:
+def test_scaled_frequencies_equal_those_of_transformers_llama(kind: str) -> None:
     from transformers import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
@@ -158,22 +161,22 @@ def test_a_scaling_without_a_kind_leaves_the_frequencies_and_the_attention() -> 
     assert rotation.attention_factor == 1.0
 
 
-def test_the_older_name_of_a_kind_of_scaling_means_the_same() -> None:
+def test_the_older_key_of_a_scaling_is_equivalent() -> None:
     older = Rotation(1e4, 128, 128, 16384, {"type": "linear", "factor": 4.0})
     np.testing.assert_array_equal(older.frequencies, SCALED["linear"].frequencies)
 
 
-def test_pairs_that_a_proportional_rotation_leaves_alone_are_not_among_those_that_turn() -> None:
-    """The rule of transformers: exponents count over the whole head, only the first pairs turn."""
+def test_a_proportional_rotation_has_only_the_pairs_that_it_rotates() -> None:
+    """The rule of transformers: exponents span the whole head, only the first pairs rotate."""
     rotation = Rotation(1e4, 4, 16, 64, {"rope_type": "proportional"})
     np.testing.assert_allclose(rotation.frequencies, [1.0, 10_000 ** (-2 / 16)], rtol=1e-6)
 
 
-def test_the_kernel_of_a_rotation_equals_the_product_of_a_turned_query_and_key() -> None:
-    """Su et al. 2021, equation 16: with all pairs alike, q·k after turning is Σ cos(offset · frequency)."""
+def test_the_kernel_of_a_rotation_equals_the_product_of_rotated_vectors() -> None:
+    """Su et al. 2021, equation 16: with equal pairs, q·k after rotation is Σ cos(offset · frequency)."""
     rotation = Rotation(100.0, 6, 6, 12)
-    turned = np.exp(1j * np.arange(12)[:, None] * 100.0 ** (-np.arange(0, 6, 2) / 6))
-    products = (turned @ turned.conj().T).real / 3
+    rotated = np.exp(1j * np.arange(12)[:, None] * 100.0 ** (-np.arange(0, 6, 2) / 6))
+    products = (rotated @ rotated.conj().T).real / 3
     np.testing.assert_allclose(rotation.kernel(12)[0], products, rtol=0, atol=1e-12)
 
 

@@ -3,6 +3,7 @@
 import ast
 import pickle
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -15,11 +16,18 @@ from jinja2 import nodes
 import generator
 from generator import analyses, schemes
 from generator.checkpoints import sources
-from generator.contracts import Analysis, PageKind, Scheme, Source, discovery
+from generator.checkpoints.files import formats
+from generator.contracts import Analysis, FileFormat, PageKind, Scheme, Source, discovery
 from generator.site import pages
 from generator.site.render import environment_of
 
-KINDS: tuple[tuple[ModuleType, type[Any]], ...] = ((schemes, Scheme), (analyses, Analysis), (sources, Source), (pages, PageKind))
+KINDS: tuple[tuple[ModuleType, type[Any]], ...] = (
+    (schemes, Scheme),
+    (analyses, Analysis),
+    (sources, Source),
+    (formats, FileFormat),
+    (pages, PageKind),
+)
 ALL = [(package, record) for package, kind in KINDS for record in discovery.load(package, kind)]
 KEYS = {record.key: f"{package.__name__}.{record.key}" for package, record in ALL}
 MACROS = {schemes: {"where", "explain"}, analyses: {"method"}}
@@ -35,7 +43,8 @@ ORDINARY = {
     ("generator.checkpoints.list_file", "checkpoint"): "the slug of a row whose name has no letters",
     ("generator.checkpoints.model.position_tables", "rotary"): "a value in config.json",
     ("generator.cli.commands", "scheme"): "the heading of a column",
-    ("generator.figures.style", "none"): "matplotlib's word for no colour, no interpolation, no outlines",
+    ("generator.figures.style", "none"): "matplotlib's word for no colour, no interpolation",
+    ("generator.figures.svg", "none"): "matplotlib's word for no outlines of text",
     ("generator.schemes.deberta", "bias"): "the end of a tensor's name",
     ("generator.schemes.learned", "alibi"): "a key of config.json",
     ("generator.schemes.rotary", "alibi"): "a key of config.json",
@@ -43,6 +52,12 @@ ORDINARY = {
     ("generator.schemes.rotary", "sinusoidal"): "a value in config.json",
     ("generator.site.data_files", "checkpoint"): "the heading of a column",
     ("generator.site.data_files", "scheme"): "the heading of a column",
+}
+
+# Words that are spelt like a model family and do not mean it.
+NO_FAMILIES = {
+    ("generator.pipeline.versions", "git"): "a program",
+    ("generator.schemes.deberta", "deberta"): "the key of the scheme",
 }
 
 
@@ -95,6 +110,20 @@ def test_every_exemption_is_needed() -> None:
     assert set(ORDINARY) <= {(name_of(module), text) for module in MODULES for _, text in foreign(module)}
 
 
+@pytest.mark.parametrize("module", [module for module in MODULES if not name_of(module).startswith(formats.__name__)], ids=name_of)
+def test_only_file_formats_name_the_files_of_weights(module: Path) -> None:
+    patterns = [pattern for known in discovery.load(formats, FileFormat) for pattern in known.names]
+    words = [(line, word.strip(".,;:`'()")) for line, text in literals(module) for word in text.split()]
+    assert [(line, word) for line, word in words if any(fnmatch(word, pattern) for pattern in patterns)] == []
+
+
+def test_model_families_are_named_in_modules_for_them_alone() -> None:
+    from transformers import CONFIG_MAPPING
+
+    named = {(name_of(module), text) for module in MODULES if module.stem != "families" for _, text in literals(module)}
+    assert {(module, text) for module, text in named if text in CONFIG_MAPPING} == set(NO_FAMILIES)
+
+
 @each_with_prose
 def test_an_extension_has_a_template_with_its_macros(package: ModuleType, record: Any) -> None:
     folder = package.__name__.rpartition(".")[2]
@@ -123,7 +152,7 @@ def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickl
     assert pickle.dumps([*functions, record.published])
 
 
-@pytest.mark.parametrize("package", MACROS, ids=lambda package: package.__name__)
+@pytest.mark.parametrize("package", [*MACROS, formats], ids=lambda package: package.__name__)
 def test_the_order_of_extensions_has_no_ties(package: ModuleType) -> None:
     orders = [record.order for other, record in ALL if other is package]
     assert all(first < second for first, second in pairwise(orders))

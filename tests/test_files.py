@@ -181,7 +181,7 @@ def test_a_link_into_the_blobs_of_a_hub_cache_is_followed(tmp_path: Path) -> Non
     (tmp_path / "blobs" / "0a1b").write_text('{"model_type": "gpt2"}')
     (tmp_path / "snapshots" / "main").mkdir(parents=True)
     (tmp_path / "snapshots" / "main" / "config.json").symlink_to("../../blobs/0a1b")
-    assert FolderFiles(tmp_path / "snapshots" / "main", "here").config == {"model_type": "gpt2"}
+    assert FolderFiles(tmp_path / "snapshots" / "main", "here").config.settings == {"model_type": "gpt2"}
 
 
 @pytest.mark.parametrize("link", ["nowhere", "config.json"])

@@ -83,7 +83,10 @@ def test_no_row_waits_beyond_what_it_may_take(clock: Clock, monkeypatch: pytest.
 
 def test_what_asks_for_more_than_a_row_waits_is_not_waited_for(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     far = refusal(429, Retry_After="Fri, 31 Dec 9999 23:59:59 GMT")
-    with serving(REPOSITORIES, Trouble(far)) as hub, pytest.raises(PassingError, match=r"for [\d,]+ seconds; expected at most 310"):
+    with (
+        serving(REPOSITORIES, Trouble(far)) as hub,
+        pytest.raises(PassingError, match=rf"for [\d,]+ seconds; expected at most {retries.LONGEST:g}"),
+    ):
         ask(hub, Patience(), monkeypatch)
     assert clock.slept == []
 

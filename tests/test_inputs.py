@@ -256,14 +256,14 @@ def test_a_config_that_does_not_fit_the_tensors_leaves_the_sum_as_it_is(config: 
 @pytest.mark.parametrize("missing", ["token_type_embeddings.weight", "LayerNorm.weight", "position_embeddings.weight"])
 def test_a_tensor_that_the_models_module_needs_and_the_checkpoint_lacks_is_no_error(missing: str) -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
-    files = DictFiles(whole.config, {name: array for name, array in whole.arrays.items() if not name.endswith(missing)}, whole.texts)
+    files = DictFiles(whole.settings, {name: array for name, array in whole.arrays.items() if not name.endswith(missing)}, whole.texts)
     assert input_layer.read(files, ROW).own.values is None
 
 
 def test_the_older_names_of_layernorms_tensors_are_read_as_well() -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
     older = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta") for name in whole.arrays}
-    files = DictFiles(whole.config, dict(zip(sorted(older), (whole.arrays[n] for n in sorted(whole.arrays)), strict=True)), whole.texts)
+    files = DictFiles(whole.settings, dict(zip(sorted(older), (whole.arrays[n] for n in sorted(whole.arrays)), strict=True)), whole.texts)
     assert input_layer.read(files, ROW).norm is not None
 
 

@@ -12,18 +12,18 @@ from generator.numerics.arrays import (
     Array,
     Floats,
     cosine_matrix,
+    decay_scaled,
     finite,
-    from_one_to_zero,
     frozen,
     half_distance,
     local_monotonicity,
     mean_by_distance,
+    min_max_scaled,
     off_diagonal,
     root_mean_square,
     row_norms,
     shrink,
     symmetry,
-    to_own_range,
     translation_invariance,
 )
 
@@ -35,12 +35,13 @@ tables = arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=8), el
 
 
 def random_table(seed: int, n_rows: int = 12, n_columns: int = 8) -> Floats:
+    """Standard normal values: (n_rows, n_columns)."""
     return np.random.default_rng(seed).normal(size=(n_rows, n_columns))
 
 
 @pytest.mark.parametrize("shape", SIZES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_cosine_matrix_equals_that_of_scikit_learn(seed: int, shape: tuple[int, int]) -> None:
+def test_cosine_matrix_equals_scikit_learns(seed: int, shape: tuple[int, int]) -> None:
     rows = random_table(seed, *shape)
     np.testing.assert_allclose(cosine_matrix(rows), cosine_similarity(rows), rtol=0, atol=1e-6)
 
@@ -51,7 +52,7 @@ def test_cosine_matrix_by_hand() -> None:
     np.testing.assert_allclose(cosine_matrix(np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]])), expected, rtol=0, atol=1e-15)
 
 
-def test_a_zero_row_has_no_cosine_with_any_row() -> None:
+def test_a_zero_row_has_no_cosine() -> None:
     cosines = cosine_matrix(np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]))
     assert np.isnan(cosines[1]).all()
     assert np.isnan(cosines[:, 1]).all()
@@ -69,7 +70,7 @@ def test_cosines_are_symmetric_within_one_and_one_on_the_diagonal(rows: Floats) 
 
 
 @given(tables, st.integers(-60, 60))
-def test_cosines_do_not_change_when_all_rows_grow_alike(rows: Floats, exponent: int) -> None:
+def test_cosines_are_invariant_to_scale(rows: Floats, exponent: int) -> None:
     """cos(cx, cy) = cos(x, y) for c > 0; powers of two scale without rounding."""
     np.testing.assert_array_equal(cosine_matrix(rows * 2.0**exponent), cosine_matrix(rows))
 
@@ -101,7 +102,7 @@ def test_row_norms_equal_those_of_the_standard_library(rows: Floats) -> None:
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
-def test_a_row_that_is_not_finite_has_no_cosine_with_any_row(wrong: float) -> None:
+def test_a_row_that_is_not_finite_has_no_cosine(wrong: float) -> None:
     cosines = cosine_matrix(np.array([[1.0, wrong], [1.0, 0.0], [0.0, 2.0]]))
     assert np.isnan(cosines[0]).all()
     np.testing.assert_array_equal(cosines[1:, 1:], np.eye(2))
@@ -116,12 +117,12 @@ def test_root_mean_square_of_nothing_but_zeros_is_zero(shape: tuple[int, ...]) -
     assert root_mean_square(np.zeros(shape)) == 0.0
 
 
-def test_off_diagonal_leaves_out_the_main_diagonal_and_what_is_not_defined() -> None:
+def test_off_diagonal_excludes_the_main_diagonal_and_nan() -> None:
     matrix = np.array([[0.0, 1.0, np.nan], [2.0, 0.0, 3.0], [4.0, 5.0, 0.0]])
     assert off_diagonal(matrix).tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
 
 
-def test_shrink_leaves_an_image_that_fits_as_it_is() -> None:
+def test_shrink_leaves_an_image_that_fits_unchanged() -> None:
     image = random_table(0, 6, 5)
     np.testing.assert_array_equal(shrink(image, 6, 5), image)
 
@@ -131,7 +132,7 @@ def test_shrink_averages_blocks_and_the_last_block_may_be_smaller() -> None:
     np.testing.assert_array_equal(shrink(image, 2, 2), [[3.0, 6.0], [15.0, 30.0]])
 
 
-def test_shrink_leaves_undefined_values_out_of_their_blocks_mean() -> None:
+def test_shrink_excludes_nan_from_the_mean_of_a_block() -> None:
     image = np.array([[1.0, np.nan, np.nan, np.nan], [3.0, np.nan, np.nan, 8.0]])
     np.testing.assert_array_equal(shrink(image, 2, 2), [[1.0, np.nan], [3.0, 8.0]])
 
@@ -142,7 +143,7 @@ def test_a_shrunken_image_fits_and_stays_within_the_range_of_the_image(image: Fl
     small = shrink(image, n_rows, n_columns)
     assert small.shape[0] <= n_rows
     assert small.shape[1] <= n_columns
-    slack = 1e-9  # of rounding, for values up to 1e3
+    slack = 1e-9  # rounding, for values up to 1e3
     assert image.min() - slack <= small.min() <= small.max() <= image.max() + slack
 
 
@@ -160,18 +161,18 @@ def test_finite_values_pass_unchanged() -> None:
     assert finite(values, "the table") is values
 
 
-def test_finite_counts_what_is_nan_or_infinite() -> None:
+def test_finite_counts_values_that_are_nan_or_infinite() -> None:
     with pytest.raises(NotApplicableError, match="the table has 3 values that are NaN or infinite"):
         finite(np.array([np.nan, np.inf, -np.inf, 0.0]), "the table")
 
 
-def test_finite_says_that_there_are_no_values() -> None:
+def test_finite_rejects_an_empty_array() -> None:
     with pytest.raises(NotApplicableError, match="the table has no values"):
         finite(np.empty((0, 4)), "the table")
 
 
 def offsets(size: int) -> Array:
-    """Column minus row."""
+    """Column index minus row index: (size, size)."""
     return np.asarray(np.arange(size)[None, :] - np.arange(size)[:, None])
 
 
@@ -180,7 +181,7 @@ def test_mean_by_distance_takes_both_sides_by_hand() -> None:
     np.testing.assert_array_equal(mean_by_distance([matrix]), [4.0, 2.5, 7.0])
 
 
-def test_mean_by_distance_leaves_out_what_is_not_defined() -> None:
+def test_mean_by_distance_excludes_nan() -> None:
     matrix = np.array([[np.nan, 2.0, np.nan], [2.0, 4.0, np.nan], [np.nan, np.nan, 6.0]])
     np.testing.assert_array_equal(mean_by_distance([matrix]), [5.0, 2.0, np.nan])
 
@@ -191,7 +192,7 @@ def test_mean_by_distance_of_a_matrix_constant_along_its_diagonals_is_its_first_
     np.testing.assert_allclose(mean_by_distance([row[np.abs(index[:, None] - index)]]), row, rtol=1e-12)
 
 
-def test_mean_by_distance_of_one_side_is_that_sides_mean() -> None:
+def test_mean_by_distance_of_a_triangle_is_the_mean_of_its_diagonals() -> None:
     matrix = np.array([[1.0, np.nan, np.nan], [0.0, 4.0, np.nan], [5.0, 2.0, 7.0]])
     np.testing.assert_array_equal(mean_by_distance([matrix]), [4.0, 1.0, 5.0])
 
@@ -202,32 +203,32 @@ def test_mean_by_distance_of_several_lines_counts_every_pair_once() -> None:
     np.testing.assert_array_equal(mean_by_distance([first, second]), [3.0, 4.0, 7.0])
 
 
-def test_invariance_of_offsets_that_are_given_by_hand() -> None:
+def test_translation_invariance_by_hand() -> None:
     """Offsets 1, 1, 2 with values 1, 3, 5, each on both sides: 4 of the 16 squares about the mean of 3 are within the first."""
     matrix, given = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 3.0], [5.0, 3.0, 0.0]]), np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     assert translation_invariance(matrix, given) == pytest.approx(1.0 - 4.0 / 16.0)
 
 
 @given(tables)
-def test_a_table_on_its_own_range_goes_from_0_to_1(values: Floats) -> None:
-    scaled = to_own_range(values)
+def test_min_max_scaled_values_range_from_0_to_1(values: Floats) -> None:
+    scaled = min_max_scaled(values)
     assert scaled is None or (scaled.min(), scaled.max()) == (0.0, 1.0)
 
 
 @given(arrays(np.float64, st.integers(1, 12), elements=moderate))
-def test_a_profile_from_one_to_zero_ends_there_and_halves_beyond_its_top(values: Floats) -> None:
+def test_a_scaled_decay_ends_at_0_and_halves_beyond_its_maximum(values: Floats) -> None:
     """A continuous line from 1 to 0 passes ½ (intermediate value theorem)."""
-    profile = from_one_to_zero(values)
+    profile = decay_scaled(values)
     assert profile is None or (profile.max(), profile[-1]) == (1.0, 0.0)
     assert profile is None or np.argmax(profile) <= half_distance(profile) <= len(values) - 1
 
 
-def test_half_distance_by_hand_steps_over_what_is_not_defined() -> None:
+def test_half_distance_by_hand_interpolates_over_nan() -> None:
     assert half_distance(np.array([1.0, np.nan, 0.75, np.nan, 0.25, 0.0])) == 3.0
 
 
 @given(st.integers(3, 8), st.integers(0, 5))
-def test_translation_invariance_and_symmetry_know_a_matrix_of_offsets_and_its_mirror_image(size: int, seed: int) -> None:
+def test_matrices_of_offsets_are_invariant_and_symmetric_or_antisymmetric(size: int, seed: int) -> None:
     row = np.random.default_rng(seed).normal(size=2 * size - 1)
     matrix = row[np.arange(size)[None, :] - np.arange(size)[:, None] + size - 1]
     assert translation_invariance(matrix, offsets(size)) == pytest.approx(1.0)
@@ -235,12 +236,12 @@ def test_translation_invariance_and_symmetry_know_a_matrix_of_offsets_and_its_mi
     assert symmetry(matrix - matrix.T) == pytest.approx(0.0)
 
 
-def test_translation_invariance_of_random_entries_is_the_share_that_as_many_free_means_explain() -> None:
+def test_translation_invariance_of_random_entries_is_the_share_of_free_parameters() -> None:
     """Of n(n − 1) independent entries, 2(n − 1) means explain about 2/n: here 2 %."""
     assert translation_invariance(random_table(0, 100, 100), offsets(100)) == pytest.approx(0.02, abs=0.005)
 
 
-def test_without_any_variance_there_is_no_translation_invariance() -> None:
+def test_a_constant_matrix_has_no_translation_invariance() -> None:
     assert translation_invariance(np.eye(4) + 0.3, offsets(4)) is None
 
 
@@ -251,5 +252,5 @@ def test_local_monotonicity_by_hand() -> None:
     assert local_monotonicity([matrix], 1) == pytest.approx(2 / 4)
 
 
-def test_where_no_step_is_defined_there_is_no_monotonicity() -> None:
+def test_without_a_defined_step_there_is_no_monotonicity() -> None:
     assert local_monotonicity([np.eye(1)], 3) is None

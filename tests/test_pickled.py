@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.files.torch_pickle import PickledFiles
 from generator.errors import RowError
 from tests.support import Planted, save_folder
 
@@ -18,9 +17,9 @@ KINDS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
 NO_STATE = [[torch.zeros(2)], torch.zeros(2), "text", 1, None]
 
 
-def pickled(folder: Path, state: Any) -> PickledFiles:
+def pickled(folder: Path, state: Any) -> FolderFiles:
     torch.save(state, save_folder(folder, CONFIG) / "pytorch_model.bin")
-    return PickledFiles(folder, "here")
+    return FolderFiles(folder, "here", pickle=True)
 
 
 def random_table(kind: torch.dtype = torch.float32) -> torch.Tensor:
@@ -75,7 +74,7 @@ def test_a_row_that_is_not_there_is_a_row_error(tmp_path: Path, indices: list[in
 def test_a_planted_pickle_does_not_run_even_where_the_row_allows_pickles(tmp_path: Path) -> None:
     (save_folder(tmp_path, CONFIG) / "pytorch_model.bin").write_bytes(pickle.dumps(Planted(tmp_path / "ran")))
     with pytest.raises(RowError, match="weights_only"):
-        PickledFiles(tmp_path, "here").tensor("table")
+        FolderFiles(tmp_path, "here", pickle=True).tensor("table")
     assert not (tmp_path / "ran").exists()
 
 
@@ -100,7 +99,7 @@ def test_bytes_that_are_no_pickle_are_a_row_error(tmp_path_factory: pytest.TempP
     folder = save_folder(tmp_path_factory.mktemp("bytes"), CONFIG)
     (folder / "pytorch_model.bin").write_bytes(opening + content)
     with pytest.raises(RowError, match=r"here/pytorch_model.bin: .*expected"):
-        PickledFiles(folder, "here").tensor("table")
+        FolderFiles(folder, "here", pickle=True).tensor("table")
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
@@ -109,9 +108,9 @@ def test_a_pickle_that_was_cut_is_a_row_error(tmp_path: Path, share: float) -> N
     whole = (tmp_path / "pytorch_model.bin").read_bytes()
     (tmp_path / "pytorch_model.bin").write_bytes(whole[: int(len(whole) * share)])
     with pytest.raises(RowError, match=r"here/pytorch_model.bin: "):
-        PickledFiles(tmp_path, "here").tensor("table")
+        FolderFiles(tmp_path, "here", pickle=True).tensor("table")
 
 
 def test_no_pickle_at_all_is_a_row_error(tmp_path: Path) -> None:
     with pytest.raises(RowError, match=r"here/pytorch_model.bin: no such file"):
-        PickledFiles(save_folder(tmp_path, CONFIG), "here").tensor("table")
+        FolderFiles(save_folder(tmp_path, CONFIG), "here", pickle=True).tensor("table")

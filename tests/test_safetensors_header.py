@@ -11,7 +11,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from safetensors.numpy import save
 from safetensors.torch import save as save_torch
 
-from generator.checkpoints.files.safetensors import MOST_HEADER_BYTES, Span, decode, header_size, spans
+from generator.checkpoints.files.formats.safetensors import MOST_HEADER_BYTES, Span, header_size, spans
+from generator.checkpoints.files.tensors import decode
 from generator.errors import RowError
 from generator.numerics.arrays import Array
 

@@ -90,7 +90,7 @@ def test_layers_come_in_their_order_with_rows_before_columns() -> None:
     assert [each.part for each in found] == [f"vision layer {place}" for place in ("2 rows", "2 columns", "10 rows", "10 columns")]
 
 
-def test_two_towers_have_parts_of_their_own() -> None:
+def test_two_stacks_have_parts_of_their_own() -> None:
     found = find(DictFiles(arrays=dict.fromkeys(("a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h"), np.ones((3, 2)))))
     assert len({each.record.key for each in found}) == 2
 

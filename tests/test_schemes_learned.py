@@ -199,3 +199,8 @@ def test_transformers_adds_alibi_to_mpt_whatever_its_config_says() -> None:
 def test_what_bros_has_beside_its_table_is_told() -> None:
     (encoding,) = find(DictFiles({"model_type": "bros"}, {"bros.embeddings.position_embeddings.weight": np.eye(4)}))
     assert "two words' boxes" in encoding.notes[-1]
+
+
+def test_a_position_embedding_type_that_is_no_text_counts_as_none() -> None:
+    (encoding,) = find(DictFiles({"position_embedding_type": []}, {"position_embeddings.weight": TABLE}))
+    assert encoding.scheme == "learned"

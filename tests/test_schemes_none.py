@@ -4,7 +4,8 @@ import pytest
 
 from generator.contracts import Scheme, discovery
 from generator.encodings import NoEncoding
-from generator.schemes.none import MIXED, RECURRENT, UNLESS, find
+from generator.schemes.none import find
+from generator.schemes.none.families import MIXED, RECURRENT, UNLESS
 from tests.support import DictFiles, form_of
 
 FAMILIES = sorted(RECURRENT | MIXED | set(UNLESS))

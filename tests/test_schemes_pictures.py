@@ -9,7 +9,7 @@ import pytest
 
 from generator import schemes
 from generator.contracts import Numbers, Scheme, discovery
-from generator.figures.svg import svg
+from generator.figures.svg import encode
 from generator.numerics.arrays import Array
 from generator.schemes import (
     alibi,
@@ -44,10 +44,10 @@ def along_diagonals(matrix: Array) -> bool:
 
 @each_scheme
 def test_a_scheme_has_a_small_picture(scheme: Scheme) -> None:
-    picture = svg(scheme.picture.draw, scheme.picture.numbers())
+    picture = encode(scheme.picture.draw, scheme.picture.numbers())
     assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
     assert len(picture) <= MOST_BYTES
-    assert picture == svg(scheme.picture.draw, scheme.picture.numbers())
+    assert picture == encode(scheme.picture.draw, scheme.picture.numbers())
 
 
 @each_scheme

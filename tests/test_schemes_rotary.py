@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generator.checkpoints.model.layers import layers_without_rotation
+from generator.contracts import ModelConfig
 from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -383,8 +385,6 @@ def test_the_note_names_the_layers_that_turn_nothing(config: dict[str, Any], not
 def test_the_layers_that_turn_nothing_are_those_of_the_built_model(family: str, module: str) -> None:
     import transformers
 
-    from generator.schemes.rotary.layers import without
-
     sizes = {
         "hidden_size": 16,
         "num_hidden_layers": 8,
@@ -397,7 +397,7 @@ def test_the_layers_that_turn_nothing_are_those_of_the_built_model(family: str, 
     model = model_class(model_class.config_class(vocab_size=40, pad_token_id=0, intermediate_size_mlp=16, num_local_experts=1, **sizes))
     attentions = [layer.self_attn for layer in model.layers]
     turns = [each.sliding_window is not None if family == "cohere2" else bool(each.use_rope) for each in attentions]
-    assert without(model.config.to_dict()) == [layer for layer, turn in enumerate(turns) if not turn]
+    assert layers_without_rotation(ModelConfig(model.config.to_dict(), "x")) == [layer for layer, turn in enumerate(turns) if not turn]
 
 
 def test_the_note_names_the_layers_of_each_kind() -> None:

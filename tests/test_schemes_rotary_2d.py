@@ -8,7 +8,8 @@ from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes import rotary
-from generator.schemes.rotary_2d import SAME, find
+from generator.schemes.rotary_2d import find
+from generator.schemes.rotary_2d.families import ROWS_AND_COLUMNS
 from tests.support import DictFiles, form_of
 
 SINGLE = 1e-6  # Models keep their frequencies in single precision; this is relative.
@@ -33,7 +34,7 @@ def buffer_of(config: Any) -> Floats:
     return np.asarray(made.compute_axial_rope_parameters(config)[0].double().numpy())
 
 
-@pytest.mark.parametrize("kind", sorted(SAME - {"llama4"}))  # It has no such initialiser, and a test of its own.
+@pytest.mark.parametrize("kind", sorted(ROWS_AND_COLUMNS - {"llama4"}))  # It has no such initialiser, and a test of its own.
 def test_the_frequencies_are_those_of_the_familys_own_initialiser(kind: str) -> None:
     from transformers import CONFIG_MAPPING
 

@@ -205,7 +205,7 @@ def test_stacked_frames_of_no_size_are_a_row_error(wrong: dict[str, object]) -> 
         find(DictFiles({"model_type": "fun_asr_nano", "audio_config": {**FUN_ASR, **wrong}}))
 
 
-def test_the_sinusoid_of_an_audio_tower_beside_a_talker_is_found() -> None:
+def test_the_sinusoid_of_an_audio_stack_beside_a_talker_is_found() -> None:
     heard = {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}
     (encoding,) = find(DictFiles({"thinker_config": {"audio_config": heard}, "talker_config": {"model_type": "qwen2_5_omni_talker"}}))
     assert (encoding.part, form_of(encoding, PositionTable).vectors.shape) == ("audio encoder", (24, 8))

@@ -197,11 +197,11 @@ def test_the_vectors_of_gemma_3n_meet_queries_as_in_its_module() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"attention_context_left": "x"}, {"attention_chunk_size": -1}, {"attention_context_right": 10**9}])
-def test_an_audio_tower_that_does_not_fit_is_a_row_error(wrong: dict[str, Any]) -> None:
+def test_an_audio_stack_that_does_not_fit_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles({"model_type": "gemma4_audio", **wrong}, {"layers.0.self_attn.relative_k_proj.weight": np.ones((4, 4))}))
 
 
-def test_a_map_of_an_audio_tower_that_is_no_matrix_is_a_row_error() -> None:
+def test_a_map_of_an_audio_stack_that_is_no_matrix_is_a_row_error() -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles({"model_type": "gemma4_audio"}, {"layers.0.self_attn.relative_k_proj.weight": np.ones((4, 3))}))

@@ -180,7 +180,7 @@ def test_the_rows_for_cls_are_left_out_and_that_is_said() -> None:
 
 @pytest.mark.parametrize(("config", "n_rows"), [({"window_size": [2, 3]}, 15), ({"image_size": [16, 24], "patch_size": 8}, 18)])
 def test_a_window_that_is_not_square_is_as_the_config_says(config: dict[str, Any], n_rows: int) -> None:
-    assert form_of(find(DictFiles(config, {NAME: table(n_rows)}))[0], WindowBias).window == (2, 3)
+    assert form_of(find(DictFiles(config, {NAME: table(n_rows)}))[0], WindowBias).grid == (2, 3)
 
 
 def test_one_number_for_all_signs_of_an_offset_is_unfolded_by_hand() -> None:
@@ -196,7 +196,7 @@ def test_layers_come_in_their_order_and_have_parts_of_their_own() -> None:
     ]
 
 
-def test_two_towers_have_parts_of_their_own() -> None:
+def test_two_stacks_have_parts_of_their_own() -> None:
     found = find(DictFiles(arrays=dict.fromkeys((f"a.{NAME}", f"b.{NAME}"), table(9))))
     assert len({encoding.record.key for encoding in found}) == 2
 

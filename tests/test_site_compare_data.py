@@ -14,8 +14,8 @@ from generator.encodings import Form, NoEncoding
 from generator.numerics.arrays import Array, Floats
 from generator.site import compare_data
 from generator.site.compare_packing import ALPHABET, STEPS, Layout, pack
+from tests.forms import FORMS
 from tests.support import checkpoint
-from tests.test_analyses import FORMS
 
 NOTHING = NoEncoding("from the config")
 NUMBERS = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e9, 1e9) | st.just(np.nan))

@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import save
 
 from generator.checkpoints.hub import requests
-from generator.checkpoints.hub.retries import WAITS
+from generator.checkpoints.hub.retries import LONGEST, WAITS
 from tests import inline
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, refusal, run, serving
 from tests.synthetic import NOTHING, PICKLED, TABLE, binary, write_list
@@ -51,7 +51,7 @@ ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
     "down": (Trouble(refusal(500), "models/atlas/down"), "the Hub answered 500; expected the repository"),
     "busy": (
         Trouble(refusal(429, Retry_After="3600"), "models/atlas/busy"),
-        "asks to be left alone for 3,600 seconds; expected at most 310",
+        f"asks to be left alone for 3,600 seconds; expected at most {LONGEST:g}",
     ),
     "lost": (Trouble(Answer(None), "models/atlas/lost"), "the download broke off (RemoteProtocolError); expected whole files"),
 }

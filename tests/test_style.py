@@ -1,49 +1,49 @@
-"""Colours: those of checkpoints are told apart by everybody on either background, and those of values are the same wherever they stand."""
+"""Colours: those of checkpoints are distinguishable, also for colour-blind readers, and those of values are the same everywhere."""
 
 import re
 from itertools import combinations
 
 import numpy as np
 import pytest
-from matplotlib import colormaps
+from matplotlib import colormaps as matplotlib_colormaps
 from matplotlib.colors import to_hex
 
-from generator.figures.style import DARK, DIVERGING, PAPER, REFERENCE, SEQUENTIAL, SERIES
+from generator.figures.style import DARK, PAPER, REFERENCE, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats
-from generator.pipeline.build import SITE_SRC
+from generator.site import colormaps
 from generator.site.pages.map import LEVELS
 
-# How linear RGB looks to others: Machado, Oliveira and Fernandes 2009, table 1, severity 1.0.
+# Linear RGB as seen with colour blindness: Machado, Oliveira and Fernandes 2009, table 1, severity 1.0.
 SIGHTS = {
     "usual": np.eye(3),
     "without red cones": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
     "without green cones": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
 }
 TO_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
-NOTICED = 2.3  # The least difference in CIELAB that most people see in patches side by side; lines ask for more.
+NOTICED = 2.3  # The least noticeable difference in CIELAB for adjacent patches; lines need more.
 
 
 def linear(colour: str) -> Floats:
-    """Linear RGB of "#rrggbb": (3,), from 0 to 1 (IEC 61966-2-1)."""
+    """Linear RGB (3,) of "#rrggbb", within [0, 1] (IEC 61966-2-1)."""
     values = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)]) / 255.0
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
 
 
 def lab(rgb: Floats) -> Floats:
-    """CIELAB under D65 of linear RGB (3,): (3,)."""
+    """CIELAB (3,) under D65 of linear RGB (3,)."""
     xyz = TO_XYZ @ np.clip(rgb, 0.0, 1.0) / (TO_XYZ @ np.ones(3))
     x, y, z = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_no_two_colours_look_alike(sight: str) -> None:
-    seen = [lab(SIGHTS[sight] @ linear(colour)) for colour in (*SERIES, REFERENCE)]
-    assert min(float(np.linalg.norm(one - other)) for one, other in combinations(seen, 2)) > 3.5 * NOTICED
+def test_all_colours_are_distinguishable(sight: str) -> None:
+    colours = [lab(SIGHTS[sight] @ linear(colour)) for colour in (*SERIES, REFERENCE)]
+    assert min(float(np.linalg.norm(one - other)) for one, other in combinations(colours, 2)) > 3.5 * NOTICED
 
 
 @pytest.mark.parametrize("paper", [PAPER, DARK[PAPER]])
-def test_every_colour_stands_out_from_the_page(paper: str) -> None:
+def test_every_colour_contrasts_with_the_page(paper: str) -> None:
     """WCAG 2.2, 1.4.11: 3 to 1."""
     page = TO_XYZ[1] @ linear(paper) + 0.05
     for colour in SERIES:
@@ -51,19 +51,21 @@ def test_every_colour_stands_out_from_the_page(paper: str) -> None:
         assert light / dark >= 3.0, colour
 
 
-def look_alike(colours: list[str], colormap: str) -> bool:
-    """Whether these, evenly spaced from its low end to its high end, are those of a colormap of matplotlib."""
-    theirs = [to_hex(colormaps[colormap](share)) for share in np.linspace(0.0, 1.0, len(colours))]
+def equal_colormap(colours: list[str], colormap: str) -> bool:
+    """Whether these colours, evenly spaced from the low end to the high end, are those of a colormap of matplotlib."""
+    theirs = [to_hex(matplotlib_colormaps[colormap](share)) for share in np.linspace(0.0, 1.0, len(colours))]
     return all(np.linalg.norm(lab(linear(one)) - lab(linear(other))) < NOTICED for one, other in zip(colours, theirs, strict=True))
 
 
-@pytest.mark.parametrize(("name", "colormap"), [("VIRIDIS", SEQUENTIAL), ("DIVERGING", DIVERGING)])
-def test_the_compare_page_has_the_colormaps_of_figures(name: str, colormap: str) -> None:
-    [stops] = re.findall(rf'const {name} = "([^"]+)"', (SITE_SRC / "assets/compare/colours.js").read_text(encoding="utf-8"))
-    assert look_alike([f"#{stop}" for stop in stops.split()], colormap)
+@pytest.mark.parametrize("colormap", STOPS)
+def test_the_stops_of_a_colormap_are_those_of_matplotlib(colormap: str) -> None:
+    assert equal_colormap([f"#{stop}" for stop in STOPS[colormap].split()], colormap)
 
 
 def test_the_levels_of_the_map_have_the_colormap_of_figures_from_its_high_end() -> None:
-    levels = dict(re.findall(r"\.l(\d+) { background: (#\w{6})", (SITE_SRC / "assets/compare.css").read_text(encoding="utf-8")))
-    assert list(levels) == [str(level) for level in range(LEVELS)]
-    assert look_alike(list(levels.values())[::-1], SEQUENTIAL)
+    rules = re.findall(r"\.l(\d+) { background: (#\w{6}); color: (#\w{6})", colormaps.stylesheet(LEVELS).decode())
+    assert [level for level, _, _ in rules] == [str(level) for level in range(LEVELS)]
+    assert equal_colormap([colour for _, colour, _ in rules][::-1], SEQUENTIAL)
+    for _, background, text in rules:
+        dark, light = sorted(TO_XYZ[1] @ linear(colour) + 0.05 for colour in (background, text))
+        assert light / dark >= 4.5, background

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.checkpoints.model.config_json import facts
+from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.input_layer import subjects
 from generator.checkpoints.model.patch_grid import Lattice, lattice
-from generator.contracts import Fact
+from generator.contracts import Fact, ModelConfig
 from generator.encodings import PositionTable, grid_sinusoid
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -212,11 +212,11 @@ LATTICES: list[tuple[int, dict[str, Any], Lattice]] = [
 
 @pytest.mark.parametrize(("n_rows", "config", "expected"), LATTICES)
 def test_patches_lie_as_the_config_says_or_else_in_a_square(n_rows: int, config: dict[str, Any], expected: Lattice) -> None:
-    assert lattice("pos_embed", n_rows, config) == expected
+    assert lattice("pos_embed", n_rows, ModelConfig(config, "x")) == expected
 
 
 def test_a_table_that_counts_frames_lies_on_no_grid() -> None:
-    assert lattice("video_model.temporal_embeddings.position_embeddings", 16, VIT) == Lattice()
+    assert lattice("video_model.temporal_embeddings.position_embeddings", 16, ModelConfig(VIT, "x")) == Lattice()
 
 
 def table_of(config: dict[str, Any], **arrays: Floats) -> list[tuple[str, Any, tuple[int, ...]]]:
@@ -325,10 +325,10 @@ def test_the_sentence_goes_to_the_table_of_words_and_not_to_that_of_patches() ->
 
 
 def test_numbers_that_differ_from_stage_to_stage_are_facts_as_well() -> None:
-    assert Fact("Attention heads", "3, 6, 12") in facts({"model_type": "swin", "num_heads": [3, 6, 12]}, "test")
+    assert Fact("Attention heads", "3, 6, 12") in facts(ModelConfig({"model_type": "swin", "num_heads": [3, 6, 12]}, "test"))
 
 
 @pytest.mark.parametrize("wrong", [[], [3, "x"], [0], [True]])
 def test_a_list_that_is_not_of_numbers_is_a_row_error(wrong: list[object]) -> None:
     with pytest.raises(RowError, match="num_heads is"):
-        facts({"num_heads": wrong}, "test")
+        facts(ModelConfig({"num_heads": wrong}, "test"))

@@ -40,7 +40,7 @@ def test_a_count_agrees_with_its_noun_and_verb(count: int, total: int, text: str
 
 
 @pytest.mark.parametrize(("value", "digits", "limits", "text"), ROUNDED)
-def test_a_rounded_number_reads_as_a_limit_only_if_it_equals_the_limit(
+def test_rounding_never_reaches_a_limit_that_the_value_does_not(
     value: float | None, digits: int, limits: tuple[float, ...], text: str
 ) -> None:
     assert rounded(value, digits, *limits) == text
@@ -54,12 +54,12 @@ def test_a_signed_number_always_has_a_sign(value: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(0.25, "0.250"), (-0.25, "−0.250"), (2.0004, "2"), (1024.0, "1,024"), (0.0, "0"), (0.1, "0.100")]
 )
-def test_a_fixed_number_of_digits_is_omitted_if_all_are_zero(value: float, text: str) -> None:
+def test_decimals_are_dropped_when_all_are_zero(value: float, text: str) -> None:
     assert fixed(value, 3) == text
 
 
 def _fixed_decimals(path: Path) -> Iterator[str]:
-    """Expressions that f-strings of a module format with a number of digits."""
+    """Expressions in f-strings of a module that have their own number of digits."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if (
             isinstance(node, ast.FormattedValue)

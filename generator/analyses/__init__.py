@@ -1,1 +1,1 @@
-"""One question each: what is computed, drawn and said. Every module holds one ``Analysis``."""
+"""The analyses, one question per module: computation, findings and figures. Every module holds one ``Analysis``."""

@@ -1,4 +1,4 @@
-"""How well a straight line reads the position off its vector."""
+"""Linear probe for the absolute position."""
 
 from typing import TYPE_CHECKING
 
@@ -11,116 +11,133 @@ from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import panels, wrapped
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats
-from generator.numerics.linear_probes import DRAWS, FOLDS, LinearReader, probed, read_positions
+from generator.numerics.linear_probes import DRAWS, FOLDS, PositionProbe, predict_positions, probed_rows
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import PathPatch
 
-READABLE, UNREADABLE = 0.05, 0.9  # of the error of guessing the middle
-ALONE = 0.25  # of the whole error
-MARGIN = 0.1  # How far the picture goes beyond the first and the last position, as a share of all.
+READABLE, UNREADABLE = 0.05, 0.9  # of the error of a constant guess, the middle
+ALONE = 0.25  # Share of the total error from which a single position is worth a sentence.
+MARGIN = 0.1  # Margin of the figure beyond the first and last position, as a share of all positions.
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """Cross-validated error of linear regression of the position on its vector, over ``DRAWS`` random splits.
+
+    The protocol of Wang and Chen 2020 (arXiv 2010.04903, section 3) on the first ``MOST_POSITIONS`` positions of the table.
+    arrays: read (n_positions,), predictions of the first split, in positions; wrong (n_positions,), mean absolute error at each
+    position over all splits; errors (n_splits,), mean absolute error of each split
+    errors: NotApplicableError when positions form a grid, are too few, or the table is not finite
+    """
     form = subject.encoding.form
-    rows = probed(form.vectors, form.grid)
-    reader = LinearReader.of(rows)
-    draws = [read_positions(reader, seed) for seed in range(DRAWS)]
+    rows = probed_rows(form.vectors, form.grid)
+    probe = PositionProbe.of(rows)
+    splits = [predict_positions(probe, seed) for seed in range(DRAWS)]
     positions = np.arange(len(rows))
-    off = np.abs(np.round([read for read, _ in draws]) - positions)  # (draws, n_positions)
-    wrong = off.mean(axis=0)
-    worst = int(wrong.argmax())
-    errors = np.array([error for _, error in draws])
+    deviations = np.abs(np.round([predicted for predicted, _ in splits]) - positions)  # (n_splits, n_positions)
+    mean_errors = deviations.mean(axis=0)  # (n_positions,)
+    worst = int(mean_errors.argmax())
+    errors = np.array([error for _, error in splits])
     middle = float(np.mean(np.abs(positions - round(float(positions.mean())))))
     error, spread = float(errors.mean()), float(errors.std(ddof=1))
     return Result(
         metrics=(
             Metric("error", "Mean error of the position read", error, "positions"),
             Metric("spread", f"Standard deviation of it over {DRAWS} draws of the folds", spread, "positions"),
-            Metric("exact", "Positions read exactly", 100.0 * float(np.mean(off == 0.0)), "%"),
-            Metric("worst", "Mean error at the position read worst", float(wrong[worst]), "positions"),
-            _place(wrong, worst),
+            Metric("exact", "Positions read exactly", 100.0 * float(np.mean(deviations == 0.0)), "%"),
+            Metric("worst", "Mean error at the position read worst", float(mean_errors[worst]), "positions"),
+            _worst_position(mean_errors, worst),
             Metric("middle", "Mean error of always guessing the middle", middle, "positions"),
             Metric("probed", "Positions probed, from the first", float(len(rows)), "positions"),
         ),
-        arrays={"read": draws[0][0], "wrong": wrong, "errors": errors},
-        findings=(_finding(error, spread, middle, len(rows)), *_of_worst(wrong, worst)),
+        arrays={"read": splits[0][0], "wrong": mean_errors, "errors": errors},
+        findings=(_finding(error, spread, middle, len(rows)), *_of_worst(mean_errors, worst)),
     )
 
 
-def _place(wrong: Floats, worst: int) -> Metric:
+def _worst_position(mean_errors: Floats, worst: int) -> Metric:
     title = "Position read worst"
-    return Metric("worst_at", title, float(worst)) if wrong[worst] else Metric("worst_at", title, None, reason="all are read exactly")
+    return Metric("worst_at", title, float(worst)) if mean_errors[worst] else Metric("worst_at", title, None, reason="all are read exactly")
 
 
 def _finding(error: float, spread: float, middle: float, n_positions: int) -> Finding:
     rests_on = ("error", "spread", "middle", "probed")
-    found = f"{rounded(error, 2, 0.0)} ± {rounded(spread, 2, 0.0)}" if error < 10 else f"{rounded(error, 0)} ± {rounded(spread, 0)}"
-    told = f"fitted to four fifths of the first {n_positions} vectors, it misses the others by {found} positions on average"
+    deviation = f"{rounded(error, 2, 0.0)} ± {rounded(spread, 2, 0.0)}" if error < 10 else f"{rounded(error, 0)} ± {rounded(spread, 0)}"
+    summary = f"fitted to four fifths of the first {n_positions} vectors, it misses the others by {deviation} positions on average"
     if error <= READABLE * middle:
         return Finding(
-            f"A straight line reads the position off the vector: {told} (always guessing the middle: {rounded(middle, 0)}).", rests_on, 0.6
+            f"A straight line reads the position off the vector: {summary} (always guessing the middle: {rounded(middle, 0)}).",
+            rests_on,
+            0.6,
         )
     if error >= UNREADABLE * middle:
         return Finding(
-            f"A straight line cannot read the position off the vector: {told}, and always guessing the middle by {rounded(middle, 0)}.",
+            f"A straight line cannot read the position off the vector: {summary}, and always guessing the middle by {rounded(middle, 0)}.",
             rests_on,
             0.7,
         )
     return Finding(
-        f"A straight line reads only part of the position off the vector: {told} (always guessing the middle: {rounded(middle, 0)}).",
+        f"A straight line reads only part of the position off the vector: {summary} (always guessing the middle: {rounded(middle, 0)}).",
         rests_on,
         0.4,
     )
 
 
-def _of_worst(wrong: Floats, worst: int) -> tuple[Finding, ...]:
-    """wrong: (n_positions,), the mean error at each."""
-    if wrong[worst] < ALONE * wrong.sum() or wrong[worst] < 1.0:
+def _of_worst(mean_errors: Floats, worst: int) -> tuple[Finding, ...]:
+    """A finding when a single position dominates the error.
+
+    mean_errors: (n_positions,), mean absolute error at each position
+    """
+    if mean_errors[worst] < ALONE * mean_errors.sum() or mean_errors[worst] < 1.0:
         return ()
-    others = float(np.delete(wrong, worst).mean())
+    others = float(np.delete(mean_errors, worst).mean())
     text = (
-        f"Position {worst} is read worst, {rounded(wrong[worst], 0)} positions off on average, which alone makes {rounded(100.0 * wrong[worst] / wrong.sum(), 0)} % of "
+        f"Position {worst} is read worst, {rounded(mean_errors[worst], 0)} positions off on average, which alone makes {rounded(100.0 * mean_errors[worst] / mean_errors.sum(), 0)} % of "
         f"the error; all others are {rounded(others, 2, 0.0)} off."
     )
     return (Finding(text, ("worst", "worst_at", "error"), 0.5),)
 
 
 def draw(results: Results) -> "Figure":
+    """Predicted against true position, one panel per table."""
     figure, axes = panels(len(results), height=3.5)
-    for each, (label, result) in zip(axes, results.items(), strict=True):
-        read = result.arrays["read"]
-        last = read.size - 1
+    for ax, (label, result) in zip(axes, results.items(), strict=True):
+        predicted = result.arrays["read"]
+        last = predicted.size - 1
         low, high = -MARGIN * last, (1.0 + MARGIN) * last
-        each.plot([0, last], [0, last], color=MUTED, linewidth=0.8)
-        each.add_patch(_dots(np.clip(read, low, high), label.colour))
-        each.set(xlabel=f"position (mean error {significant(result.value('error'), 3)})", ylabel="position read off the vector")
-        each.set(xlim=(low, high), ylim=(low, high))
-        each.set_title(wrapped(label.title), color=label.colour)
-        each.set_box_aspect(1)
+        ax.plot([0, last], [0, last], color=MUTED, linewidth=0.8)
+        ax.add_patch(_dots(np.clip(predicted, low, high), label.colour))
+        ax.set(xlabel=f"position (mean error {significant(result.value('error'), 3)})", ylabel="position read off the vector")
+        ax.set(xlim=(low, high), ylim=(low, high))
+        ax.set_title(wrapped(label.title), color=label.colour)
+        ax.set_box_aspect(1)
     return figure
 
 
 def _dots(values: Floats, colour: str) -> "PathPatch":
-    """Points as strokes too short to be seen, since matplotlib leaves out those without length: one path, a third of the bytes of markers."""
+    """Points as strokes too short to see, since matplotlib drops strokes of length 0: one path, a third of the bytes of markers.
+
+    values: (n_positions,), vertical coordinates
+    """
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
     ends = np.arange(values.size)[:, None] + np.array([0.0, 1e-3 * values.size])  # (n_positions, 2)
-    places = np.stack([ends.ravel(), np.repeat(values, 2)], axis=1)
-    path = Path(places, np.tile([Path.MOVETO, Path.LINETO], values.size))
+    vertices = np.stack([ends.ravel(), np.repeat(values, 2)], axis=1)
+    path = Path(vertices, np.tile([Path.MOVETO, Path.LINETO], values.size))
     return PathPatch(path, edgecolor=colour, fill=False, linewidth=2.4, capstyle="round")
 
 
 def draw_by_position(results: Results) -> "Figure":
+    """Mean absolute error by position, one line per table."""
     figure, (axes,) = panels(1, height=3.4)
     for label, result, dash in with_line_styles(results):
         axes.plot(result.arrays["wrong"], color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
-    most = max(result.arrays["wrong"].max() for result in results.values())
+    largest = max(result.arrays["wrong"].max() for result in results.values())
     axes.set_yscale("symlog", linthresh=1.0, linscale=0.6)
-    axes.set(xlabel="position", ylabel="mean error (positions)", ylim=(-0.08, max(1.5 * most, 1.0)))
+    axes.set(xlabel="position", ylabel="mean error (positions)", ylim=(-0.08, max(1.5 * largest, 1.0)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.grid(axis="y")
     axes.margins(x=0.01)
@@ -129,23 +146,25 @@ def draw_by_position(results: Results) -> "Figure":
 
 
 def alt(results: Results) -> str:
-    said = (
+    """Alternative text: mean error and share of exact predictions of each table."""
+    summaries = (
         f"{label.title}: mean error {significant(result.value('error'), 3)} of {result.arrays['read'].size} positions, "
         f"{rounded(result.value('exact'), 0)} % read exactly"
         for label, result in results.items()
     )
-    return "Position as read off the vector against the true position, as points beside the diagonal. " + "; ".join(said) + "."
+    return "Position as read off the vector against the true position, as points beside the diagonal. " + "; ".join(summaries) + "."
 
 
 def alt_by_position(results: Results) -> str:
-    said = []
+    """Alternative text: first, last, median and largest error of each table."""
+    summaries = []
     for label, result in results.items():
-        wrong = result.arrays["wrong"]
-        ends = f"at the first position {significant(wrong[0], 3)}, at the last {significant(wrong[-1], 3)}"
-        said.append(
-            f"{label.title}: {ends}, median {significant(np.median(wrong), 3)}, largest {significant(wrong.max(), 3)} at position {wrong.argmax()}"
+        mean_errors = result.arrays["wrong"]
+        ends = f"at the first position {significant(mean_errors[0], 3)}, at the last {significant(mean_errors[-1], 3)}"
+        summaries.append(
+            f"{label.title}: {ends}, median {significant(np.median(mean_errors), 3)}, largest {significant(mean_errors.max(), 3)} at position {mean_errors.argmax()}"
         )
-    return "Mean error of the position read, as a line over the position. " + "; ".join(said) + "."
+    return "Mean error of the position read, as a line over the position. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

@@ -1,4 +1,4 @@
-"""What goes into the first layer for a sentence, step by step."""
+"""The input of the first layer for a sentence, step by step."""
 
 from typing import TYPE_CHECKING
 
@@ -26,9 +26,10 @@ STEPS = {
 
 
 def layer_norm(rows: Floats, norm: LayerNorm) -> Floats:
-    """Ba et al. 2016 (arXiv 1607.06450): each row to mean 0 and variance 1, then scaled and shifted.
+    """Layer normalisation (Ba et al. 2016, arXiv 1607.06450): rows at mean 0 and variance 1, then scaled and shifted.
 
     rows: (n_tokens, d_model)
+    returns: (n_tokens, d_model)
     """
     centred = rows - rows.mean(axis=1, keepdims=True)
     size = np.maximum(np.max(np.abs(centred), axis=1, keepdims=True), 1.0)  # Divided out, so that squares do not overflow.
@@ -37,23 +38,32 @@ def layer_norm(rows: Floats, norm: LayerNorm) -> Floats:
 
 
 def steps(layer: InputLayer, sentence: Sentence, form: Form) -> dict[str, Floats]:
-    """Each step for ``sentence``, in order: arrays (n_tokens, d_model)."""
+    """The steps of ``sentence`` from word vectors to the input of the first layer, in order: arrays (n_tokens, d_model) by name.
+
+    errors: NotApplicableError when position and word vectors do not fit, or their sum is not finite
+    """
     words = sentence.words * layer.word_scale
-    found = {"words": words}
+    rows = {"words": words}
     if isinstance(form, PositionTable):
         if form.vectors.shape[1] != words.shape[1] or len(form.vectors) < len(words):
             raise NotApplicableError(f"position vectors {form.vectors.shape} cannot be added to word vectors {words.shape}")
-        found["positions"] = form.vectors[: len(words)]
+        rows["positions"] = form.vectors[: len(words)]
     if layer.token_type is not None:
-        found["types"] = np.broadcast_to(layer.token_type, words.shape)
-    if len(found) > 1:
-        found["sum"] = finite(np.sum(list(found.values()), axis=0), "the sum")
+        rows["types"] = np.broadcast_to(layer.token_type, words.shape)
+    if len(rows) > 1:
+        rows["sum"] = finite(np.sum(list(rows.values()), axis=0), "the sum")
     if layer.norm is not None:
-        found["normed"] = layer_norm(found.get("sum", words), layer.norm)
-    return found
+        rows["normed"] = layer_norm(rows.get("sum", words), layer.norm)
+    return rows
 
 
 def compute(subject: Subject[Form]) -> Result:
+    """The steps of the input, their norms, and the difference from the embedding layer of transformers.
+
+    arrays: each step (n_tokens, d_model), with norms_… (n_tokens,); tokens, ids (n_tokens,); again_… (n_again, …), the tokens that also
+    occur in the reversed sentence, with their positions (n_again, 2) and the norms of the differences of their vectors (n_again,)
+    errors: NotApplicableError when the checkpoint has no sentence, or vectors do not fit or are not finite
+    """
     layer = subject.input
     if layer is None:
         raise NotApplicableError(subject.no_input)
@@ -86,7 +96,11 @@ def _no_module(difference: float | None) -> str | None:
 
 
 def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, Array]:
-    """For each token of the sentence that stands in the reversed one as well: where, and how much its vectors differ."""
+    """Tokens that also occur in the reversed sentence: their positions in both, and the norms of the differences of their vectors.
+
+    last, last_backward: (n_tokens, d_model), the input of the first layer
+    returns: arrays (n_again,), positions (n_again, 2)
+    """
     first, second = layer.sentence, layer.reversed
     pairs = [(i, second.ids.index(index)) for i, index in enumerate(first.ids) if index in second.ids and first.ids.index(index) == i]
     return {
@@ -109,27 +123,29 @@ def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float |
 
 
 def draw(results: Results) -> "Figure":
-    shown = [(label, name, result) for label, result in results.items() for name in STEPS if name in result.arrays]
-    most = max(len(result.arrays["tokens"]) for result in results.values())
-    figure, axes = panels(len(shown), columns=1, height=0.55 + 0.115 * most)
-    for each, (label, name, result) in zip(axes, shown, strict=True):
+    """Heat maps of the steps, tokens by dimensions, each step divided by its root mean square."""
+    strips = [(label, name, result) for label, result in results.items() for name in STEPS if name in result.arrays]
+    n_tokens = max(len(result.arrays["tokens"]) for result in results.values())
+    figure, axes = panels(len(strips), columns=1, height=0.55 + 0.115 * n_tokens)
+    for ax, (label, name, result) in zip(axes, strips, strict=True):
         rows = result.arrays[name]
         scale = root_mean_square(rows) or 1.0
-        picture = image(each, rows / scale, (-LIMIT, LIMIT), DIVERGING, share=len(shown))
-        each.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=7)
+        picture = image(ax, rows / scale, (-LIMIT, LIMIT), DIVERGING, share=len(strips))
+        ax.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=7)
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
-        each.set_title(f"{title} · root mean square {significant(scale, 3)}", color=label.colour)
+        ax.set_title(f"{title} · root mean square {significant(scale, 3)}", color=label.colour)
     axes[-1].set_xlabel("dimension")
     colour_bar(figure, picture, axes, "value ÷ root mean square of the step")
     return figure
 
 
 def alt(results: Results) -> str:
-    said = []
+    """Alternative text: number of tokens and mean norm of each step."""
+    summaries = []
     for label, result in results.items():
         means = (f"{STEPS[name]} {significant(result.arrays[f'norms_{name}'].mean(), 3)}" for name in STEPS if name in result.arrays)
-        said.append(f"{label.title}, {len(result.arrays['tokens'])} tokens, mean norms: {', '.join(means)}")
-    return "The input of a sentence, step by step, as heat maps of tokens by dimensions. " + "; ".join(said) + "."
+        summaries.append(f"{label.title}, {len(result.arrays['tokens'])} tokens, mean norms: {', '.join(means)}")
+    return "The input of a sentence, step by step, as heat maps of tokens by dimensions. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

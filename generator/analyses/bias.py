@@ -1,4 +1,4 @@
-"""What each head adds to the attention logit, by offset."""
+"""Bias by offset: what each head adds to the attention logit."""
 
 from math import ceil
 from typing import TYPE_CHECKING
@@ -16,62 +16,74 @@ from generator.text import counted, in_words, rounded, signed, significant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SHOWN = 32  # positions in the matrices: enough to see the buckets widen
+SHOWN = 32  # positions in the matrices: enough to show how buckets widen
 MOST_HEADS = 16
-MOST_CURVES = 128  # of all panels together; where there are more heads, every second or third is drawn
+MOST_CURVES = 128  # of all panels together; of more heads, every second or third is drawn
 MOST_NAMED = 10
-MARGIN = 0.04  # of a side that holds nothing, so that its edge shows
+MARGIN = 0.04  # of an empty side, so that its edge is visible
 SPAN = 132  # offsets on either side: T5's last bucket begins within
 LIMIT = 10.0  # logit; e^10 is a factor of 22,000 in the attention weight, next to always or never
 
 
 def compute(subject: Subject[OffsetBias]) -> Result:
+    """Range of the bias, its extremes relative to each head's median, and the offset that each head favours.
+
+    arrays: values (n_heads, n_offsets), logits; offsets (n_offsets,), key minus query, in positions; matrices (n_heads, n, n),
+    n ≤ ``SHOWN``, query by key, NaN for keys that a causal mask hides; peaks (n_heads,), offset of the largest bias
+    errors: NotApplicableError when the bias is not finite
+    """
     form = subject.encoding.form
     values = finite(form.values, "the bias")
     peaks = form.offsets[values.argmax(axis=1)]
-    near = int(np.count_nonzero(np.abs(peaks) <= 1))
+    n_near = int(np.count_nonzero(np.abs(peaks) <= 1))
     spread = float(values.max() - values.min())
     n_heads = len(values)
-    away = values - np.median(values, axis=1, keepdims=True)  # (n_heads, n_offsets)
+    relative = values - np.median(values, axis=1, keepdims=True)  # (n_heads, n_offsets)
     return Result(
         metrics=(
             Metric("spread", "Largest minus smallest bias", spread, "logit"),
             Metric("largest", "Largest bias at the offsets drawn", float(values.max()), "logit"),
             Metric("smallest", "Smallest bias at the offsets drawn", float(values.min()), "logit"),
-            Metric("above", "Farthest above the median of its head", float(away.max()), "logit"),
-            Metric("below", "Farthest below the median of its head", float(-away.min()), "logit"),
-            Metric("near_heads", "Heads whose bias is largest within one position", near / n_heads * 100.0, "%"),
+            Metric("above", "Farthest above the median of its head", float(relative.max()), "logit"),
+            Metric("below", "Farthest below the median of its head", float(-relative.min()), "logit"),
+            Metric("near_heads", "Heads whose bias is largest within one position", n_near / n_heads * 100.0, "%"),
         ),
         arrays={"values": values, "offsets": form.offsets, "matrices": form.kernel(SHOWN), "peaks": peaks},
         findings=(
-            Finding(f"{counted(near, n_heads, 'head', 'favour')} the position itself or a direct neighbour.", ("near_heads",), 0.4),
-            *(() if form.beyond == "linear" else (*_extreme(form, away, 1.0), *_extreme(form, away, -1.0))),
+            Finding(f"{counted(n_near, n_heads, 'head', 'favour')} the position itself or a direct neighbour.", ("near_heads",), 0.4),
+            *(() if form.beyond == "linear" else (*_extreme(form, relative, 1.0), *_extreme(form, relative, -1.0))),
         ),
     )
 
 
-def _extreme(form: OffsetBias, away: Floats, sign: float) -> tuple[Finding, ...]:
-    """Where a head lies so far above (sign 1) or below (−1) its own median that it is next to always, or never. A slope gets there by its rule."""
-    farthest = (sign * away).max(axis=1)  # (n_heads,)
+def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, ...]:
+    """A finding when a head lies more than ``LIMIT`` above (sign 1) or below (−1) its own median.
+
+    relative: (n_heads, n_offsets), bias minus the median of its head
+    """
+    farthest = (sign * relative).max(axis=1)  # (n_heads,)
     if farthest.max() <= LIMIT:
         return ()
     head = int(farthest.argmax())
-    at, n_more = int((sign * away[head]).argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
-    value, median = (signed(each, 1) for each in (form.values[head, at], np.median(form.values[head])))
-    how = ("multiplies", "always") if sign > 0 else ("divides", "never")
+    index, n_more = int((sign * relative[head]).argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
+    value, median = (signed(logit, 1) for logit in (form.values[head, index], np.median(form.values[head])))
+    effect = ("multiplies", "always") if sign > 0 else ("divides", "never")
     more = f"; {n_more} more {'head goes' if n_more == 1 else 'heads go'} more than {LIMIT:g} that way" if n_more else ""
     text = (
-        f"Head {head} adds {value} logits at {_where(form, head, at)}, where its median is {median}: that {how[0]} the attention weight by "
-        f"{in_words(np.exp(min(farthest[head], 100.0)))}, next to {how[1]}{more}."
+        f"Head {head} adds {value} logits at {_where(form, head, index)}, where its median is {median}: that {effect[0]} the attention weight by "
+        f"{in_words(np.exp(min(farthest[head], 100.0)))}, next to {effect[1]}{more}."
     )
     return (Finding(text, ("above" if sign > 0 else "below",), 0.7),)
 
 
-def _where(form: OffsetBias, head: int, at: int) -> str:
-    """The offsets around the index ``at`` that have its value."""
-    other = np.flatnonzero(form.values[head] != form.values[head, at])
-    first, last = int(np.max(other[other < at], initial=-1)) + 1, int(np.min(other[other > at], initial=form.offsets.size)) - 1
-    low, high = (rounded(form.offsets[each], 0) for each in (first, last))
+def _where(form: OffsetBias, head: int, index: int) -> str:
+    """The range of offsets around ``index`` with the same bias, as text."""
+    different = np.flatnonzero(form.values[head] != form.values[head, index])
+    first, last = (
+        int(np.max(different[different < index], initial=-1)) + 1,
+        int(np.min(different[different > index], initial=form.offsets.size)) - 1,
+    )
+    low, high = (rounded(form.offsets[end], 0) for end in (first, last))
     if first == 0 and form.offsets[0] < 0:
         return f"offset {high} and all before"
     if last == form.offsets.size - 1 and form.offsets[-1] > 0:
@@ -80,31 +92,32 @@ def _where(form: OffsetBias, head: int, at: int) -> str:
 
 
 def draw_curves(results: Results) -> "Figure":
-    alone = len(results) == 1
+    """Bias of each head by offset, one panel per checkpoint."""
+    single = len(results) == 1
     span, limits = _view(results)
-    figure, axes = panels(len(results), columns=1 if alone else 2, height=3.6 if alone else 2.7)
-    for each, (label, result) in zip(axes, results.items(), strict=True):
-        seen = np.abs(result.arrays["offsets"]) <= SPAN
-        offsets, values = result.arrays["offsets"][seen], result.arrays["values"][:, seen]
-        colours = head_colours(len(values)) if alone else [label.colour] * len(values)
+    figure, axes = panels(len(results), columns=1 if single else 2, height=3.6 if single else 2.7)
+    for ax, (label, result) in zip(axes, results.items(), strict=True):
+        visible = np.abs(result.arrays["offsets"]) <= SPAN
+        offsets, values = result.arrays["offsets"][visible], result.arrays["values"][:, visible]
+        colours = head_colours(len(values)) if single else [label.colour] * len(values)
         heads = range(0, len(values), ceil(len(values) * len(results) / MOST_CURVES))
         lines = [Line(offsets, values[head], colours[head]) for head in heads]
         for head in heads:
-            named = alone and (len(values) <= MOST_NAMED or head in (0, len(values) - 1))
+            labelled = single and (len(values) <= MOST_NAMED or head in (0, len(values) - 1))
             style = "steps-mid" if _stepped(values[head]) else "default"
-            each.plot(offsets, values[head], color=colours[head], linewidth=1.2, drawstyle=style, label=f"head {head}" if named else None)
-        each.axvline(0, color=MUTED, linewidth=0.6)
-        each.axhline(0, color=MUTED, linewidth=0.6)
-        each.set_title(wrapped(label.title), color=label.colour)
-        each.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)", xlim=span, ylim=limits)
-        mark_beyond(each, lines, limits)
-    if alone:
+            ax.plot(offsets, values[head], color=colours[head], linewidth=1.2, drawstyle=style, label=f"head {head}" if labelled else None)
+        ax.axvline(0, color=MUTED, linewidth=0.6)
+        ax.axhline(0, color=MUTED, linewidth=0.6)
+        ax.set_title(wrapped(label.title), color=label.colour)
+        ax.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)", xlim=span, ylim=limits)
+        mark_beyond(ax, lines, limits)
+    if single:
         axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
 def _view(results: Results) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Of offsets and of biases, one for all: what lies on one side of 0 alone takes the room of one side."""
+    """Limits of offsets and of biases, common to all panels; a side without values gets only a margin."""
     offsets = np.concatenate([result.arrays["offsets"] for result in results.values()])
     values = np.concatenate([result.arrays["values"].ravel() for result in results.values()])
     return _sides(offsets, float(SPAN)), _sides(values, LIMIT)
@@ -126,32 +139,39 @@ def _cut(result: Result) -> str:
 
 
 def draw_matrices(results: Results) -> "Figure":
-    shown = [
+    """Bias as a matrix, query by key: the heads of a single checkpoint, or the mean over heads of several."""
+    images = [
         Panel(name, label.colour, matrix)
         for label, result in results.items()
-        for name, matrix in _named(label, result.arrays["matrices"], alone=len(results) == 1)
+        for name, matrix in _named(label, result.arrays["matrices"], single=len(results) == 1)
     ]
-    return image_panels(shown, (-LIMIT, LIMIT), DIVERGING, ("key position", "query position", "bias (logit)"), square=True)
+    return image_panels(images, (-LIMIT, LIMIT), DIVERGING, ("key position", "query position", "bias (logit)"), square=True)
 
 
-def _named(label: Label, matrices: np.ndarray, alone: bool) -> list[tuple[str, np.ndarray]]:
-    if alone:
+def _named(label: Label, matrices: np.ndarray, single: bool) -> list[tuple[str, np.ndarray]]:
+    """Matrices with their titles: of the heads of a single checkpoint, else their mean.
+
+    matrices: (n_heads, n, n)
+    """
+    if single:
         return [(f"head {head}", matrix) for head, matrix in enumerate(matrices[:MOST_HEADS])]
     return [(label.title, matrices.mean(axis=0))]
 
 
 def alt_curves(results: Results) -> str:
-    said = (
+    """Alternative text: number of heads, range of the bias and share of heads that favour near keys."""
+    summaries = (
         f"{label.title}: {len(result.arrays['values'])} heads, from {significant(result.arrays['values'].min(), 3)} to {significant(result.arrays['values'].max(), 3)}, "
         f"{rounded(result.value('near_heads'), 0)} % of them largest within one position{_cut(result)}"
         for label, result in results.items()
     )
-    return "Bias of each head as a curve over the offset. " + "; ".join(said) + "."
+    return "Bias of each head as a curve over the offset. " + "; ".join(summaries) + "."
 
 
 def alt_matrices(results: Results) -> str:
-    said = (f"{label.title}: {len(result.arrays['matrices'])} heads" for label, result in results.items())
-    return f"Bias as a matrix of {SHOWN} query by {SHOWN} key positions, constant along each diagonal. " + "; ".join(said) + "."
+    """Alternative text: number of heads of each checkpoint."""
+    summaries = (f"{label.title}: {len(result.arrays['matrices'])} heads" for label, result in results.items())
+    return f"Bias as a matrix of {SHOWN} query by {SHOWN} key positions, constant along each diagonal. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

@@ -1,4 +1,4 @@
-"""How alike the vectors of two positions are."""
+"""Cosine similarity between the vectors of positions."""
 
 from typing import TYPE_CHECKING
 
@@ -22,23 +22,28 @@ MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """Cosine similarity between all pairs of positions, up to ``MOST_POSITIONS``.
+
+    arrays: cosines (n_positions, n_positions), NaN for a vector of zeros
+    errors: NotApplicableError when the table is not finite, or has fewer than two vectors that are not zero
+    """
     vectors = finite(subject.encoding.form.vectors, "the table")
     if len(vectors) < 2:
         raise NotApplicableError("there is only one position, so there is nothing to compare it with")
     cosines = cosine_matrix(vectors[:MOST_POSITIONS])
-    away = off_diagonal(cosines)
-    if not away.size:
+    pairs = off_diagonal(cosines)
+    if not pairs.size:
         raise NotApplicableError("fewer than two positions have a vector that is not all zeros")
     adjacent = mean_of_defined(np.diagonal(cosines, 1))
     reason = None if adjacent is not None else "no two neighbours both have a vector that is not all zeros"
     return Result(
         metrics=(
             Metric("adjacent", "Mean cosine of neighbouring positions", adjacent, reason=reason),
-            Metric("mean", "Mean cosine of two different positions", float(away.mean())),
-            Metric("lowest", "Lowest cosine", float(away.min())),
+            Metric("mean", "Mean cosine of two different positions", float(pairs.mean())),
+            Metric("lowest", "Lowest cosine", float(pairs.min())),
         ),
         arrays={"cosines": cosines},
-        findings=(*_cut(len(vectors)), *(() if adjacent is None else _findings(adjacent, float(away.mean())))),
+        findings=(*_cut(len(vectors)), *(() if adjacent is None else _findings(adjacent, float(pairs.mean())))),
     )
 
 
@@ -49,27 +54,31 @@ def _cut(n_positions: int) -> tuple[Finding, ...]:
 
 
 def _findings(adjacent: float, mean: float) -> tuple[Finding, ...]:
-    beside, any_two = rounded(adjacent, 2, 1.0, -1.0), rounded(mean, 2, 1.0, -1.0)
+    neighbours, any_two = rounded(adjacent, 2, 1.0, -1.0), rounded(mean, 2, 1.0, -1.0)
     if abs(adjacent - mean) > APART:
         how = "more" if adjacent > mean else "less"
-        text = f"Neighbours are {how} alike than others: their mean cosine is {beside}, against {any_two} for any two positions."
+        text = f"Neighbours are {how} alike than others: their mean cosine is {neighbours}, against {any_two} for any two positions."
         return (Finding(text, ("adjacent", "mean"), 0.4),)
     return (
-        Finding(f"Neighbours are hardly more alike (mean cosine {beside}) than any two positions ({any_two}).", ("adjacent", "mean"), 0.5),
+        Finding(
+            f"Neighbours are hardly more alike (mean cosine {neighbours}) than any two positions ({any_two}).", ("adjacent", "mean"), 0.5
+        ),
     )
 
 
 def draw(results: Results) -> "Figure":
-    shown = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
-    return image_panels(shown, (-1.0, 1.0), DIVERGING, ("position", "position", "cosine similarity"), square=True)
+    """Cosine matrices side by side."""
+    images = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
+    return image_panels(images, (-1.0, 1.0), DIVERGING, ("position", "position", "cosine similarity"), square=True)
 
 
 def alt(results: Results) -> str:
-    said = (
+    """Alternative text: mean cosine of neighbours and of any two positions, and the lowest."""
+    summaries = (
         f"{label.title}: neighbours {_value_text(result, 'adjacent')}, any two {_value_text(result, 'mean')}, lowest {_value_text(result, 'lowest')}"
         for label, result in results.items()
     )
-    return "Cosine matrices on a scale from −1 to 1. Mean cosines, " + "; ".join(said) + "."
+    return "Cosine matrices on a scale from −1 to 1. Mean cosines, " + "; ".join(summaries) + "."
 
 
 def _value_text(result: Result, key: str) -> str:

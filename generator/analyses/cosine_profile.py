@@ -1,4 +1,4 @@
-"""How alike two positions are by how far apart they are."""
+"""Cosine similarity of positions by their offset."""
 
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 FEWEST = 3
-STEPS = 20  # Local monotonicity looks this far on either side.
+STEPS = 20  # Width of local monotonicity, in positions.
 INVARIANT, VARYING = 0.99, 0.5
 ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
 BESIDE = (0.95, 1.05)  # Distances that round to 1.
@@ -37,6 +37,12 @@ VIEW = (-1.0, 1.02)
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """Mean and spread of the cosine similarity by offset, up to ``MOST_POSITIONS``, and how it decays.
+
+    Translation invariance and local monotonicity after Wang B. et al. 2021.
+    arrays: profile, spread (n_positions,), index = offset in positions
+    errors: NotApplicableError when positions form a grid, are too few, or do not differ in direction, or the table is not finite
+    """
     form = subject.encoding.form
     if form.grid is not None:
         raise NotApplicableError("its positions lie on a grid, where an offset has two parts, rows and columns")
@@ -44,15 +50,15 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if len(vectors) < FEWEST:
         raise NotApplicableError(f"{len(vectors)} positions make no profile; it takes at least {FEWEST}")
     cosines = cosine_matrix(vectors)
-    away = off_diagonal(cosines)
-    if not away.size:
+    pairs = off_diagonal(cosines)
+    if not pairs.size:
         raise NotApplicableError("fewer than two positions have a vector that is not all zeros")
-    if np.ptp(away) <= FLAT and away[0] >= 1.0 - FLAT:
+    if np.ptp(pairs) <= FLAT and pairs[0] >= 1.0 - FLAT:
         raise NotApplicableError("all positions have the same direction, so there is no profile to measure")
-    profile, mean = mean_by_distance([cosines]), float(away.mean())
+    profile, mean = mean_by_distance([cosines]), float(pairs.mean())
     invariance, falls = translation_invariance(cosines, offsets_between(len(cosines))), local_monotonicity([cosines], STEPS)
     rise = first_rise(profile)
-    found = (
+    measured = (
         Metric("half_fall", "Distance at which half of the fall to the mean is done", half_of_fall(profile, mean), "positions"),
         _or_reason("half", "Distance at which the mean cosine falls below ½", half_of(profile), "positions", "it never falls below ½"),
         _or_reason("rise", "First offset at which the mean cosine rises", rise, "positions", "it never rises"),
@@ -70,12 +76,18 @@ def compute(subject: Subject[PositionTable]) -> Result:
     )
     spread = spread_by_offset(cosines)
     return Result(
-        found, {"profile": profile, "spread": spread}, (*of_fall(found[0], found[2], float(profile[1]), mean), *_of_invariance(invariance))
+        measured,
+        {"profile": profile, "spread": spread},
+        (*of_fall(measured[0], measured[2], float(profile[1]), mean), *_of_invariance(invariance)),
     )
 
 
 def spread_by_offset(matrix: Floats) -> Floats:
-    """Standard deviation of ``matrix`` (n, n) along each diagonal from the main one outwards: (n,); NaN where nothing is defined."""
+    """Standard deviation along each diagonal, from the main one outwards; NaN where no entry is defined.
+
+    matrix: (n, n)
+    returns: (n,), index = offset in positions, in the unit of ``matrix``
+    """
     spreads = np.full(len(matrix), np.nan)
     for offset in range(len(matrix)):
         diagonal = np.diagonal(matrix, offset)
@@ -86,17 +98,20 @@ def spread_by_offset(matrix: Floats) -> Floats:
 
 
 def half_of(profile: Floats) -> float | None:
-    """The offset, between two whole ones by a straight line, at which ``profile`` (n,) first falls below ½; None where it does not."""
+    """Offset at which ``profile`` (n,) first falls below ½, interpolated linearly, in positions; None if it never does."""
     return half_distance(profile) if np.any(profile < 0.5) else None
 
 
 def half_of_fall(profile: Floats, mean: float) -> float:
-    """The same for (1 + mean)/2, where ``mean`` < 1 is that of all pairs of two: some offset lies below it, since one is at or below the mean."""
+    """Offset at which ``profile`` (n,) first falls below (1 + mean) / 2, interpolated linearly, in positions.
+
+    mean: over all pairs of positions, < 1; some offset lies at or below it
+    """
     return half_distance((profile - mean) / (1.0 - mean))
 
 
 def first_rise(profile: Floats) -> float | None:
-    """The first offset whose mean cosine is above that of the offset before by more than rounding; None where there is none."""
+    """First offset at which ``profile`` (n,) rises by more than rounding, in positions; None if it never does."""
     rises = np.flatnonzero(np.diff(profile) > FLAT)
     return float(rises[0]) + 1.0 if rises.size else None
 
@@ -105,8 +120,12 @@ def _or_reason(key: str, title: str, value: float | None, unit: str, reason: str
     return Metric(key, title, value, unit, reason if value is None else None)
 
 
-def of_fall(half: Metric, rise: Metric, beside: float, mean: float) -> tuple[Finding, ...]:
-    if half.value is None or not beside - mean > ALIKE:
+def of_fall(half: Metric, rise: Metric, adjacent: float, mean: float) -> tuple[Finding, ...]:
+    """Finding on the decay of the cosine with distance; none when neighbours are hardly more similar than any two positions.
+
+    adjacent: mean cosine of neighbours; mean: of any two positions
+    """
+    if half.value is None or not adjacent - mean > ALIKE:
         return ()
     text = f"Likeness fades with distance: half of the fall from 1, a position with itself, to {rounded(mean, 2)}, any two, is done {_at_half(half.value)}"
     if rise.value is None:
@@ -131,6 +150,7 @@ def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:
 
 
 def draw(results: Results) -> "Figure":
+    """Mean cosine by offset, one line per table, with a band of one standard deviation."""
     figure, (axes,) = panels(1, height=3.2)
     for label, result, dash in with_line_styles(results):
         profile, spread = result.arrays["profile"], result.arrays["spread"]
@@ -144,11 +164,12 @@ def draw(results: Results) -> "Figure":
 
 
 def alt(results: Results) -> str:
-    parts = (
+    """Alternative text: mean cosine at offsets 1 and 10 of each table, and its spread."""
+    summaries = (
         f"{label.title}: neighbours {_at(result.arrays['profile'], 1)}, ten apart {_at(result.arrays['profile'], 10)}, spread there {_at(result.arrays['spread'], 10)}"
         for label, result in results.items()
     )
-    return "Mean cosine by offset as lines, with a band of one standard deviation. " + "; ".join(parts) + "."
+    return "Mean cosine by offset as lines, with a band of one standard deviation. " + "; ".join(summaries) + "."
 
 
 def _at(values: Floats, offset: int) -> str:

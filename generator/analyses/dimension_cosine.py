@@ -1,4 +1,4 @@
-"""How alike two dimensions of the table are, seen as curves over position."""
+"""Cosine similarity between dimensions, as curves over position."""
 
 from typing import TYPE_CHECKING
 
@@ -19,17 +19,22 @@ STRONG = 0.9
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """Cosine similarity between all pairs of columns of the table.
+
+    arrays: cosines (d_model, d_model), NaN for a column of zeros
+    errors: NotApplicableError when the table is not finite, or has fewer than two columns that are not zero
+    """
     vectors = finite(subject.encoding.form.vectors, "the table")
     if vectors.shape[1] < 2:
         raise NotApplicableError("there is only one dimension, so there is nothing to compare it with")
     cosines = cosine_matrix(vectors.T)
-    away = np.abs(off_diagonal(cosines))
-    if not away.size:
+    sizes = np.abs(off_diagonal(cosines))
+    if not sizes.size:
         raise NotApplicableError("fewer than two dimensions hold anything but zeros")
-    strong = float(np.mean(away > STRONG)) * 100.0
+    strong = float(np.mean(sizes > STRONG)) * 100.0
     return Result(
         metrics=(
-            Metric("size", "Mean size of the cosine of two dimensions", float(away.mean())),
+            Metric("size", "Mean size of the cosine of two dimensions", float(sizes.mean())),
             Metric("strong", f"Pairs of dimensions with a cosine beyond ±{STRONG}", strong, "%"),
         ),
         arrays={"cosines": cosines},
@@ -46,13 +51,15 @@ def _findings(strong: float) -> tuple[Finding, ...]:
 
 
 def draw(results: Results) -> "Figure":
-    shown = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
-    return image_panels(shown, (-1.0, 1.0), DIVERGING, ("dimension", "dimension", "cosine similarity"), square=True)
+    """Cosine matrices of the dimensions side by side."""
+    images = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
+    return image_panels(images, (-1.0, 1.0), DIVERGING, ("dimension", "dimension", "cosine similarity"), square=True)
 
 
 def alt(results: Results) -> str:
-    said = (f"{label.title}: mean size {rounded(result.value('size'), 2)}" for label, result in results.items())
-    return "Cosine matrices of the dimensions on a scale from −1 to 1. " + "; ".join(said) + "."
+    """Alternative text: mean absolute cosine of each table."""
+    summaries = (f"{label.title}: mean size {rounded(result.value('size'), 2)}" for label, result in results.items())
+    return "Cosine matrices of the dimensions on a scale from −1 to 1. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

@@ -15,35 +15,40 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COUNT, SEED = 12, 0
-REACH = 3.5  # in units of the table's root mean square; what goes further is cut
+REACH = 3.5  # in units of the table's root mean square; larger values are clipped
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """``COUNT`` random columns of the table (fixed seed), and its roughness from position to position.
+
+    arrays: dimensions (n_curves,); curves (n_curves, n_positions); rms (), root mean square of the table
+    errors: NotApplicableError when the table is not finite, has fewer than three positions, or is zero
+    """
     vectors = finite(subject.encoding.form.vectors, "the table")
     if len(vectors) < 3:
         raise NotApplicableError(f"{len(vectors)} positions make no curve")
-    width = vectors.shape[1]
-    chosen = np.sort(np.random.default_rng(SEED).choice(width, size=min(COUNT, width), replace=False))
+    d_model = vectors.shape[1]
+    dimensions = np.sort(np.random.default_rng(SEED).choice(d_model, size=min(COUNT, d_model), replace=False))
     rms = root_mean_square(vectors)
     if rms == 0.0:
         raise NotApplicableError("every value of the table is zero")
-    share = roughness(vectors)
+    ratio = roughness(vectors)
     return Result(
-        metrics=(Metric("roughness", "Change from one position to the next ÷ root mean square", share),),
-        arrays={"dimensions": chosen, "curves": vectors[:, chosen].T, "rms": np.array(rms)},
-        findings=_findings(share),
+        metrics=(Metric("roughness", "Change from one position to the next ÷ root mean square", ratio),),
+        arrays={"dimensions": dimensions, "curves": vectors[:, dimensions].T, "rms": np.array(rms)},
+        findings=_findings(ratio),
     )
 
 
-def _findings(share: float) -> tuple[Finding, ...]:
-    changes = f"from one position to the next a value changes by {rounded(share, 2, 0.0)} of the table's root mean square"
-    if share < 0.3:
+def _findings(ratio: float) -> tuple[Finding, ...]:
+    changes = f"from one position to the next a value changes by {rounded(ratio, 2, 0.0)} of the table's root mean square"
+    if ratio < 0.3:
         return (Finding(f"The table is smooth: {changes}.", ("roughness",), 0.3),)
-    return (Finding(f"The table is rough: {changes} (pure noise: 1.41).", ("roughness",), 0.4),) if share > 1.0 else ()
+    return (Finding(f"The table is rough: {changes} (pure noise: 1.41).", ("roughness",), 0.4),) if ratio > 1.0 else ()
 
 
 def roughness(vectors: Floats) -> float:
-    """Root mean square of the steps between neighbours, divided by that of the values: √2 for noise, 0 for constants.
+    """Root mean square of the steps between neighbours, relative to that of the values: √2 for white noise, 0 for constants.
 
     vectors: (n_positions, d_model)
     """
@@ -51,22 +56,24 @@ def roughness(vectors: Floats) -> float:
 
 
 def draw(results: Results) -> "Figure":
+    """The columns as ridge lines over position, one panel per table."""
     figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
-    for each, (label, result) in zip(axes, results.items(), strict=True):
+    for ax, (label, result) in zip(axes, results.items(), strict=True):
         curves = np.clip(result.arrays["curves"] / float(result.arrays["rms"]), -REACH, REACH)
-        ridges(each, curves, [f"{dimension}" for dimension in result.arrays["dimensions"]], label.colour, 2 * REACH)
-        each.set_title(wrapped(label.title), color=label.colour)
-        each.set(xlabel="position", ylabel="dimension (value, each on its own line)")
+        ridges(ax, curves, [f"{dimension}" for dimension in result.arrays["dimensions"]], label.colour, 2 * REACH)
+        ax.set_title(wrapped(label.title), color=label.colour)
+        ax.set(xlabel="position", ylabel="dimension (value, each on its own line)")
     return figure
 
 
 def alt(results: Results) -> str:
-    said = (
+    """Alternative text: dimensions drawn and roughness of each table."""
+    summaries = (
         f"{label.title}: dimensions {', '.join(str(dimension) for dimension in result.arrays['dimensions'])}, "
         f"step to step change {rounded(result.value('roughness'), 2)} of the root mean square"
         for label, result in results.items()
     )
-    return "Single dimensions drawn as curves over position. " + "; ".join(said) + "."
+    return "Single dimensions drawn as curves over position. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

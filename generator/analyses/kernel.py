@@ -1,4 +1,4 @@
-"""One measure for all schemes: the shape of what each says of a pair of positions."""
+"""Kernel shape and decay with distance: one measure for all schemes."""
 
 from typing import TYPE_CHECKING
 
@@ -6,21 +6,21 @@ import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
-from generator.encodings.kernels import Kernel, kernel_of, numbers_of
+from generator.encodings.kernels import Kernel, kernel_of
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, Line, legend_below, mark_beyond, with_line_styles
 from generator.figures.panels import Panel, image_panels, panels
 from generator.figures.style import GRID, MUTED, SEQUENTIAL
 from generator.numerics.arrays import (
     Floats,
+    decay_scaled,
     finite,
-    from_one_to_zero,
     half_distance,
     local_monotonicity,
     mean_by_distance,
-    on_own_ranges,
+    min_max_scaled,
+    min_max_scaled_heads,
     symmetry,
-    to_own_range,
     translation_invariance,
 )
 from generator.text import rounded
@@ -31,23 +31,30 @@ if TYPE_CHECKING:
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
 POSITIONS = 128
 SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entries.
-FEWEST = 3  # Two offsets beside 0: with one, every profile is the same line.
-STEPS = 20  # Local monotonicity looks this far on either side.
-LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # of what is shown
+FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
+STEPS = 20  # Width of local monotonicity, in positions.
+LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
 
 
 def compute(subject: Subject[Shaped]) -> Result:
+    """Shape of the kernel, with every head scaled to [0, 1], and its decay with distance, averaged over heads.
+
+    Translation invariance after Wang B. et al. 2021. At most ``POSITIONS`` positions, or ``SIDE`` × ``SIDE`` patches.
+    arrays: matrix (n_positions, n_positions), mean over heads, query by key, NaN for keys that a causal mask hides; profile
+    (n_distances,), from 1 to 0, NaN where it does not fall; unit (), what distances count
+    errors: NotApplicableError when the form is not finite, is constant, or covers fewer than ``FEWEST`` positions in a line
+    """
     form = subject.encoding.form
-    finite(numbers_of(form), "the encoding")
+    finite(form.numbers, "the encoding")
     kernel = kernel_of(form, POSITIONS, SIDE, of_patches=subject.encoding.part.startswith("vision"))
     if kernel.longest < FEWEST:
         raise NotApplicableError(f"it speaks of {kernel.longest} positions in a line, and a profile takes at least {FEWEST}")
-    scaled = on_own_ranges(kernel.heads)
+    scaled = min_max_scaled_heads(kernel.heads)
     if not scaled:
         raise NotApplicableError("all pairs of positions are alike, so there is no shape to measure")
     matrix = np.mean(scaled, axis=0)  # (n_positions, n_positions)
     profile = _profile(kernel, matrix)
-    halves = [half_distance(own) for head in scaled if (own := _profile(kernel, head)) is not None]
+    halves = [half_distance(decay) for head in scaled if (decay := _profile(kernel, head)) is not None]
     falls = [share for head in scaled if (share := local_monotonicity(kernel.along(head), STEPS)) is not None]
     return Result(
         metrics=(
@@ -76,7 +83,8 @@ def compute(subject: Subject[Shaped]) -> Result:
 
 
 def _profile(kernel: Kernel, head: Floats) -> Floats | None:
-    return from_one_to_zero(mean_by_distance(kernel.along(head)))
+    """Mean by distance of a head (n, n), scaled to fall from 1 to 0: (n_distances,); None if it does not fall."""
+    return decay_scaled(mean_by_distance(kernel.along(head)))
 
 
 def _invariances(kernel: Kernel, heads: list[Floats]) -> list[float]:
@@ -89,11 +97,11 @@ def _mean(key: str, title: str, values: list[float], reason: str, unit: str = ""
 
 def _symmetry(form: Shaped, heads: Floats) -> Metric:
     key, title = "symmetry", "Symmetry of before and after"
-    if isinstance(form, PositionTable | Rotation):
+    if form.is_symmetric:
         return Metric(key, title, None, reason="both directions are alike by construction")
     if np.isnan(heads).any():
         return Metric(key, title, None, reason="it has one side only")
-    uneven = [head / np.max(np.abs(head)) for head in heads if to_own_range(head) is not None]
+    uneven = [head / np.max(np.abs(head)) for head in heads if min_max_scaled(head) is not None]
     return Metric(key, title, float(np.mean([symmetry(head) for head in uneven])))
 
 
@@ -116,42 +124,46 @@ def _findings(halves: list[float], falls: list[float], n_heads: int, line: str) 
 
 
 def draw_profiles(results: Results) -> "Figure":
+    """Decay with distance, one line per encoding, one panel per unit of distance."""
     profiles = {label: result.arrays["profile"] for label, result in results.items()}
     units = sorted({str(result.arrays["unit"]) for result in results.values()}, reverse=True)
     figure, axes = panels(len(units), height=4.2)
     low = max(LOWEST, min(0.0, *(float(profile[np.isfinite(profile)].min(initial=0.0)) for profile in profiles.values())) - MARGIN)
     dashes = {label: dash for label, _, dash in with_line_styles(results)}
-    for each, unit in zip(axes, units, strict=True):
+    for ax, unit in zip(axes, units, strict=True):
         for level in (0.0, 0.5, 1.0):
-            each.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=DOTTED if level == 0.5 else "solid")
-        shown = {label: profiles[label] for label, result in results.items() if str(result.arrays["unit"]) == unit}
-        for label, profile in shown.items():
+            ax.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=DOTTED if level == 0.5 else "solid")
+        in_unit = {label: profiles[label] for label, result in results.items() if str(result.arrays["unit"]) == unit}
+        for label, profile in in_unit.items():
             name = label.title if not np.isnan(profile).all() else f"{label.title} (does not fall)"
-            each.plot(profile, color=label.colour, linestyle=dashes[label], label=name)
-        longest = max(profile.size for profile in shown.values())
-        each.set(xlabel=f"distance ({unit})", ylabel="share of its fall still to come", xlim=(0, longest - 1), ylim=(low, HIGHEST))
-        mark_beyond(each, [Line(np.arange(profile.size), profile, label.colour) for label, profile in shown.items()], (low, HIGHEST))
+            ax.plot(profile, color=label.colour, linestyle=dashes[label], label=name)
+        longest = max(profile.size for profile in in_unit.values())
+        ax.set(xlabel=f"distance ({unit})", ylabel="share of its fall still to come", xlim=(0, longest - 1), ylim=(low, HIGHEST))
+        mark_beyond(ax, [Line(np.arange(profile.size), profile, label.colour) for label, profile in in_unit.items()], (low, HIGHEST))
     legend_below(figure)
     return figure
 
 
 def draw_matrices(results: Results) -> "Figure":
-    shown = [Panel(label.title, label.colour, result.arrays["matrix"]) for label, result in results.items()]
+    """Kernels as images, query by key, side by side."""
+    images = [Panel(label.title, label.colour, result.arrays["matrix"]) for label, result in results.items()]
     labels = ("key position", "query position", "from the lowest of each to its highest")
-    return image_panels(shown, (0.0, 1.0), SEQUENTIAL, labels, square=True)
+    return image_panels(images, (0.0, 1.0), SEQUENTIAL, labels, square=True)
 
 
 def alt_profiles(results: Results) -> str:
-    said = (f"{label.title}: {_value_text(result.metric('half'))}" for label, result in results.items())
-    return "Lines over the distance, each 1 where it is highest and 0 at the farthest. Half-distance, " + "; ".join(said) + "."
+    """Alternative text: half-distance of each encoding."""
+    summaries = (f"{label.title}: {_value_text(result.metric('half'))}" for label, result in results.items())
+    return "Lines over the distance, each 1 where it is highest and 0 at the farthest. Half-distance, " + "; ".join(summaries) + "."
 
 
 def alt_matrices(results: Results) -> str:
-    said = (
+    """Alternative text: number of positions and translation invariance of each encoding."""
+    summaries = (
         f"{label.title}: {len(result.arrays['matrix'])} positions, translation invariance {_value_text(result.metric('invariance'))}"
         for label, result in results.items()
     )
-    return "Kernels as square images, each on its own scale. " + "; ".join(said) + "."
+    return "Kernels as square images, each on its own scale. " + "; ".join(summaries) + "."
 
 
 def _value_text(metric: Metric) -> str:

@@ -1,4 +1,4 @@
-"""Where attention would go by the bias alone, all contents being equal."""
+"""Attention from the bias alone, at equal content: its locality, spread and symmetry."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,11 +21,19 @@ if TYPE_CHECKING:
 
 POSITIONS = 128
 PATCHES = 576  # Swin v2's largest window has 24 by 24.
-FAINTEST = -4.0  # A ten-thousandth of the attention; darker than that looks the same.
-UNLIKE = 0.5  # Of two mirrored keys, one gets three times what the other gets.
+FAINTEST = -4.0  # log10 of the smallest attention that has a colour of its own.
+UNLIKE = 0.5  # Symmetry at which one of two mirrored keys gets three times as much attention as the other.
 
 
 def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
+    """Locality, symmetry and effective number of keys of attention from the bias alone.
+
+    Locality as in Chen et al. 2023 (arXiv 2310.12864), symmetry scaled as defined here. Over the first ``POSITIONS`` positions, or at
+    most ``PATCHES`` patches of a window.
+    arrays: attention (n_positions, n_positions), mean over heads, query by key, NaN for keys that a causal mask hides; locality,
+    symmetry (n_heads,), within [0, 1], symmetry NaN for a causal bias
+    errors: NotApplicableError when the bias is not finite, or covers a single position
+    """
     form = subject.encoding.form
     finite(form.values, "the bias")
     biases, columns = heads(form), columns_of(form)
@@ -46,25 +54,26 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
         arrays={
             "attention": np.where(np.isnan(first), np.nan, total / len(local)),
             "locality": np.array(local),
-            "symmetry": np.array([np.nan if each is None else each for each in even]),
+            "symmetry": np.array([np.nan if symmetry_of_head is None else symmetry_of_head for symmetry_of_head in even]),
         },
         findings=_findings(np.array(local), chance, _both_sides(even)),
     )
 
 
 def heads(form: OffsetBias | WindowBias) -> Iterator[Floats]:
-    """The bias of one head after another, query by key: (n, n); NaN where a causal model cannot look."""
-    most = PATCHES if isinstance(form, WindowBias) else POSITIONS
-    return (replace(form, values=form.values[[head]]).kernel(most)[0] for head in range(len(form.values)))
+    """The bias of one head after another: (n, n), query by key, in logits; NaN for keys that a causal mask hides."""
+    limit = PATCHES if isinstance(form, WindowBias) else POSITIONS
+    return (replace(form, values=form.values[[head]]).kernel(limit)[0] for head in range(len(form.values)))
 
 
 def columns_of(form: OffsetBias | WindowBias) -> int:
-    """How many patches a row has; positions of a sequence all lie in one."""
-    return form.window[1] if isinstance(form, WindowBias) else POSITIONS
+    """Patches per row of the window; for a sequence, all positions form one row."""
+    return form.grid[1] if isinstance(form, WindowBias) else POSITIONS
 
 
 def _both_sides(even: list[float | None]) -> Floats | None:
-    defined = [each for each in even if each is not None]
+    """Symmetry of the heads that have one: (n_defined,); None without any."""
+    defined = [value for value in even if value is not None]
     return np.array(defined) if defined else None
 
 
@@ -86,27 +95,28 @@ def _metrics(n_positions: int, local: Floats, chance: float, keys: list[float], 
 
 
 def _above(local: Floats, chance: float) -> Array:
+    """Heads more local than uniform attention: (n_heads,), bool."""
     return np.asarray(local > chance * (1.0 + FLAT))
 
 
 def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Finding, ...]:
-    near = int(np.count_nonzero(_above(local, chance)))
+    n_local = int(np.count_nonzero(_above(local, chance)))
     compared = f"locality {rounded(100.0 * local.mean(), 1)} % on average, {rounded(100.0 * chance, 1)} % for even attention"
-    looking = counted(near, local.size, "head", "look")
+    looking = counted(n_local, local.size, "head", "look")
     looking = looking[0].lower() + looking[1:]
     rests_on = ("above", "locality", "chance")
-    if 2 * near >= local.size:
-        said = Finding(f"By the bias alone, {looking} nearer than even attention: {compared}.", rests_on, 0.4)
+    if 2 * n_local >= local.size:
+        finding = Finding(f"By the bias alone, {looking} nearer than even attention: {compared}.", rests_on, 0.4)
     else:
-        only = "only " if 0 < near < local.size else ""
-        said = Finding(f"By the bias alone, {only}{looking} nearer than even attention: {compared}.", rests_on, 0.6)
+        only = "only " if 0 < n_local < local.size else ""
+        finding = Finding(f"By the bias alone, {only}{looking} nearer than even attention: {compared}.", rests_on, 0.6)
     uneven = 0 if even is None else int(np.count_nonzero(even < UNLIKE))
     if even is None or 2 * uneven < even.size:
-        return (said,)
+        return (finding,)
     within = (
         f"all {even.size} heads" if uneven == even.size > 1 else "its only head" if even.size == 1 else f"{uneven} of {even.size} heads"
     )
-    return said, Finding(
+    return finding, Finding(
         f"In {within}, of two keys equally far on opposite sides, one gets more than three times as much: symmetry below 50 %.",
         ("one_sided",),
         0.5,
@@ -114,13 +124,14 @@ def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Findin
 
 
 def draw_heads(results: Results) -> "Figure":
+    """Locality of the heads, sorted, one line per checkpoint; dotted, that of uniform attention."""
     figure, (axes,) = panels(1, height=4.0)
     for level in sorted({chance for result in results.values() if (chance := result.value("chance")) is not None}):
         axes.axhline(level, color=MUTED, linewidth=0.9, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
         local = np.sort(result.arrays["locality"])[::-1]
-        places = 100.0 * (np.arange(local.size) + 0.5) / local.size
-        axes.plot(places, 100.0 * local, color=label.colour, linestyle=dash, marker=dots(local.size), markersize=2.5, label=label.title)
+        ranks = 100.0 * (np.arange(local.size) + 0.5) / local.size
+        axes.plot(ranks, 100.0 * local, color=label.colour, linestyle=dash, marker=dots(local.size), markersize=2.5, label=label.title)
     axes.set(xlabel="heads, most local first (%)", ylabel="locality (%)", xlim=(0.0, 100.0), ylim=(0.0, 102.0))
     axes.grid(axis="y")
     legend_below(figure)
@@ -128,29 +139,32 @@ def draw_heads(results: Results) -> "Figure":
 
 
 def draw_matrices(results: Results) -> "Figure":
-    shown = [
+    """Mean attention of the heads as images, query by key, on a logarithmic scale."""
+    images = [
         Panel(label.title, label.colour, np.log10(np.maximum(result.arrays["attention"], 10.0**FAINTEST)))
         for label, result in results.items()
     ]
-    return image_panels(shown, (FAINTEST, 0.0), SEQUENTIAL, ("key position", "query position", "attention (power of ten)"), square=True)
+    return image_panels(images, (FAINTEST, 0.0), SEQUENTIAL, ("key position", "query position", "attention (power of ten)"), square=True)
 
 
 def alt_heads(results: Results) -> str:
-    said = (
+    """Alternative text: number of heads, highest and lowest locality, and that of uniform attention."""
+    summaries = (
         f"{label.title}: {result.arrays['locality'].size} heads, from {rounded(result.value('most_local'), 1)} down to "
         f"{rounded(result.value('least_local'), 1)} %, even attention {rounded(result.value('chance'), 1)} %"
         for label, result in results.items()
     )
-    return "Locality of each head, sorted, as falling lines. " + "; ".join(said) + "."
+    return "Locality of each head, sorted, as falling lines. " + "; ".join(summaries) + "."
 
 
 def alt_matrices(results: Results) -> str:
-    said = (
+    """Alternative text: number of positions and mean attention to the query's own position."""
+    summaries = (
         f"{label.title}: {rounded(result.value('positions'), 0)} positions, to the query's own position goes "
         f"{rounded(100.0 * np.diagonal(result.arrays['attention']).mean(), 1)} % on average"
         for label, result in results.items()
     )
-    return "Mean attention of all heads as square images, query by key, on a logarithmic scale. " + "; ".join(said) + "."
+    return "Mean attention of all heads as square images, query by key, on a logarithmic scale. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

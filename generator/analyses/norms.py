@@ -1,4 +1,4 @@
-"""How long the vector of each position is, and which positions and dimensions are exceptions."""
+"""Norms of position vectors and of dimensions, and their outliers."""
 
 from typing import TYPE_CHECKING
 
@@ -19,25 +19,32 @@ if TYPE_CHECKING:
 
 CUTOFF = 3.5  # Iglewicz and Hoaglin 1993: a modified z-score beyond this is a potential outlier.
 NORMAL = 0.6745  # The median absolute deviation of a normal distribution, in standard deviations.
-LEAST = 0.2  # of the median; where nearly all are alike, the rule alone would call rounding an exception.
-MOST = 0.1  # of all; where more are beyond the limits, they are no exceptions.
-TOP = 3.0  # median norms; the figure ends here on every page
-ALIKE = 1e-6  # A spread up to this one is that of a formula in single precision.
-FEW = 0.1  # of the dimensions; where so few hold half of the energy, it is worth telling
+LEAST = 0.2  # of the median; among nearly equal norms, the rule alone would make outliers of rounding.
+MOST = 0.1  # of all; more than that are not outliers.
+TOP = 3.0  # median norms; the upper limit of the figure on every page
+ALIKE = 1e-6  # Spread below which norms are equal up to single precision.
+FEW = 0.1  # Share of the dimensions; when so few hold half of the energy, it is worth a sentence.
 
 
 def outliers(sizes: Floats) -> Array | None:
-    """Indices whose modified z-score 0.6745 |x − median| / MAD is above 3.5, if they also differ from the median by a fifth of it.
+    """Indices with a modified z-score 0.6745 |x − median| / MAD above ``CUTOFF`` that differ from the median by over ``LEAST`` of it.
 
-    sizes: (n,); None where more than a tenth of all would be outliers
+    Iglewicz and Hoaglin 1993. None when more than ``MOST`` of all would be outliers.
+    sizes: (n,)
+    returns: (n_outliers,), int
     """
-    apart = np.abs(sizes - np.median(sizes))
-    limit = max(CUTOFF * float(np.median(apart)) / NORMAL, LEAST * float(np.median(sizes)))
-    found = np.flatnonzero(apart > limit)
-    return found if found.size <= MOST * sizes.size else None
+    deviations = np.abs(sizes - np.median(sizes))
+    limit = max(CUTOFF * float(np.median(deviations)) / NORMAL, LEAST * float(np.median(sizes)))
+    indices = np.flatnonzero(deviations > limit)
+    return indices if indices.size <= MOST * sizes.size else None
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """Norms of positions and of dimensions, their spread and outliers, and how few dimensions hold half of the energy.
+
+    arrays: norms (n_positions,); dimension_norms (d_model,); positions_out, dimensions_out (n_outliers,), indices of outliers
+    errors: NotApplicableError when the table is not finite, or is zero
+    """
     vectors = finite(subject.encoding.form.vectors, "the table")
     largest = float(np.abs(vectors).max())
     if largest == 0.0:
@@ -46,14 +53,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
     rows_out, columns_out = outliers(norms), outliers(columns)
     share = np.sort(columns**2)[::-1] / np.sum(columns**2)  # (d_model,), the largest first
     half = int(np.searchsorted(np.cumsum(share), 0.5)) + 1
-    kept = np.delete(norms, [] if rows_out is None else rows_out)
+    inliers = np.delete(norms, [] if rows_out is None else rows_out)
     return Result(
         metrics=(
             Metric("median", "Median norm of a position's vector", float(np.median(norms))),
             Metric("longest", "Longest norm", float(norms.max())),
             Metric("shortest", "Shortest norm", float(norms.min())),
             Metric("spread", "Standard deviation of the norms ÷ their mean", spread(norms)),
-            Metric("spread_within", "The same without positions out of line", spread(kept)),
+            Metric("spread_within", "The same without positions out of line", spread(inliers)),
             _count("positions_out", "Positions whose norm is out of line", rows_out),
             _count("dimensions_out", "Dimensions whose norm is out of line", columns_out),
             Metric("top_share", "Energy in the strongest dimension", 100.0 * float(share[0]), "%"),
@@ -70,22 +77,22 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def spread(norms: Floats) -> float:
-    """Standard deviation of ``norms`` (n,) by their mean; 0 where all are alike, or all zero."""
+    """Standard deviation of ``norms`` (n,) relative to their mean; 0 when all are equal."""
     scaled = norms / (float(norms.max()) or 1.0)
     return float(scaled.std() / (scaled.mean() or 1.0)) if np.ptp(scaled) > FLAT else 0.0
 
 
-def _count(key: str, title: str, found: Array | None) -> Metric:
-    if found is not None:
-        return Metric(key, title, float(found.size))
+def _count(key: str, title: str, indices: Array | None) -> Metric:
+    if indices is not None:
+        return Metric(key, title, float(indices.size))
     return Metric(key, title, None, reason="more than a tenth would be, so that they are no exceptions")
 
 
 def ranges(indices: Array) -> str:
-    """Whole numbers in ascending order as text, neighbours drawn together: “0–9, 1023”; at most four stretches are named."""
-    stretches = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
-    named = [f"{one[0]}" if one.size == 1 else f"{one[0]}–{one[-1]}" for one in stretches[:4]]
-    return ", ".join(named) + (f" and {len(stretches) - 4} more stretches" if len(stretches) > 4 else "")
+    """Ascending integers (n,) as text, with runs joined: “0–9, 1023”; at most four runs are listed."""
+    runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
+    texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:4]]
+    return ", ".join(texts) + (f" and {len(runs) - 4} more stretches" if len(runs) > 4 else "")
 
 
 def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
@@ -109,6 +116,7 @@ def _of_dimensions(half: int, share: Floats) -> tuple[Finding, ...]:
 
 
 def draw(results: Results) -> "Figure":
+    """Norm by position relative to the median, one line per table."""
     (figure, (axes,)), lines = panels(1, height=3.2), []
     axes.axhline(1.0, color=MUTED, linewidth=0.6)
     for label, result, dash in with_line_styles(results):
@@ -123,6 +131,7 @@ def draw(results: Results) -> "Figure":
 
 
 def draw_dimensions(results: Results) -> "Figure":
+    """Cumulative energy of the dimensions, strongest first, one line per table."""
     figure, (axes,) = panels(1, height=3.2)
     axes.plot([0.0, 100.0], [0.0, 100.0], color=MUTED, linewidth=0.6)
     for label, result, dash in with_line_styles(results):
@@ -137,19 +146,22 @@ def draw_dimensions(results: Results) -> "Figure":
 
 
 def alt(results: Results) -> str:
-    said = (
+    """Alternative text: median, smallest and largest norm of each table, and number of outliers."""
+    summaries = (
         f"{label.title}: median {significant(result.value('median'), 3)}, from {significant(result.value('shortest'), 3)} to {significant(result.value('longest'), 3)}, "
         f"{result.arrays['positions_out'].size} out of line"
         for label, result in results.items()
     )
-    return f"Norm of each position's vector by its median, as lines cut at {TOP:g}. " + "; ".join(said) + "."
+    return f"Norm of each position's vector by its median, as lines cut at {TOP:g}. " + "; ".join(summaries) + "."
 
 
 def alt_dimensions(results: Results) -> str:
-    said = (
-        f"{name.title}: {rounded(one.value('half'), 0)} of {one.arrays['dimension_norms'].size} hold half" for name, one in results.items()
+    """Alternative text: number of dimensions that hold half of the energy of each table."""
+    summaries = (
+        f"{label.title}: {rounded(result.value('half'), 0)} of {result.arrays['dimension_norms'].size} hold half"
+        for label, result in results.items()
     )
-    return "Energy held by the strongest dimensions, as rising lines. " + "; ".join(said) + "."
+    return "Energy held by the strongest dimensions, as rising lines. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

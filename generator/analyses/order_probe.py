@@ -1,4 +1,4 @@
-"""How well a straight line tells which of two positions comes first."""
+"""Linear probe for the order of two positions."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
-from generator.numerics.linear_probes import DRAWS, PairClassifier, draw_pairs, probed, wrong_orders
+from generator.numerics.linear_probes import DRAWS, PairClassifier, order_errors, probed_rows, sample_pairs
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -20,27 +20,34 @@ if TYPE_CHECKING:
 FEW, MANY = 512, 8192  # pairs; the first as in Wang and Chen 2020
 MANY_DRAWS = 3
 CHANCE = 50.0  # per cent
-TOLD, UNTOLD = 10.0, 30.0  # per cent of pairs told wrongly, in the protocol of the paper
+ORDERED, UNORDERED = 10.0, 30.0  # per cent of misordered pairs, in the protocol of the paper
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """Cross-validated error of logistic regression of the order of two positions on their vectors.
+
+    The protocol of Wang and Chen 2020 (arXiv 2010.04903, section 3), ``DRAWS`` samples of ``FEW`` pairs, and ``MANY_DRAWS`` of ``MANY``.
+    arrays: few (n_samples,), many (n_samples,), misordered pairs in each sample, per cent; distances (n_bins,), lower edges;
+    by_distance (n_bins,), misordered pairs in each bin, per cent
+    errors: NotApplicableError when positions form a grid, are too few, or the table is not finite
+    """
     form = subject.encoding.form
-    rows = probed(form.vectors, form.grid)
-    most = len(rows) ** 2
-    classifiers = PairClassifier.of(rows, min(FEW, most), MANY)
-    few, pairs, wrong = _errors(next(classifiers), min(FEW, most), DRAWS)
+    rows = probed_rows(form.vectors, form.grid)
+    n_all_pairs = len(rows) ** 2
+    classifiers = PairClassifier.of(rows, min(FEW, n_all_pairs), MANY)
+    few, pairs, misordered = _errors(next(classifiers), min(FEW, n_all_pairs), DRAWS)
     many = np.zeros(0)
-    if most >= MANY:
-        many, pairs, wrong = _errors(next(classifiers), MANY, MANY_DRAWS)
-    edges, by_distance = _by_distance(pairs, wrong, len(rows))
+    if n_all_pairs >= MANY:
+        many, pairs, misordered = _errors(next(classifiers), MANY, MANY_DRAWS)
+    edges, by_distance = _by_distance(pairs, misordered, len(rows))
     error, spread = float(few.mean()), float(few.std(ddof=1))
     error_many, spread_many = (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)
     return Result(
         metrics=(
             Metric("error", f"Pairs told wrongly, as in the paper ({FEW} pairs)", error, "%"),
             Metric("spread", f"Standard deviation of it over {DRAWS} draws of the pairs", spread, "%"),
-            _of_many("error_many", f"Pairs told wrongly with {MANY:,} pairs", error_many, most),
-            _of_many("spread_many", f"Standard deviation of it over {MANY_DRAWS} draws of the pairs", spread_many, most),
+            _of_many("error_many", f"Pairs told wrongly with {MANY:,} pairs", error_many, n_all_pairs),
+            _of_many("spread_many", f"Standard deviation of it over {MANY_DRAWS} draws of the pairs", spread_many, n_all_pairs),
             Metric("probed", "Positions probed, from the first", float(len(rows)), "positions"),
         ),
         arrays={"few": few, "many": many, "distances": edges, "by_distance": by_distance},
@@ -48,51 +55,59 @@ def compute(subject: Subject[PositionTable]) -> Result:
     )
 
 
-def _errors(classifier: PairClassifier, n_pairs: int, draws: int) -> tuple[Floats, Array, Array]:
-    """Error of each draw in per cent, mean over its folds: (draws,); all pairs (draws · n_pairs, 2), and which were told wrongly."""
-    errors, all_pairs, all_wrong = [], [], []
-    for seed in range(draws):
-        pairs = draw_pairs(len(classifier.features), n_pairs, seed)
-        wrong = np.zeros(n_pairs, dtype=bool)
+def _errors(classifier: PairClassifier, n_pairs: int, n_samples: int) -> tuple[Floats, Array, Array]:
+    """Mean error over the folds of each sample, all sampled pairs, and which of them are misordered.
+
+    returns: (n_samples,), per cent; (n_samples · n_pairs, 2), int; (n_samples · n_pairs,), bool
+    """
+    errors, all_pairs, all_misordered = [], [], []
+    for seed in range(n_samples):
+        pairs = sample_pairs(len(classifier.features), n_pairs, seed)
+        misordered_pairs = np.zeros(n_pairs, dtype=bool)
         shares = []
-        for held, told_wrongly in wrong_orders(classifier, pairs):
-            wrong[held] = told_wrongly
-            shares.append(told_wrongly.mean())
+        for held, misordered in order_errors(classifier, pairs):
+            misordered_pairs[held] = misordered
+            shares.append(misordered.mean())
         errors.append(100.0 * float(np.mean(shares)))
         all_pairs.append(pairs)
-        all_wrong.append(wrong)
-    return np.array(errors), np.concatenate(all_pairs), np.concatenate(all_wrong)
+        all_misordered.append(misordered_pairs)
+    return np.array(errors), np.concatenate(all_pairs), np.concatenate(all_misordered)
 
 
-def _by_distance(pairs: Array, wrong: Array, n_positions: int) -> tuple[Array, Floats]:
-    """Distances from which each bin begins, each twice as wide as the one before: 1, 2, 4, …; and per cent told wrongly in it."""
+def _by_distance(pairs: Array, misordered: Array, n_positions: int) -> tuple[Array, Floats]:
+    """Misordered pairs in bins of distance, each bin twice as wide as the one before: 1, 2, 4, …
+
+    pairs: (n_pairs, 2), int; misordered: (n_pairs,), bool
+    returns: lower edges (n_bins,), in positions; (n_bins,), per cent, NaN for an empty bin
+    """
     distance = np.abs(pairs[:, 1] - pairs[:, 0])
     starts = 2 ** np.arange(int(n_positions - 1).bit_length())
-    places = np.searchsorted(starts, distance[distance > 0], side="right") - 1
-    counts = np.bincount(places, minlength=starts.size)
-    return starts, 100.0 * np.bincount(places, wrong[distance > 0], starts.size) / np.where(counts == 0, np.nan, counts)
+    bins = np.searchsorted(starts, distance[distance > 0], side="right") - 1
+    counts = np.bincount(bins, minlength=starts.size)
+    return starts, 100.0 * np.bincount(bins, misordered[distance > 0], starts.size) / np.where(counts == 0, np.nan, counts)
 
 
-def _of_many(key: str, title: str, value: float | None, most: int) -> Metric:
-    return Metric(key, title, value, "%", None if value is not None else f"there are only {most:,} pairs of positions")
+def _of_many(key: str, title: str, value: float | None, n_all_pairs: int) -> Metric:
+    return Metric(key, title, value, "%", None if value is not None else f"there are only {n_all_pairs:,} pairs of positions")
 
 
 def _finding(error: float, spread: float, many: float | None) -> Finding:
     rests_on = ("error", "spread", "error_many") if many is not None else ("error", "spread")
-    told = f"{rounded(error, 1, 0.0)} ± {rounded(spread, 1, 0.0)} % of pairs that it was not fitted to are told wrongly"
+    errors = f"{rounded(error, 1, 0.0)} ± {rounded(spread, 1, 0.0)} % of pairs that it was not fitted to are told wrongly"
     more = "" if many is None else f", {rounded(many, 1, 0.0)} % with {MANY:,} pairs to learn from"
-    if error <= TOLD:
+    if error <= ORDERED:
         return Finding(
-            f"A straight line tells which of two positions comes first: {told}{more} (chance: {rounded(CHANCE, 0)} %).", rests_on, 0.45
+            f"A straight line tells which of two positions comes first: {errors}{more} (chance: {rounded(CHANCE, 0)} %).", rests_on, 0.45
         )
-    if error >= UNTOLD:
-        text = f"From few pairs, a straight line hardly learns which of two positions comes first: {told} (chance: {rounded(CHANCE, 0)} %){more}."
+    if error >= UNORDERED:
+        text = f"From few pairs, a straight line hardly learns which of two positions comes first: {errors} (chance: {rounded(CHANCE, 0)} %){more}."
         return Finding(text, rests_on, 0.5)
-    text = f"A straight line tells with some errors which of two positions comes first: {told}{more} (chance: {rounded(CHANCE, 0)} %)."
+    text = f"A straight line tells with some errors which of two positions comes first: {errors}{more} (chance: {rounded(CHANCE, 0)} %)."
     return Finding(text, rests_on, 0.25)
 
 
 def draw(results: Results) -> "Figure":
+    """Errors of all samples, one row of strokes and dots per table."""
     figure, (axes,) = panels(1, height=1.3 + 0.45 * len(results))
     axes.axvline(CHANCE, color=MUTED, linewidth=0.8)
     for row, (label, result) in enumerate(results.items()):
@@ -108,6 +123,7 @@ def draw(results: Results) -> "Figure":
 
 
 def draw_by_distance(results: Results) -> "Figure":
+    """Error by distance, one line per table."""
     figure, (axes,) = panels(1, height=3.4)
     axes.axhline(CHANCE, color=MUTED, linewidth=0.8)
     for label, result, dash in with_line_styles(results):
@@ -121,23 +137,25 @@ def draw_by_distance(results: Results) -> "Figure":
 
 
 def alt(results: Results) -> str:
-    said = []
+    """Alternative text: lowest, highest and mean error of each table."""
+    summaries = []
     for label, result in results.items():
         few, many = result.arrays["few"], result.arrays["many"]
         more = f", with {MANY:,} pairs {significant(many.mean(), 3)} %" if many.size else ""
-        lowest, highest, mean = (significant(each, 3) for each in (few.min(), few.max(), few.mean()))
-        said.append(f"{label.title}: from {lowest} to {highest} %, mean {mean} %{more}")
-    return f"Share of pairs told wrongly, a stroke for each of {DRAWS} draws, with chance at 50 %. " + "; ".join(said) + "."
+        lowest, highest, mean = (significant(error, 3) for error in (few.min(), few.max(), few.mean()))
+        summaries.append(f"{label.title}: from {lowest} to {highest} %, mean {mean} %{more}")
+    return f"Share of pairs told wrongly, a stroke for each of {DRAWS} draws, with chance at 50 %. " + "; ".join(summaries) + "."
 
 
 def alt_by_distance(results: Results) -> str:
-    said = []
+    """Alternative text: error in the first and last bin of each table."""
+    summaries = []
     for label, result in results.items():
-        starts, wrong = result.arrays["distances"], result.arrays["by_distance"]
-        defined = np.flatnonzero(~np.isnan(wrong))
-        ends = (f"{significant(wrong[place], 3)} % from distance {starts[place]}" for place in (defined[0], defined[-1]))
-        said.append(f"{label.title}: {' and '.join(ends)} on")
-    return "Share of pairs told wrongly, as a line over their distance. " + "; ".join(said) + "."
+        starts, error = result.arrays["distances"], result.arrays["by_distance"]
+        defined = np.flatnonzero(~np.isnan(error))
+        ends = (f"{significant(error[index], 3)} % from distance {starts[index]}" for index in (defined[0], defined[-1]))
+        summaries.append(f"{label.title}: {' and '.join(ends)} on")
+    return "Share of pairs told wrongly, as a line over their distance. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

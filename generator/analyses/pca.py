@@ -1,4 +1,4 @@
-"""The table seen along the three directions in which its positions differ most."""
+"""Principal components of the table."""
 
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -22,15 +22,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAMES = ("the first component", "the first two components", "the first three components", "the first four components")
-ROUND, STEADY, ONWARDS = 0.4, 0.95, 0.8
-FEWEST = 16  # Fewer positions go round a circle by chance.
-MANY = 0.8  # A share of the variance from which on two or three components stand for the table.
-COLOURS = 48  # stretches of positions, each of one colour
+ROUND, STEADY, ONWARDS = 0.4, 0.95, 0.8  # limits of unevenness, share of steps in one direction, and rank correlation
+FEWEST = 16  # Fewer positions can form a circle by chance.
+MANY = 0.8  # Share of the variance from which two or three components represent the table.
+COLOURS = 48  # segments of the path, one colour each
 POINTS = 1536  # of all lines of one figure together
 HELIX = "GPT-2's table is known for this shape (Yedidia 2023). On a helix, a move by any number of positions is one turn and one shift, the same from wherever it starts."
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """Shares of the variance of the principal components, and the path of the positions along the first three.
+
+    arrays: coordinates (n_positions, 3), in units of the root mean square distance from the mean; shares (n_components,)
+    errors: NotApplicableError when the table is not finite, has no three components, is constant, or is too large
+    """
     form = subject.encoding.form
     finite(form.vectors, "the table")
     if min(form.vectors.shape) < LEADING + 1:
@@ -39,7 +44,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     coordinates = oriented(form.components.scores * np.sqrt(len(form.vectors) * shares[:LEADING]))
     turns, steady, even = around(coordinates[:, 0], coordinates[:, 1])
     onwards = abs(rank_correlation(coordinates[:, 2]))
-    measured = (
+    metrics = (
         *(
             Metric(f"first_{count}", f"Variance in {name}", 100.0 * float(shares[:count].sum()), "%")
             for count, name in enumerate(NAMES, start=1)
@@ -52,13 +57,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
     circles = form.grid is None and len(coordinates) >= FEWEST and turns >= 1.0 and steady >= STEADY and even <= ROUND
     path = Path(float(shares[:2].sum()), float(shares[:LEADING].sum()), turns, steady)
     findings = _findings(path, circles, circles and onwards >= ONWARDS)
-    return Result(measured, {"coordinates": coordinates, "shares": shares}, findings)
+    return Result(metrics, {"coordinates": coordinates, "shares": shares}, findings)
 
 
 def oriented(coordinates: Floats) -> Floats:
-    """``coordinates`` (n_positions, 3) with the sign of each column such that its first value of at least half its largest size is positive.
+    """Coordinates with signs chosen such that the first value of at least half the largest magnitude of each column is positive.
 
-    The sign of a component is arbitrary. That of its largest value would not do: in a symmetric table two values are equally large.
+    The sign of a component is arbitrary; that of the largest value would be ambiguous in symmetric tables.
+    coordinates: (n_positions, n_components); returns: the same shape
     """
     size = np.abs(coordinates)
     first = np.argmax(size >= 0.5 * size.max(axis=0), axis=0)
@@ -67,26 +73,28 @@ def oriented(coordinates: Floats) -> Floats:
 
 
 def around(across: Floats, up: Floats) -> tuple[float, float, float]:
-    """How a path (n,), (n,) goes round the origin: full turns, share of its steps that turn that way, and how uneven its distance is.
+    """Winding of a path around the origin: full turns, share of its steps in that direction, unevenness of its distance.
 
-    Unevenness is the standard deviation of the distance by its mean: 0 for a circle.
+    Unevenness is the standard deviation of the distance relative to its mean, 0 for a circle.
+    across, up: (n_positions,), coordinates of the path
+    returns: ≥ 0; within [0, 1]; ≥ 0
     """
     points = across + 1j * up
     steps = np.angle(points[1:] * np.conj(points[:-1]))  # (n − 1,), radians
     distance = np.abs(points)
-    whole = float(steps.sum())
-    return abs(whole) / (2.0 * np.pi), float(np.mean(steps * whole > 0.0)), float(distance.std() / (distance.mean() or 1.0))
+    total = float(steps.sum())
+    return abs(total) / (2.0 * np.pi), float(np.mean(steps * total > 0.0)), float(distance.std() / (distance.mean() or 1.0))
 
 
 def rank_correlation(values: Floats) -> float:
-    """Spearman's correlation of ``values`` (n,) with their index; equal values, which do not come up in a component, keep their order."""
+    """Spearman's correlation of ``values`` (n,) with their index, within [−1, 1]; ties are ranked in order."""
     ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
     return float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
 
 
 @dataclass(frozen=True)
 class Path:
-    """A path in the plane: shares of the variance of two and three components, full turns, share of steps the same way."""
+    """A path along the principal components: variance of the first two and three (shares), full turns, share of steps in one direction."""
 
     two: float
     three: float
@@ -95,20 +103,20 @@ class Path:
 
 
 def _findings(path: Path, circles: bool, is_helix: bool) -> tuple[Finding, ...]:
-    held = f"three directions hold {rounded(100.0 * path.three, 0, 100.0)} % of what sets positions apart"
+    share_text = f"three directions hold {rounded(100.0 * path.three, 0, 100.0)} % of what sets positions apart"
     rests_on = ("turns", "steady", "evenness")
     if is_helix:
-        whole = path.three >= MANY
-        text = "The table is a helix" if whole else "The strongest directions show a helix"
-        text = f"{text}: {held}, and in these the positions go round {rounded(path.turns, 1)} times while they move on."
-        return (Finding(text, ("first_3", *rests_on, "onwards"), 1.0 if whole else 0.6, HELIX if whole else ""),)
+        dominates = path.three >= MANY
+        text = "The table is a helix" if dominates else "The strongest directions show a helix"
+        text = f"{text}: {share_text}, and in these the positions go round {rounded(path.turns, 1)} times while they move on."
+        return (Finding(text, ("first_3", *rests_on, "onwards"), 1.0 if dominates else 0.6, HELIX if dominates else ""),)
     if circles:
         text, weight = ("Positions run round a circle", 0.8) if path.two >= MANY else ("The strongest directions show a circle", 0.5)
         two = f"two directions, which hold {rounded(100.0 * path.two, 0, 100.0)} % of what sets positions apart, positions make {rounded(path.turns, 1)} turns"
         steady = f"{rounded(100.0 * path.steady, 0, 100.0)} % of the steps the same way"
         return (Finding(f"{text}: in {two}, {steady}.", ("first_2", *rests_on), weight),)
     if path.three >= MANY:
-        return (Finding(f"Of all directions that there are, {held}.", ("first_3",), 0.8),)
+        return (Finding(f"Of all directions that there are, {share_text}.", ("first_3",), 0.8),)
     return (
         Finding(
             f"The three strongest directions hold {rounded(100.0 * path.three, 0, 100.0)} % of what sets positions apart.",
@@ -119,36 +127,40 @@ def _findings(path: Path, circles: bool, is_helix: bool) -> tuple[Finding, ...]:
 
 
 def draw(results: Results) -> "Figure":
+    """Positions in the planes of the first three components, three panels per table."""
     figure, axes = panels(LEADING * len(results), columns=LEADING, height=2.7, box_aspect=1)
     every = ceil(sum(len(result.arrays["coordinates"]) for result in results.values()) / POINTS)
     for row, (label, result) in enumerate(results.items()):
         coordinates, shares = result.arrays["coordinates"], result.arrays["shares"]
         limit = 1.08 * float(np.abs(coordinates).max())
         for column, (first, second) in enumerate(combinations(range(LEADING), 2)):
-            each = axes[LEADING * row + column]
-            picture = _path(each, coordinates[:, first], coordinates[:, second], every)
-            each.set(xlim=(-limit, limit), ylim=(-limit, limit))
-            each.set(
+            ax = axes[LEADING * row + column]
+            picture = _path(ax, coordinates[:, first], coordinates[:, second], every)
+            ax.set(xlim=(-limit, limit), ylim=(-limit, limit))
+            ax.set(
                 xlabel=f"component {first + 1} ({rounded(100 * shares[first], 0)} %)",
                 ylabel=f"component {second + 1} ({rounded(100 * shares[second], 0)} %)",
             )
-            each.tick_params(labelsize=7)
+            ax.tick_params(labelsize=7)
         axes[LEADING * row].set_title(label.title, color=label.colour)
     colour_bar(figure, picture, axes, "position, from the first (0) to the last (1)")
     return figure
 
 
 def _path(axes: "Axes", across: Floats, up: Floats, every: int) -> "ScalarMappable":
-    """The positions as a line whose colour runs from the first to the last; returns what its colours mean."""
+    """Plot a path as a line whose colour runs from the first position to the last; returns its colour scale.
+
+    across, up: (n_positions,); every: step between plotted positions
+    """
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
 
     colours = colormaps[SEQUENTIAL]
     edges = np.unique(np.linspace(0, across.size - 1, COLOURS + 1).astype(int))
     for start, stop in pairwise(edges):
-        places = np.unique(np.append(np.arange(start, stop, every), stop))
-        shade = colours((start + stop) / 2.0 / (across.size - 1))
-        axes.plot(across[places], up[places], color=shade, linewidth=0.9, solid_capstyle="round")
+        indices = np.unique(np.append(np.arange(start, stop, every), stop))
+        colour = colours((start + stop) / 2.0 / (across.size - 1))
+        axes.plot(across[indices], up[indices], color=colour, linewidth=0.9, solid_capstyle="round")
     return ScalarMappable(cmap=SEQUENTIAL)
 
 
@@ -157,11 +169,12 @@ def _shares(result: Result) -> str:
 
 
 def alt(results: Results) -> str:
-    said = (
+    """Alternative text: cumulative variance of three components and number of turns of each table."""
+    summaries = (
         f"{label.title}: {_shares(result)} of the variance in the first one, two and three, {rounded(result.value('turns'), 1)} turns"
         for label, result in results.items()
     )
-    return "Positions as a line in the plane of each two of the first three principal components. " + "; ".join(said) + "."
+    return "Positions as a line in the plane of each two of the first three principal components. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

@@ -1,4 +1,4 @@
-"""How many directions the vectors of a table spread over."""
+"""Stable rank, effective rank and cumulative energy of the table."""
 
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -20,34 +20,51 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHARES = (90, 95, 99)  # per cent
-FEW, MANY = 0.05, 0.5  # of the rank that the shape allows: below the one it is low, above the other nearly full
-NARROWEST = 16  # Of smaller tables a low rank would say little.
+FEW, MANY = 0.05, 0.5  # of the largest possible rank: limits of a low and of a nearly full rank
+NARROWEST = 16  # In smaller tables a low rank means little.
 FLAT_REASON = "all positions have the same vector"
 
 
 def stable_rank(values: Floats) -> float:
-    """‖P‖_F² / ‖P‖₂², from the singular values (k,), largest first: 1 to k."""
+    """‖P‖_F² / ‖P‖₂² (Rudelson and Vershynin 2007), within [1, n_components].
+
+    values: (n_components,), singular values, largest first
+    """
     return float(np.sum((values / values[0]) ** 2))
 
 
 def effective_rank(values: Floats) -> float:
-    """exp H(p), p = σ / Σσ (Roy and Vetterli 2007, definition 1), from the singular values (k,): 1 to k."""
+    """exp H(p), p = σ / Σσ (Roy and Vetterli 2007, definition 1), within [1, n_components].
+
+    values: (n_components,), singular values
+    """
     shares = values[values > 0.0] / values.sum()
     return float(np.exp(-np.sum(shares * np.log(shares))))
 
 
 def cumulative(values: Floats) -> Floats:
-    """Share of the energy in the first 1, 2, … components, from the singular values (k,): (k,), rising to 1."""
+    """Share of the energy in the first 1, 2, … components: (n_components,), rising to 1.
+
+    values: (n_components,), singular values, largest first
+    """
     energy = np.cumsum((values / values[0]) ** 2)
     return np.asarray(energy / energy[-1])
 
 
 def components_for(values: Floats, share: float) -> int:
-    """How many components hold at least ``share`` of the energy."""
+    """Number of components that hold at least ``share`` of the energy.
+
+    values: (n_components,), singular values, largest first; share: within [0, 1]
+    """
     return int(np.searchsorted(cumulative(values), share)) + 1
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """Ranks and cumulative energy of the table, as stored and mean-centred, and the energy of the mean vector.
+
+    arrays: energy, energy_centred (n_components,), cumulative shares of the energy; energy_centred is empty for a constant table
+    errors: NotApplicableError when the table is not finite, is zero, or is too large
+    """
     form = subject.encoding.form
     finite(form.vectors, "the table")
     values = form.singular_values
@@ -77,23 +94,25 @@ def _measures(prefix: str, suffix: str, values: Floats) -> tuple[Metric, ...]:
     }
     if not values.size:
         return tuple(Metric(prefix + key, title + suffix, None, reason=FLAT_REASON) for key, title in titles.items())
-    found = (stable_rank(values), effective_rank(values), *(float(components_for(values, share / 100)) for share in SHARES))
-    return tuple(Metric(prefix + key, title + suffix, value) for (key, title), value in zip(titles.items(), found, strict=True))
+    measured = (stable_rank(values), effective_rank(values), *(float(components_for(values, share / 100)) for share in SHARES))
+    return tuple(Metric(prefix + key, title + suffix, value) for (key, title), value in zip(titles.items(), measured, strict=True))
 
 
 def _of_rank(centred: Floats) -> tuple[Finding, ...]:
     if centred.size < NARROWEST:
         return ()
-    needed, most = components_for(centred, 0.9), centred.size
+    needed, n_possible = components_for(centred, 0.9), centred.size
     rests_on = ("centred_for_90", "most")
-    if needed <= FEW * most:
+    if needed <= FEW * n_possible:
         components = "component holds" if needed == 1 else "components hold"
-        text = f"{needed} of {most} possible {components} 90 % of the energy once the mean vector is taken off: the rank is far below the width."
+        text = f"{needed} of {n_possible} possible {components} 90 % of the energy once the mean vector is taken off: the rank is far below the width."
         return (Finding(text, rests_on, 0.85),)
-    if needed >= MANY * most:
-        text = f"It takes {needed} of {most} possible components to hold 90 % of the energy: the vectors spread over most directions."
+    if needed >= MANY * n_possible:
+        text = f"It takes {needed} of {n_possible} possible components to hold 90 % of the energy: the vectors spread over most directions."
         return (Finding(text, rests_on, 0.5),)
-    return (Finding(f"{needed} of {most} possible components hold 90 % of the energy once the mean vector is taken off.", rests_on, 0.2),)
+    return (
+        Finding(f"{needed} of {n_possible} possible components hold 90 % of the energy once the mean vector is taken off.", rests_on, 0.2),
+    )
 
 
 def _of_mean(in_mean: float) -> tuple[Finding, ...]:
@@ -109,14 +128,15 @@ def _of_mean(in_mean: float) -> tuple[Finding, ...]:
 
 
 def draw(results: Results) -> "Figure":
+    """Cumulative energy, solid or dashed for the centred table, dotted for the table as stored."""
     figure, (axes,) = panels(1, height=3.4)
     for share in SHARES:
         axes.axhline(share, color=MUTED, linewidth=0.6, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
         for name, style in (("energy_centred", dash), ("energy", DOTTED)):
             energy = result.arrays[name]
-            named = label.title if name == "energy_centred" else None
-            axes.plot(np.arange(1, energy.size + 1), 100.0 * energy, color=label.colour, linestyle=style, label=named)
+            title = label.title if name == "energy_centred" else None
+            axes.plot(np.arange(1, energy.size + 1), 100.0 * energy, color=label.colour, linestyle=style, label=title)
     logarithmic(axes, "x")
     axes.set(xlabel="components, strongest first", ylabel="energy that they hold (%)", ylim=(0.0, 101.0))
     legend_below(figure)
@@ -124,9 +144,10 @@ def draw(results: Results) -> "Figure":
 
 
 def alt(results: Results) -> str:
-    parts = (f"{label.title}: stable rank {_value_text(result, 'stable')}, mean taken off {_value_text(result, 'centred_stable')}, components for 90 %, 95 % and 99 %: "
+    """Alternative text: stable ranks and number of components of each table."""
+    summaries = (f"{label.title}: stable rank {_value_text(result, 'stable')}, mean taken off {_value_text(result, 'centred_stable')}, components for 90 %, 95 % and 99 %: "
              f"{', '.join(_value_text(result, f'for_{share}') for share in SHARES)}" for label, result in results.items())  # fmt: skip
-    return "Share of the energy held by the first components, as rising lines. " + "; ".join(parts) + "."
+    return "Share of the energy held by the first components, as rising lines. " + "; ".join(summaries) + "."
 
 
 def _value_text(result: Result, key: str) -> str:
@@ -134,13 +155,13 @@ def _value_text(result: Result, key: str) -> str:
 
 
 @lru_cache(maxsize=2)
-def part(form: PositionTable, first: int, beyond: int) -> PositionTable:
-    """Positions ``first`` to ``beyond`` − 1 as a table of their own."""
-    return PositionTable(frozen(form.vectors[first:beyond]))
+def section(form: PositionTable, first: int, stop: int) -> PositionTable:
+    """Positions ``first`` to ``stop`` − 1 as a table (stop − first, d_model)."""
+    return PositionTable(frozen(form.vectors[first:stop]))
 
 
-def _centred_stable(form: PositionTable, first: int, beyond: int) -> list[float]:
-    return [compute_alone(compute, part(form, first, beyond)).value("centred_stable") or np.nan]
+def _centred_stable(form: PositionTable, first: int, stop: int) -> list[float]:
+    return [compute_alone(compute, section(form, first, stop)).value("centred_stable") or np.nan]
 
 
 OF_90_95_99 = ("for_90", "for_95", "for_99")
@@ -192,9 +213,9 @@ ANALYSIS = Analysis(
             "The same of positions 1 to 511",
             ("2.05",),
             "Song and Zhong 2023 (arXiv 2310.04861)",
-            partial(_centred_stable, first=1, beyond=512),
+            partial(_centred_stable, first=1, stop=512),
             sha256=GPT2,
         ),
-        Published("The same, to one more digit", ("2.054",), STORED + RANKS, partial(_centred_stable, first=1, beyond=512), sha256=GPT2),
+        Published("The same, to one more digit", ("2.054",), STORED + RANKS, partial(_centred_stable, first=1, stop=512), sha256=GPT2),
     ),
 )

@@ -1,4 +1,4 @@
-"""How strongly a convolution draws on each offset."""
+"""Strength of a convolution by offset."""
 
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,11 @@ NEAR, FAR = 1, 8  # positions
 
 
 def compute(subject: Subject[Convolution]) -> Result:
+    """Norm of the weights at each offset, and the share of energy near the position.
+
+    arrays: offsets (width,), in positions; strength (width,), norm over all channels
+    errors: NotApplicableError when the weights are not finite, or are zero
+    """
     form = subject.encoding.form
     finite(form.weights, "the convolution")
     strength = form.strength  # (width,)
@@ -48,7 +53,7 @@ def compute(subject: Subject[Convolution]) -> Result:
 
 
 def energy_within(strength: Floats, offsets: Floats, distance: int) -> float:
-    """Share of the squared strength at offsets of at most ``distance``, before and after.
+    """Share of the squared strength at offsets up to ``distance`` on either side, within [0, 1].
 
     strength, offsets: (width,)
     """
@@ -57,12 +62,16 @@ def energy_within(strength: Floats, offsets: Floats, distance: int) -> float:
 
 
 def half_width(strength: Floats, offsets: Floats) -> int:
-    """The smallest distance within which at least half of the squared strength lies."""
+    """Smallest distance, in positions, within which at least half of the squared strength lies.
+
+    strength, offsets: (width,)
+    """
     distances = range(int(np.abs(offsets).max()) + 1)
     return next(distance for distance in distances if energy_within(strength, offsets, distance) >= 0.5)
 
 
 def draw(results: Results) -> "Figure":
+    """Strength by offset relative to its maximum, one line per convolution."""
     figure, (axes,) = panels(1, height=3.2)
     axes.axvline(0, color=MUTED, linewidth=0.6)
     for label, result, dash in with_line_styles(results):
@@ -75,12 +84,13 @@ def draw(results: Results) -> "Figure":
 
 
 def alt(results: Results) -> str:
-    said = (
+    """Alternative text: number of offsets, the strongest one, and the energy near the position."""
+    summaries = (
         f"{label.title}: {result.arrays['strength'].size} offsets, strongest at {rounded(result.value('peak'), 0)}, "
         f"{rounded(result.value('far'), 0)} % of the energy within ±{FAR}"
         for label, result in results.items()
     )
-    return "Strength of a convolution as a line over the offset. " + "; ".join(said) + "."
+    return "Strength of a convolution as a line over the offset. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

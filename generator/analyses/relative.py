@@ -1,4 +1,4 @@
-"""How alike the vectors of two offsets are, and how long each is."""
+"""Vectors of a relative table by offset: cosine similarity and norms."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,10 +21,16 @@ ALIKE = 0.1  # A difference of cosines from here on is worth a sentence.
 
 
 def compute(subject: Subject[RelativeTable]) -> Result:
+    """Cosine similarity between the vectors of all pairs of offsets, and their norms.
+
+    arrays: cosines (n_offsets, n_offsets); offsets (n_offsets,), key minus query, in positions; norms (n_offsets,); to_zero (n_offsets,),
+    cosine with offset 0, or with the nearest to it
+    errors: NotApplicableError when the table is not finite, or has fewer than two vectors that are not zero
+    """
     form = subject.encoding.form
     vectors = finite(form.vectors, "the table of offsets")
-    away = off_diagonal(form.similarity)
-    if not away.size:
+    pairs = off_diagonal(form.similarity)
+    if not pairs.size:
         raise NotApplicableError("fewer than two offsets have a vector that is not all zeros")
     middle = int(np.argmin(np.abs(form.offsets)))
     adjacent = mean_of_defined(mean_by_distance([form.similarity])[1:2])
@@ -36,42 +42,42 @@ def compute(subject: Subject[RelativeTable]) -> Result:
                 "adjacent",
                 "Mean cosine of neighbouring offsets",
                 adjacent,
-                reason=_without(adjacent, "no two neighbours both have a direction"),
+                reason=_reason(adjacent, "no two neighbours both have a direction"),
             ),
-            Metric("mean", "Mean cosine of two different offsets", float(away.mean())),
+            Metric("mean", "Mean cosine of two different offsets", float(pairs.mean())),
             Metric(
                 "sides",
                 "Mean cosine of an offset and its opposite",
                 sides,
-                reason=_without(sides, "no offset has an opposite with a direction"),
+                reason=_reason(sides, "no offset has an opposite with a direction"),
             ),
             Metric("shortest", "Shortest vector", float(norms.min())),
             Metric("longest", "Longest vector", float(norms.max())),
         ),
         arrays={"cosines": form.similarity, "offsets": form.offsets, "norms": norms, "to_zero": form.similarity[middle]},
-        findings=_findings(adjacent, sides, float(away.mean())),
+        findings=_findings(adjacent, sides, float(pairs.mean())),
     )
 
 
 def opposite(similarity: Floats, offsets: Floats) -> Floats:
-    """Cosine of the vector of each offset δ > 0 with that of −δ, where the table has both: (n_both,).
+    """Cosine of the vector at each offset δ > 0 with that at −δ, for δ up to the shorter side: (n_pairs,).
 
-    similarity: (n_offsets, n_offsets); offsets: (n_offsets,) consecutive integers
+    similarity: (n_offsets, n_offsets); offsets: (n_offsets,), consecutive integers
     """
     reach = int(min(offsets[-1], -offsets[0]))
     zero = int(-offsets[0])
     return np.array([similarity[zero + distance, zero - distance] for distance in range(1, reach + 1)])
 
 
-def _without(value: float | None, reason: str) -> str | None:
+def _reason(value: float | None, reason: str) -> str | None:
     return reason if value is None else None
 
 
 def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple[Finding, ...]:
-    said = []
+    findings = []
     if adjacent is not None:
         how = ("more" if adjacent > mean else "less") if abs(adjacent - mean) > ALIKE else "hardly more"
-        said.append(
+        findings.append(
             Finding(
                 f"Neighbouring offsets are {how} alike than others: their mean cosine is {rounded(adjacent, 2, 1.0)}, against {rounded(mean, 2, 1.0)} for any two.",
                 ("adjacent", "mean"),
@@ -80,16 +86,17 @@ def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple
         )
     if sides is not None:
         how = "hardly tells before from after" if sides > 1.0 - ALIKE else "tells before from after"
-        said.append(
+        findings.append(
             Finding(f"The table {how}: the mean cosine of an offset and its opposite is {rounded(sides, 2, 1.0, -1.0)}.", ("sides",), 0.5)
         )
-    return tuple(said)
+    return tuple(findings)
 
 
 def draw_matrix(results: Results) -> "Figure":
-    shown = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
+    """Cosine matrices over offsets side by side."""
+    images = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
     labels = ("offset (positions)", "offset (positions)", "cosine similarity")
-    figure = image_panels(shown, (-1.0, 1.0), DIVERGING, labels, square=True)
+    figure = image_panels(images, (-1.0, 1.0), DIVERGING, labels, square=True)
     for axes, result in zip(figure.axes, results.values(), strict=False):  # The last axes hold the scale.
         first, last = result.arrays["offsets"][0] - 0.5, result.arrays["offsets"][-1] + 0.5
         axes.images[0].set_extent((first, last, last, first))
@@ -97,6 +104,10 @@ def draw_matrix(results: Results) -> "Figure":
 
 
 def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float | None, float | None]) -> "Figure":
+    """An array of the result by offset, one line per table.
+
+    array: key of an array (n_offsets,); limits: of the vertical axis, None for the largest norm
+    """
     figure, (axes,) = panels(1, height=3.2)
     axes.axvline(0, color=MUTED, linewidth=0.6)
     for label, result, dash in with_line_styles(results):
@@ -113,12 +124,13 @@ def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float 
 
 
 def alt(results: Results, opening: str) -> str:
-    said = (
+    """Alternative text: range of offsets, mean cosine and range of norms of each table."""
+    summaries = (
         f"{label.title}: offsets {rounded(result.arrays['offsets'][0], 0)} to {rounded(result.arrays['offsets'][-1], 0)}, mean cosine of two "
         f"{rounded(result.value('mean'), 2)}, lengths {significant(result.arrays['norms'].min(), 3)} to {significant(result.arrays['norms'].max(), 3)}"
         for label, result in results.items()
     )
-    return f"{opening} " + "; ".join(said) + "."
+    return f"{opening} " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

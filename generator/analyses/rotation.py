@@ -1,4 +1,4 @@
-"""How fast each pair of components turns, and what that says of an offset."""
+"""Wavelengths of a rotation, and its kernel by offset."""
 
 from typing import TYPE_CHECKING
 
@@ -19,15 +19,24 @@ if TYPE_CHECKING:
 MOST_OFFSETS = 4096
 OTHERS = "computed from the configuration by other code" + TURNING + "; "
 YARN = OTHERS + "Peng et al. 2023 (arXiv 2309.00071)"
-SLOWED = 1.001  # A ratio of frequencies beyond this is a change, not rounding.
+SLOWED = 1.001  # Ratio of wavelengths from which a pair counts as slowed; less is rounding.
 
 
 def wavelengths(frequencies: Floats) -> Floats:
-    """Positions for one full turn of each pair: 2π/frequency, (n_pairs,)."""
+    """Positions per full turn, 2π / frequency: (n_pairs,).
+
+    frequencies: (n_pairs,), radians per position
+    """
     return np.asarray(2.0 * np.pi / frequencies)
 
 
 def compute(subject: Subject[Rotation]) -> Result:
+    """Wavelengths before and after scaling, pairs with a full turn within sight, and the mean cosine by offset.
+
+    Su et al. 2021 (arXiv 2104.09864), sections 3.3 and 3.4.3.
+    arrays: wavelengths, unscaled (n_pairs,), in positions; profile (n_offsets,), within [−1, 1]; context, within (), in positions
+    errors: NotApplicableError when the frequencies are not finite; RowError when transformers cannot compute them
+    """
     form = subject.encoding.form
     lengths = wavelengths(finite(form.frequencies, "the rotation"))
     plain = wavelengths(form.unscaled_frequencies)
@@ -51,6 +60,7 @@ def compute(subject: Subject[Rotation]) -> Result:
 
 
 def _limits(form: Rotation) -> dict[str, Array]:
+    """Context length and number of visible positions, as arrays ()."""
     return {"context": np.array(form.n_positions), "within": np.array(form.reach)}
 
 
@@ -69,6 +79,7 @@ def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
 
 
 def draw_wavelengths(results: Results) -> "Figure":
+    """Wavelength of each pair, one line per checkpoint, with its context length; dotted, before scaling."""
     figure, (axes,) = panels(1, height=3.4)
     scaled = False
     for label, result, dash in with_line_styles(results):
@@ -89,6 +100,7 @@ def draw_wavelengths(results: Results) -> "Figure":
 
 
 def draw_profile(results: Results) -> "Figure":
+    """Mean cosine of the angles by offset, one line per checkpoint."""
     figure, (axes,) = panels(1, height=3.2)
     for label, result, dash in with_line_styles(results):
         profile = result.arrays["profile"]
@@ -101,20 +113,22 @@ def draw_profile(results: Results) -> "Figure":
 
 
 def alt_wavelengths(results: Results) -> str:
-    said = (
+    """Alternative text: range of wavelengths, number of pairs and context length."""
+    summaries = (
         f"{label.title}: from {rounded(result.arrays['wavelengths'].min(), 2)} to {rounded(result.arrays['wavelengths'].max(), 0)} positions over "
         f"{result.arrays['wavelengths'].size} pairs, context {int(result.arrays['context']):,}, of which {int(result.arrays['within']):,} in sight"
         for label, result in results.items()
     )
-    return "Wavelength of each rotated pair on a logarithmic scale. " + "; ".join(said) + "."
+    return "Wavelength of each rotated pair on a logarithmic scale. " + "; ".join(summaries) + "."
 
 
 def alt_profile(results: Results) -> str:
-    said = (
+    """Alternative text: mean cosine at offsets 1 and 100."""
+    summaries = (
         f"{label.title}: {_at(result.arrays['profile'], 1)} at offset 1, {_at(result.arrays['profile'], 100)} at 100"
         for label, result in results.items()
     )
-    return "Mean cosine of all rotation angles over the offset. " + "; ".join(said) + "."
+    return "Mean cosine of all rotation angles over the offset. " + "; ".join(summaries) + "."
 
 
 def _at(profile: Floats, offset: int) -> str:

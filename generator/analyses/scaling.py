@@ -1,4 +1,4 @@
-"""What a scaling of the rotation changed, pair by pair."""
+"""Effect of a scaling on the wavelengths of a rotation."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,53 +18,63 @@ from generator.text import significant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROUNDING = 1e-3  # Ratios nearer than this are the same: the initialisers of transformers work in float32.
+ROUNDING = 1e-3  # Ratios closer than this are equal: the initialisers of transformers work in float32.
 
 
 def compute(subject: Subject[Rotation]) -> Result:
+    """Ratio of wavelengths after and before scaling, and the pairs left unchanged, slowed fully, or in between.
+
+    arrays: ratios (n_pairs,); before (n_pairs,), wavelengths before scaling, in positions; unchanged, full (n_pairs,), bool
+    errors: NotApplicableError without a scaling, or when the frequencies are not finite; RowError when transformers cannot compute them
+    """
     form = subject.encoding.form
     if form.rope_type == "default":
         raise NotApplicableError("no scaling: it turns by its base alone")
     after = finite(form.frequencies, "the rotation")
     before = form.unscaled_frequencies[: after.size]  # Pairs that a scaling stops are the last ones.
     ratios = before / after  # (n_pairs,)
-    same, full = _kinds(ratios)
-    between = ratios.size - int(np.count_nonzero(same | full))
+    unchanged, slowed = _kinds(ratios)
+    n_between = ratios.size - int(np.count_nonzero(unchanged | slowed))
     return Result(
         metrics=(
-            Metric("unchanged", "Pairs unchanged", float(np.count_nonzero(same))),
-            Metric("full", "Pairs slowed fully", float(np.count_nonzero(full))),
-            Metric("between", "Pairs in between", float(between)),
+            Metric("unchanged", "Pairs unchanged", float(np.count_nonzero(unchanged))),
+            Metric("full", "Pairs slowed fully", float(np.count_nonzero(slowed))),
+            Metric("between", "Pairs in between", float(n_between)),
             Metric("largest", "Largest ratio of wavelengths, after by before", float(ratios.max())),
             Metric("attention_factor", "Factor on sine and cosine", form.attention_factor),
         ),
-        arrays={"ratios": ratios, "before": 2.0 * np.pi / before, "unchanged": same, "full": full},
-        findings=_findings(form, ratios, same, full),
+        arrays={"ratios": ratios, "before": 2.0 * np.pi / before, "unchanged": unchanged, "full": slowed},
+        findings=_findings(form, ratios, unchanged, slowed),
     )
 
 
 def _kinds(ratios: Floats) -> tuple[np.ndarray, np.ndarray]:
-    """Which pairs are unchanged, and which are slowed as much as any: (n_pairs,) each; no pair is both."""
-    same = np.abs(ratios - 1.0) <= ROUNDING
-    return same, ~same & (ratios > 1.0) & (ratios >= ratios.max() * (1.0 - ROUNDING))
+    """Pairs that are unchanged, and pairs slowed by the largest ratio: (n_pairs,), bool, disjoint.
+
+    ratios: (n_pairs,)
+    """
+    unchanged = np.abs(ratios - 1.0) <= ROUNDING
+    return unchanged, ~unchanged & (ratios > 1.0) & (ratios >= ratios.max() * (1.0 - ROUNDING))
 
 
-def _findings(form: Rotation, ratios: Floats, same: np.ndarray, full: np.ndarray) -> tuple[Finding, ...]:
+def _findings(form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.ndarray) -> tuple[Finding, ...]:
     opening = f"Scaling of the kind “{form.rope_type}”"
-    if same.all():
+    if unchanged.all():
         return (
             Finding(
-                f"{opening} leaves all {same.size} pairs as they are, as long as the input is no longer than planned.", ("unchanged",), 0.5
+                f"{opening} leaves all {unchanged.size} pairs as they are, as long as the input is no longer than planned.",
+                ("unchanged",),
+                0.5,
             ),
         )
-    n_same, n_full = int(np.count_nonzero(same)), int(np.count_nonzero(full))
+    n_unchanged, n_slowed = int(np.count_nonzero(unchanged)), int(np.count_nonzero(slowed))
     longer = f"longer by a factor of {significant(float(ratios.max()), 3)}"
-    if n_full == same.size:
+    if n_slowed == unchanged.size:
         return (Finding(f"{opening} makes the wavelength of every pair {longer}.", ("full", "largest"), 0.4),)
-    left = f"leaves {n_same} of {same.size} pairs as they are and " if n_same else ""
-    between = same.size - n_same - n_full
-    rest = f"; {between} {'lies' if between == 1 else 'lie'} in between" if between else ""
-    text = f"{opening} {left}makes the wavelength of {n_full}{'' if n_same else f' of {same.size} pairs'} {longer}{rest}."
+    unchanged_text = f"leaves {n_unchanged} of {unchanged.size} pairs as they are and " if n_unchanged else ""
+    n_between = unchanged.size - n_unchanged - n_slowed
+    rest = f"; {n_between} {'lies' if n_between == 1 else 'lie'} in between" if n_between else ""
+    text = f"{opening} {unchanged_text}makes the wavelength of {n_slowed}{'' if n_unchanged else f' of {unchanged.size} pairs'} {longer}{rest}."
     return (Finding(text, ("unchanged", "full", "between", "largest"), 0.6),)
 
 
@@ -73,6 +83,7 @@ def _top(results: Results) -> float:
 
 
 def draw_pairs(results: Results) -> "Figure":
+    """Ratio of wavelengths by pair, one line per checkpoint."""
     figure, (axes,) = panels(1, height=3.2)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
@@ -85,6 +96,7 @@ def draw_pairs(results: Results) -> "Figure":
 
 
 def draw_wavelengths(results: Results) -> "Figure":
+    """Ratio of wavelengths by wavelength before scaling, one line per checkpoint."""
     figure, (axes,) = panels(1, height=3.2)
     axes.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DOTTED)
     for label, result, dash in with_line_styles(results):
@@ -106,12 +118,13 @@ def draw_wavelengths(results: Results) -> "Figure":
 
 
 def alt(results: Results, opening: str) -> str:
-    said = (
+    """Alternative text: pairs unchanged and pairs slowed fully."""
+    summaries = (
         f"{label.title}: {np.count_nonzero(result.arrays['unchanged'])} of {result.arrays['ratios'].size} pairs at 1, "
         f"{np.count_nonzero(result.arrays['full'])} at {significant(float(result.arrays['ratios'].max()), 3)}"
         for label, result in results.items()
     )
-    return f"{opening} " + "; ".join(said) + "."
+    return f"{opening} " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

@@ -1,4 +1,4 @@
-"""The whole table at once."""
+"""The table as a heat map."""
 
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,11 @@ LIMIT = 3.0  # in units of the table's own root mean square; the same on every p
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """The table and the scale of its values.
+
+    arrays: vectors (n_positions, d_model); rms (), root mean square
+    errors: NotApplicableError when the table is not finite
+    """
     vectors = finite(subject.encoding.form.vectors, "the table")
     rms = root_mean_square(vectors)
     size = np.abs(vectors)
@@ -44,23 +49,26 @@ def _findings(rms: float, largest: float, position: int, dimension: int) -> tupl
 
 
 def draw(results: Results) -> "Figure":
-    shown = [Panel(label.title, label.colour, in_own_units(result)) for label, result in results.items()]
+    """Heat maps side by side, positions by dimensions, in units of the root mean square of each table."""
+    images = [Panel(label.title, label.colour, relative_values(result)) for label, result in results.items()]
     labels = ("dimension", "position", "value ÷ root mean square of the table")
-    return image_panels(shown, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
+    return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
 
 
-def in_own_units(result: Result) -> Floats:
+def relative_values(result: Result) -> Floats:
+    """The table in units of its root mean square: (n_positions, d_model)."""
     return np.asarray(result.arrays["vectors"] / (float(result.arrays["rms"]) or 1.0))
 
 
 def alt(results: Results) -> str:
-    said = []
+    """Alternative text: shape and root mean square of each table."""
+    summaries = []
     for label, result in results.items():
         rows, columns = result.arrays["vectors"].shape
-        said.append(
+        summaries.append(
             f"{label.title}: {rows} positions by {columns} dimensions, root mean square {significant(float(result.arrays['rms']), 3)}"
         )
-    return "Heat maps of whole position tables. " + "; ".join(said) + "."
+    return "Heat maps of whole position tables. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

@@ -1,4 +1,4 @@
-"""How alike each patch of an image is to every other, laid out as the image is."""
+"""Cosine similarity between patches, laid out like the image."""
 
 from math import ceil
 from typing import TYPE_CHECKING
@@ -18,12 +18,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-MOST_TILES = 14  # On a side, as in the paper's figure; every second of them where more than two tables stand beside each other.
+MOST_TILES = 14  # On a side, as in the paper's figure; every second of them when a figure has more than two tables.
 UNEVEN = 0.05  # A difference of mean cosines from here on is worth a sentence.
 MOST_TICKS = 7
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """Cosine similarity between patches: of some patches with all, and by distance along rows and columns.
+
+    Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre.
+    arrays: tiles (n_down, n_across, n_rows, n_columns); rows (n_down,), columns (n_across,), indices of the tiles; across (n_columns,),
+    down (n_rows,), mean cosine by distance; grid (2,)
+    errors: NotApplicableError when positions form no grid, fewer than two vectors are not zero, or the table is not finite
+    """
     form = subject.encoding.form
     if form.grid is None:
         raise NotApplicableError("its positions do not lie on a grid of rows and columns")
@@ -53,9 +60,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def mean_of_pairs(units: Floats) -> float | None:
-    """Mean cosine of two different rows of ``units`` (n_rows, width), each of length 1 or NaN: from the length of their sum.
+    """Mean cosine of two different rows, from the norm of their sum: |Σ u|² = n + Σ over pairs; None for fewer than two rows.
 
-    |Σ u|² = n + Σ over pairs; None with fewer than two rows defined.
+    units: (n_rows, width), of norm 1, or NaN, which is left out
+    returns: within [−1, 1]
     """
     defined = units[~np.isnan(units).any(axis=1)]
     n = len(defined)
@@ -63,19 +71,22 @@ def mean_of_pairs(units: Floats) -> float | None:
 
 
 def _tiles(units: Floats) -> dict[str, Array]:
-    """The cosines of some patches, every so many, with all: (n_rows, n_columns, rows, columns), and which they are."""
+    """Cosines of some patches, at equal steps, with all patches: (n_down, n_across, n_rows, n_columns), and their indices.
+
+    units: (n_rows, n_columns, width), of norm 1, or NaN
+    """
     rows, columns = units.shape[:2]
-    down, across = _chosen(rows), _chosen(columns)
+    down, across = _tile_indices(rows), _tile_indices(columns)
     chosen = units[down][:, across].reshape(down.size * across.size, -1)
     cosines = np.clip(chosen @ units.reshape(rows * columns, -1).T, -1.0, 1.0)
     return {"tiles": cosines.reshape(down.size, across.size, rows, columns), "rows": down, "columns": across}
 
 
-def _chosen(count: int) -> Array:
-    """Every k-th of ``count``, as many as there are tiles, with as much left over before as after."""
+def _tile_indices(count: int) -> Array:
+    """Every k-th of ``count`` indices, at most ``MOST_TILES``, centred: (n_tiles,), int."""
     step = ceil(count / MOST_TILES)
-    chosen = np.arange(0, count, step)
-    return np.asarray(chosen + (count - 1 - chosen[-1]) // 2)
+    indices = np.arange(0, count, step)
+    return np.asarray(indices + (count - 1 - indices[-1]) // 2)
 
 
 def _metric(key: str, title: str, value: float | None) -> Metric:
@@ -98,19 +109,20 @@ def _findings(across: float | None, down: float | None, mean: float, uneven: flo
 
 
 def draw(results: Results) -> "Figure":
+    """Mosaics of tiles, one panel per table."""
     aspects = [_aspect(result) for result in results.values()]
     columns = 2 if max(aspects) > 0.5 else 1
     width = WIDTH / min(columns, len(results))
     figure, axes = panels(len(results), columns, height=min(width * max(aspects) + 0.6, 5.6 if len(results) == 1 else 3.9))
-    for each, (label, result) in zip(axes, results.items(), strict=True):
-        picture = _draw_mosaic(each, result, share=len(results))
-        each.set_title(wrapped(label.title), color=label.colour)
+    for ax, (label, result) in zip(axes, results.items(), strict=True):
+        picture = _draw_mosaic(ax, result, share=len(results))
+        ax.set_title(wrapped(label.title), color=label.colour)
     colour_bar(figure, picture, axes, "cosine similarity")
     return figure
 
 
 def _aspect(result: Result) -> float:
-    """Height by width of the grid, kept from 1/4 to 4 so that a long one can still be read."""
+    """Height of the grid relative to its width, limited to [1/4, 4], so that long grids remain legible."""
     return float(np.clip(result.arrays["grid"][0] / result.arrays["grid"][1], 0.25, 4.0))
 
 
@@ -127,29 +139,33 @@ def _draw_mosaic(axes: "Axes", result: Result, share: int) -> "AxesImage":
     return picture
 
 
-def _edges(axes: "Axes", which: str, places: Array, side: int) -> None:
-    """Lines of the page's colour between tiles, and at the middle of some the number of the patch."""
-    for index in range(1, places.size):
+def _edges(axes: "Axes", which: str, patches: Array, side: int) -> None:
+    """Draw lines in the colour of the page between tiles, and label some tiles with the index of their patch.
+
+    patches: (n_tiles,), int; side: pixels of a tile
+    """
+    for index in range(1, patches.size):
         (axes.axvline if which == "x" else axes.axhline)(index * side - 0.5, color=PAPER, linewidth=1.1)
-    shown = range(0, places.size, ceil(places.size / MOST_TICKS))
+    labelled = range(0, patches.size, ceil(patches.size / MOST_TICKS))
     set_ticks = axes.set_xticks if which == "x" else axes.set_yticks
-    set_ticks([(index + 0.5) * side - 0.5 for index in shown], [f"{places[index]}" for index in shown])
+    set_ticks([(index + 0.5) * side - 0.5 for index in labelled], [f"{patches[index]}" for index in labelled])
     axes.tick_params(axis="both", length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
 
 
 def alt(results: Results) -> str:
-    said = []
+    """Alternative text: size of the grid and mean cosines of neighbours and of any two patches."""
+    summaries = []
     for label, result in results.items():
         rows, columns = result.arrays["grid"]
         count = result.arrays["rows"].size * result.arrays["columns"].size
-        beside = (
+        opening = (
             f"{label.title}: {count} of {rows * columns} patches of a grid of {rows} by {columns}; mean cosine of neighbours side by side "
         )
-        said.append(
-            f"{beside}{_value_text(result, 'across')}, above each other {_value_text(result, 'down')}, of any two {_value_text(result, 'mean')}"
+        summaries.append(
+            f"{opening}{_value_text(result, 'across')}, above each other {_value_text(result, 'down')}, of any two {_value_text(result, 'mean')}"
         )
-    return "Cosine of patches with all patches, as a grid of small images on a scale from −1 to 1. " + "; ".join(said) + "."
+    return "Cosine of patches with all patches, as a grid of small images on a scale from −1 to 1. " + "; ".join(summaries) + "."
 
 
 def _value_text(result: Result, key: str) -> str:

@@ -1,4 +1,4 @@
-"""Single positions as lines over the dimensions, with a word vector for comparison."""
+"""Vectors of single positions, with a word vector for comparison."""
 
 from typing import TYPE_CHECKING
 
@@ -17,15 +17,21 @@ if TYPE_CHECKING:
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
 RATIO = "Root mean square of the table ÷ that of the sentence's word vectors"
 LONGEST_TOKEN = 14  # characters
-REACH = 3.5  # in units of the table's root mean square; what goes further is cut
+REACH = 3.5  # in units of the table's root mean square; larger values are clipped
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """The vectors of ``POSITIONS``, and their size relative to the word vectors of the sentence.
+
+    arrays: positions (n_shown,); vectors (n_shown, d_model); rms (), root mean square of the table; word (d_model,) and token (), of the
+    first word of the sentence, where there is one
+    errors: NotApplicableError when the table is not finite
+    """
     vectors = finite(subject.encoding.form.vectors, "the table")
     positions = np.array([position for position in POSITIONS if position < len(vectors)])
     rms = root_mean_square(vectors)
     arrays = {"positions": positions, "vectors": vectors[positions], "rms": np.array(rms)}
-    reason = _no_word(subject, vectors.shape[1])
+    reason = _reason_without_words(subject, vectors.shape[1])
     if reason is not None or subject.input is None:
         return Result(metrics=(Metric("word_ratio", RATIO, None, reason=reason),), arrays=arrays)
     sentence = subject.input.sentence
@@ -44,7 +50,7 @@ def _times(ratio: float) -> str:
     return "about as long as" if significant(ratio, 2) == "1" else f"{significant(ratio, 2)} times as long as"
 
 
-def _no_word(subject: Subject[PositionTable], d_model: int) -> str | None:
+def _reason_without_words(subject: Subject[PositionTable], d_model: int) -> str | None:
     if subject.input is None:
         return subject.no_input
     words = subject.input.sentence.words
@@ -56,29 +62,33 @@ def _no_word(subject: Subject[PositionTable], d_model: int) -> str | None:
 
 
 def draw(results: Results) -> "Figure":
+    """Position vectors as ridge lines over the dimensions, one panel per table, with a word vector over the lowest."""
     figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
-    worded = any("word" in result.arrays for result in results.values())
-    for each, (label, result) in zip(axes, results.items(), strict=True):
+    has_word = any("word" in result.arrays for result in results.values())
+    for ax, (label, result) in zip(axes, results.items(), strict=True):
         rms = float(result.arrays["rms"]) or 1.0
         lines = np.clip(result.arrays["vectors"] / rms, -REACH, REACH)
-        ridges(each, lines, [f"{position}" for position in result.arrays["positions"]], label.colour, 2 * REACH)
+        ridges(ax, lines, [f"{position}" for position in result.arrays["positions"]], label.colour, 2 * REACH)
         if "word" in result.arrays:
             word = np.clip(result.arrays["word"] / rms, -REACH, REACH)
-            each.plot(word, color=INK, linewidth=0.7, alpha=0.85, zorder=1)
+            ax.plot(word, color=INK, linewidth=0.7, alpha=0.85, zorder=1)
             name = f"— word “{result.arrays['token']:.{LONGEST_TOKEN}}”, laid over position 0"
-            each.annotate(name, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=8.5)
-        each.set_title(wrapped(label.title), color=label.colour, pad=18 if worded else None)
-        each.set(xlabel="dimension", ylabel="position (value, each on its own line)")
+            ax.annotate(name, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=8.5)
+        ax.set_title(wrapped(label.title), color=label.colour, pad=18 if has_word else None)
+        ax.set(xlabel="dimension", ylabel="position (value, each on its own line)")
     return figure
 
 
 def alt(results: Results) -> str:
-    said = []
+    """Alternative text: positions and range of norms of each table."""
+    summaries = []
     for label, result in results.items():
         positions = ", ".join(str(position) for position in result.arrays["positions"])
         norms = row_norms(result.arrays["vectors"])
-        said.append(f"{label.title}: positions {positions}, with norms from {significant(norms.min(), 3)} to {significant(norms.max(), 3)}")
-    return "Position vectors drawn as lines over the dimensions. " + "; ".join(said) + "."
+        summaries.append(
+            f"{label.title}: positions {positions}, with norms from {significant(norms.min(), 3)} to {significant(norms.max(), 3)}"
+        )
+    return "Position vectors drawn as lines over the dimensions. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(

@@ -1,4 +1,4 @@
-"""What each head adds to the attention logit between two patches, by their offset in two dimensions."""
+"""Bias over the window: what each head adds to the attention logit between two patches, by their offset."""
 
 from typing import TYPE_CHECKING
 
@@ -19,70 +19,77 @@ MOST_HEADS = 16
 
 
 def compute(subject: Subject[WindowBias]) -> Result:
+    """Range of the bias of each head, the offset that it favours, and its symmetry.
+
+    arrays: values, centred (n_heads, 2·rows − 1, 2·columns − 1), logits, centred without the head's mean; peaks (n_heads, 2), int,
+    offset (down, across) of the largest bias, in patches
+    errors: NotApplicableError when the bias is not finite
+    """
     values = finite(subject.encoding.form.values, "the bias")
     n_heads = len(values)
     centred = values - values.mean(axis=(1, 2), keepdims=True)  # (n_heads, rows, columns)
     spreads = np.ptp(values, axis=(1, 2))
     highest = peaks(values)
-    near = sum(max(abs(down), abs(across)) <= 1 for down, across in highest)
-    shaped = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
+    n_near = sum(max(abs(down), abs(across)) <= 1 for down, across in highest)
+    varying = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
     return Result(
         metrics=(
             Metric("spread", "Largest minus smallest bias of a head, mean of heads", float(spreads.mean()), "logit"),
             Metric("widest", "Largest minus smallest bias of the widest head", float(spreads.max()), "logit"),
-            Metric("near_heads", "Heads whose bias is largest at the patch itself or beside it", near / n_heads * 100.0, "%"),
-            _mirrored("left_right", "Symmetry of left and right", shaped, 2),
-            _mirrored("up_down", "Symmetry of above and below", shaped, 1),
+            Metric("near_heads", "Heads whose bias is largest at the patch itself or beside it", n_near / n_heads * 100.0, "%"),
+            _mirrored("left_right", "Symmetry of left and right", varying, 2),
+            _mirrored("up_down", "Symmetry of above and below", varying, 1),
             Metric("beyond", "Values beyond the colour limits", float(np.mean(np.abs(centred) > LIMIT)) * 100.0, "%"),
         ),
         arrays={"values": values, "centred": centred, "peaks": np.array(highest)},
-        findings=_findings(near, n_heads, len(shaped)),
+        findings=_findings(n_near, n_heads, len(varying)),
     )
 
 
 def peaks(values: Floats) -> list[tuple[int, int]]:
-    """Rows down and columns across at which each head's bias is largest; on a tie the nearest, then the first from the top.
+    """Offset (down, across) of the largest bias of each head, in patches; the nearest of several, then the topmost.
 
-    values: (n_heads, n_rows, n_columns), the offset (0, 0) in the middle
+    values: (n_heads, 2·rows − 1, 2·columns − 1), logits, with the offset (0, 0) in the middle
     """
     middle = np.array(values.shape[1:]) // 2
     candidates = [np.argwhere(head == head.max()) - middle for head in values]
-    nearest = [each[np.argmin(np.abs(each).max(axis=1))] for each in candidates]
+    nearest = [offsets[np.argmin(np.abs(offsets).max(axis=1))] for offsets in candidates]
     return [(int(down), int(across)) for down, across in nearest]
 
 
 def mirror_symmetry(values: Floats, axis: int) -> float:
-    """1 − |b − mirrored b| / (2 |b|), mean of heads: 1 if a head equals its mirror image, 0 if it is its negative.
+    """1 − ‖b − mirrored b‖ / (2 ‖b‖), mean over heads, within [0, 1]: 1 for a symmetric head, 0 for an antisymmetric one.
 
-    values: (n_heads, n_rows, n_columns), none all zeros
+    values: (n_heads, 2·rows − 1, 2·columns − 1), no head all zeros; axis: to mirror, 1 or 2
     """
     scaled = values / np.max(np.abs(values), axis=(1, 2), keepdims=True)
-    apart = np.sqrt(np.sum((scaled - np.flip(scaled, axis)) ** 2, axis=(1, 2)))
-    return float(np.mean(1.0 - apart / (2.0 * np.sqrt(np.sum(scaled**2, axis=(1, 2))))))
+    difference = np.sqrt(np.sum((scaled - np.flip(scaled, axis)) ** 2, axis=(1, 2)))
+    return float(np.mean(1.0 - difference / (2.0 * np.sqrt(np.sum(scaled**2, axis=(1, 2))))))
 
 
-def _mirrored(key: str, title: str, shaped: Floats, axis: int) -> Metric:
-    if len(shaped):
-        return Metric(key, title, mirror_symmetry(shaped, axis))
+def _mirrored(key: str, title: str, varying: Floats, axis: int) -> Metric:
+    if len(varying):
+        return Metric(key, title, mirror_symmetry(varying, axis))
     return Metric(key, title, None, reason="every head has the same bias at all offsets")
 
 
-def _findings(near: int, n_heads: int, n_shaped: int) -> tuple[Finding, ...]:
-    if not n_shaped:
+def _findings(n_near: int, n_heads: int, n_varying: int) -> tuple[Finding, ...]:
+    if not n_varying:
         return (Finding("Every head has the same bias at all offsets, so it tells no patch from another.", ("spread",), 0.9),)
-    return (Finding(f"{counted(near, n_heads, 'head', 'favour')} the patch itself or one beside it.", ("near_heads",), 0.4),)
+    return (Finding(f"{counted(n_near, n_heads, 'head', 'favour')} the patch itself or one beside it.", ("near_heads",), 0.4),)
 
 
 def draw(results: Results) -> "Figure":
-    alone = len(results) == 1
-    shown = [
-        Panel(f"head {head}" if alone else label.title, label.colour, matrix)
+    """Bias by offset as images: the heads of a single checkpoint, or the mean over heads of several."""
+    single = len(results) == 1
+    images = [
+        Panel(f"head {head}" if single else label.title, label.colour, matrix)
         for label, result in results.items()
-        for head, matrix in enumerate(result.arrays["centred"][:MOST_HEADS] if alone else [result.arrays["centred"].mean(axis=0)])
+        for head, matrix in enumerate(result.arrays["centred"][:MOST_HEADS] if single else [result.arrays["centred"].mean(axis=0)])
     ]
     labels = ("columns across", "rows down", "bias less the head's mean (logit)")
-    figure = image_panels(shown, (-LIMIT, LIMIT), DIVERGING, labels, square=True)
-    for axes, panel in zip(figure.axes, shown, strict=False):  # The last axes are the colour bar's.
+    figure = image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=True)
+    for axes, panel in zip(figure.axes, images, strict=False):  # The last axes are the colour bar's.
         rows, columns = panel.matrix.shape
         axes.set_xticks(*_ticks(columns))
         axes.set_yticks(*_ticks(rows))
@@ -91,18 +98,19 @@ def draw(results: Results) -> "Figure":
 
 
 def _ticks(count: int) -> tuple[list[int], list[str]]:
-    """The first offset, 0 and the last."""
-    places = sorted({0, count // 2, count - 1})
-    return places, [f"{place - count // 2}".replace("-", "−") for place in places]
+    """Index and label of the first offset, of 0 and of the last."""
+    indices = sorted({0, count // 2, count - 1})
+    return indices, [f"{index - count // 2}".replace("-", "−") for index in indices]
 
 
 def alt(results: Results) -> str:
-    said = (
+    """Alternative text: number of heads and offsets, share of heads that favour near patches, mean range."""
+    summaries = (
         f"{label.title}: {_size(result.arrays['values'])}, {rounded(result.value('near_heads'), 0)} % of them largest at the patch itself or beside it, "
         f"spread of a head {significant(result.value('spread'), 3)} on average"
         for label, result in results.items()
     )
-    return f"Bias by offset between patches as images on a scale from −{LIMIT:g} to {LIMIT:g}. " + "; ".join(said) + "."
+    return f"Bias by offset between patches as images on a scale from −{LIMIT:g} to {LIMIT:g}. " + "; ".join(summaries) + "."
 
 
 def _size(values: Array) -> str:

@@ -1,4 +1,4 @@
-"""Whether positions keep to directions of their own, or to those in which words differ."""
+"""Energy of the positions in the directions of word vectors, and the principal angles between the two."""
 
 from typing import TYPE_CHECKING
 
@@ -17,15 +17,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TENTH = 0.1
-MARKED = 2.0  # times what chance gives: from here on the positions are said to prefer directions
+MARKED = 2.0  # times chance; from here on, positions prefer these directions
 MOST_VALUES = 2**28  # 2 GiB in float64
 BLOCK = 8192  # words
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
+    """Energy of the table along the singular directions of the word matrix, and principal angles between their main directions.
+
+    Principal angles after Björck and Golub 1973.
+    arrays: energy (d_model,), shares, by direction of the words, strongest first; cosines (n_angles,), of the principal angles, largest
+    first; chance (), the share of random directions
+    errors: NotApplicableError without a word matrix, when widths differ, or a matrix is not finite, is zero, or is too large
+    """
     if subject.words is None:
         raise NotApplicableError(subject.no_words)
-    positions, words = _checked(subject.encoding.form.vectors, "the table"), _checked(subject.words, "the word matrix")
+    positions, words = _normalised(subject.encoding.form.vectors, "the table"), _normalised(subject.words, "the word matrix")
     d_model = words.shape[1]
     if positions.shape[1] != d_model:
         raise NotApplicableError(f"word vectors have {d_model} dimensions, position vectors {positions.shape[1]}")
@@ -52,8 +59,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
     )
 
 
-def _checked(values: Floats, what: str) -> Floats:
-    """``values`` in units of the largest, which drops out of every measure here."""
+def _normalised(values: Floats, what: str) -> Floats:
+    """``values`` (n_rows, n_columns) in units of the largest magnitude, a factor that drops out of every measure here.
+
+    errors: NotApplicableError when they are not finite, are zero, or are too large
+    """
     if values.size > MOST_VALUES:
         raise NotApplicableError(f"{what} has {values.size:,} values, and is decomposed up to {MOST_VALUES:,}")
     largest = float(np.max(np.abs(finite(values, what))))
@@ -63,9 +73,10 @@ def _checked(values: Floats, what: str) -> Floats:
 
 
 def singular_directions(rows: Floats) -> Floats:
-    """Right singular vectors of ``rows`` (n_rows, d_model), strongest first: (d_model, d_model), one a row.
+    """Right singular vectors as rows, strongest first: (d_model, d_model).
 
-    From a triangle with the same ones, made block by block, so that no second copy of a large matrix is needed.
+    From a triangular factor with the same ones, built block by block, so that a large matrix is never copied.
+    rows: (n_rows, d_model)
     """
     triangle = rows[:0]
     for start in range(0, len(rows), BLOCK):
@@ -74,21 +85,24 @@ def singular_directions(rows: Floats) -> Floats:
 
 
 def principal_cosines(first: Floats, second: Floats) -> Floats:
-    """Cosines of the principal angles between the spaces of two sets of orthonormal rows (k, d_model), largest first: σ(UᵀV)."""
+    """Cosines of the principal angles between two subspaces, σ(UᵀV), largest first: (min(k, m),), within [0, 1].
+
+    first: (k, d_model), second: (m, d_model), orthonormal rows
+    """
     return np.clip(np.linalg.svd(first @ second.T, compute_uv=False), 0.0, 1.0)
 
 
 def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
     by_chance = f"by chance it would hold {rounded(100.0 * chance, 0)} %"
-    found = []
+    findings = []
     if top >= MARKED * chance:
         text = f"Positions share the directions of words: the tenth in which word vectors are largest holds {rounded(100.0 * top, 0, 0.0, 100.0)} % of the table's energy; {by_chance}."
-        found.append(Finding(text, ("top", "chance"), _weight(top)))
+        findings.append(Finding(text, ("top", "chance"), _weight(top)))
     if bottom >= MARKED * chance:
         text = f"Positions use directions that words leave free: the tenth in which word vectors are smallest holds {rounded(100.0 * bottom, 0, 0.0, 100.0)} % of the table's energy; {by_chance}."
-        found.append(Finding(text, ("bottom", "chance"), _weight(bottom)))
-    if found:
-        return tuple(found)
+        findings.append(Finding(text, ("bottom", "chance"), _weight(bottom)))
+    if findings:
+        return tuple(findings)
     text = (
         f"Positions prefer neither the directions in which words are largest ({rounded(100.0 * top, 0, 0.0, 100.0)} % of the table's energy) nor those in which they are "
         f"smallest ({rounded(100.0 * bottom, 0, 0.0, 100.0)} %); by chance each tenth would hold {rounded(100.0 * chance, 0)} %."
@@ -97,16 +111,17 @@ def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
 
 
 def _weight(share: float) -> float:
-    """More where most of the energy lies in a tenth."""
+    """Weight of a finding, larger when most of the energy lies in a tenth of the directions."""
     return 0.75 if share >= 0.5 else 0.45
 
 
 def draw(results: Results) -> "Figure":
+    """Cumulative energy of the positions by direction of the words, one line per table."""
     figure, (axes,) = panels(1, height=3.6)
     axes.plot([0, 100], [0, 100], color=MUTED, linewidth=0.8)
     for label, result, dash in with_line_styles(results):
-        held = 100.0 * np.concatenate([[0.0], np.cumsum(result.arrays["energy"])])
-        axes.plot(np.linspace(0, 100, held.size), held, color=label.colour, linestyle=dash, label=label.title)
+        cumulative = 100.0 * np.concatenate([[0.0], np.cumsum(result.arrays["energy"])])
+        axes.plot(np.linspace(0, 100, cumulative.size), cumulative, color=label.colour, linestyle=dash, label=label.title)
     axes.set(
         xlabel="directions, those in which words are largest first (%)", ylabel="energy of positions (%)", xlim=(0, 100), ylim=(0, 101)
     )
@@ -116,6 +131,7 @@ def draw(results: Results) -> "Figure":
 
 
 def draw_angles(results: Results) -> "Figure":
+    """Cosines of the principal angles, one line per table; dotted, the largest of random subspaces."""
     figure, (axes,) = panels(1, height=3.2)
     for label, result, dash in with_line_styles(results):
         cosines, chance = result.arrays["cosines"], float(result.arrays["chance"])
@@ -128,26 +144,33 @@ def draw_angles(results: Results) -> "Figure":
 
 
 def largest_by_chance(share: float) -> float:
-    """Largest cosine between two spaces drawn by lot, each of this ``share`` of very many dimensions (Wachter 1980, Annals of Statistics 8)."""
+    """Largest cosine between two random subspaces, each of this ``share`` of very many dimensions, within [0, 1].
+
+    Wachter 1980, Annals of Statistics 8.
+    """
     return 1.0 if share >= 0.5 else 2.0 * float(np.sqrt(share * (1.0 - share)))
 
 
 def alt(results: Results) -> str:
-    said = (
+    """Alternative text: energy in the first and last tenth of the directions, and by chance."""
+    summaries = (
         f"{label.title}: {significant(result.value('top'), 3)} % in the first tenth, {significant(result.value('bottom'), 3)} % in the last, {significant(result.value('chance'), 3)} % by chance"
         for label, result in results.items()
     )
-    return "Energy of positions, added up over the directions of words, beside a straight line for chance. " + "; ".join(said) + "."
+    return "Energy of positions, added up over the directions of words, beside a straight line for chance. " + "; ".join(summaries) + "."
 
 
 def alt_angles(results: Results) -> str:
-    said = (
+    """Alternative text: number of angles, and range of their cosines."""
+    summaries = (
         f"{label.title}: {result.arrays['cosines'].size} angles, cosines from {rounded(result.arrays['cosines'][0], 2)} to {rounded(result.arrays['cosines'][-1], 2)}, "
         f"largest by chance {rounded(largest_by_chance(float(result.arrays['chance'])), 2)}"
         for label, result in results.items()
     )
     return (
-        "Cosines of the principal angles between the main directions of positions and of words, as falling lines. " + "; ".join(said) + "."
+        "Cosines of the principal angles between the main directions of positions and of words, as falling lines. "
+        + "; ".join(summaries)
+        + "."
     )
 
 

@@ -33,7 +33,9 @@ class Options(BaseModel):
         SENTENCE,
         description="Sentence whose input is taken apart; token ids where there is no tokenizer.",
     )
-    pickle: bool = Field(False, description="Open pytorch_model.bin, with torch's weights_only, where there is no safetensors file.")
+    pickle: bool = Field(
+        False, description="Open weights that are a pickle, with torch's weights_only, where there are none in a safer format."
+    )
     words: bool = Field(False, description="Read the whole word matrix, which is large, and compare the directions of positions and words.")
 
 

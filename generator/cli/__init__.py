@@ -1,1 +1,1 @@
-"""What is typed, printed and returned: commands, progress, the terminal."""
+"""The command line: commands, progress, terminal."""

@@ -1,4 +1,4 @@
-"""The commands: the only place that prints, and the only one that ends the program."""
+"""The commands: the only code that prints or ends the program."""
 
 import json
 import os
@@ -26,7 +26,9 @@ from generator.site import data_files, write
 
 SCHEMA = builds.ROOT / "checkpoints.schema.json"
 OK, FAILED, REFUSED = 0, 1, 2
-WATCHED = (builds.ROOT / "generator", builds.TEMPLATES, builds.SITE_SRC, builds.MKDOCS)  # What a site depends on beside its checkpoints.
+LIMITS = local_pool.Limits()
+LIMITED = f"{LIMITS.seconds:g} seconds and {LIMITS.memory / 2**30:g} GiB of memory"
+WATCHED = (builds.ROOT / "generator", builds.TEMPLATES, builds.SITE_SRC, builds.MKDOCS)  # Inputs of a site other than its checkpoints.
 
 app = typer.Typer(help="Position Atlas: how transformer checkpoints tell position, as a site.", no_args_is_help=True, add_completion=False)
 out, err = Terminal(), Terminal(stderr=True)
@@ -36,8 +38,8 @@ Output = Annotated[Path, typer.Option("--output", help="Folder for docs and site
 
 
 @contextmanager
-def _reporting_errors(standing: str = "") -> Iterator[None]:
-    """Problems that a user can act on are printed once, without a traceback. standing: what a trouble of the disk leaves as it was"""
+def _reporting_errors(consequence: str = "") -> Iterator[None]:
+    """Print problems that a user can act on once, without a traceback, and exit. consequence: of an error of the disk"""
     try:
         yield
     except RefusedError as error:
@@ -48,7 +50,7 @@ def _reporting_errors(standing: str = "") -> Iterator[None]:
         err.print(str(error))
         raise typer.Exit(FAILED) from None
     except OSError as error:
-        err.print(f"{error.filename or 'disk'}: {error.strerror or error}{standing}")
+        err.print(f"{error.filename or 'disk'}: {error.strerror or error}{consequence}")
         raise typer.Exit(REFUSED) from None
 
 
@@ -56,7 +58,7 @@ def _reporting_errors(standing: str = "") -> Iterator[None]:
 def build(  # noqa: PLR0913, PLR0917 (one for each option)
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
-    jobs: Annotated[int, typer.Option(min=1, help="Checkpoints worked on at once.")] = local_pool.CORES,
+    jobs: Annotated[int, typer.Option(min=1, help=f"Checkpoints worked on at once, each within {LIMITED}.")] = local_pool.CORES,
     offline: Annotated[bool, typer.Option("--offline", help="Ask no server; use what is cached.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for checkpoints that were not reached.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Build all anew, even what has not changed.")] = False,
@@ -65,15 +67,15 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
 ) -> None:
     """Measure and draw every checkpoint of the list and build the site.
 
-    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or broken off, the former site stands.
+    Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or aborted, with the previous site left in place.
     """
     with _reporting_errors("; the former site stands"):
-        elsewhere = None if cluster is None else _elsewhere(dask_pool.scheduler(cluster))
+        remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
         checkpoints = list_file.load(config_file, evaluate.all_sources())
-        with write.owned(output) as folder, progress.telling(out, len(checkpoints), log) as teller:
-            executors = Executors(partial(local_pool.processes, jobs=jobs), elsewhere)
-            counts = builds.build(evaluate.plan(checkpoints, offline), folder, executors, teller.tell, fresh)
-            summary = teller.close(counts, output / "site" / "index.html")
+        with write.owned(output) as folder, progress.reporting(out, len(checkpoints), log) as reporter:
+            executors = Executors(partial(local_pool.processes, jobs=jobs), remote)
+            counts = builds.build(evaluate.plan(checkpoints, offline), folder, executors, reporter.report, fresh)
+            summary = reporter.close(counts, output / "site" / "index.html")
         out.print(summary)
     raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
 
@@ -82,25 +84,25 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
 def inspect(
     source: Annotated[str, typer.Argument(help="A folder in the Hub's layout, or a Hub id (owner/name, or owner/name@revision).")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")] = False,
-    pickle: Annotated[bool, typer.Option("--pickle", help="Open pytorch_model.bin, with torch's weights_only.")] = False,
+    pickle: Annotated[bool, typer.Option("--pickle", help="Open weights that are a pickle, with torch's weights_only.")] = False,
 ) -> None:
-    """Show how one checkpoint tells position, without building anything."""
+    """Show how one checkpoint encodes position, without building anything."""
     with _reporting_errors():
-        [task] = evaluate.plan([_named(source, pickle)], offline=False)
+        [task] = evaluate.plan([_checkpoint_at(source, pickle)], offline=False)
         checkpoint = task.checkpoint
         files = evaluate.open_files(checkpoint, task.offline)
-        found = evaluate.find(files)
+        encodings = evaluate.find(files)
         outcome = Outcome(checkpoint, "ok", revision=files.revision)
         if as_json:
-            shown = {**data_files.checkpoint(outcome), "encodings": [data_files.encoding(encoding.record) for encoding in found]}
-            typer.echo(json.dumps(shown, indent=1))
+            document = {**data_files.checkpoint(outcome), "encodings": [data_files.encoding(encoding.record) for encoding in encodings]}
+            typer.echo(json.dumps(document, indent=1))
             return
-        _print_found(checkpoint, found)
+        _print_encodings(checkpoint, encodings)
 
 
 @app.command()
 def check(config_file: Config = Path("checkpoints.yml")) -> None:
-    """Read the list of checkpoints and tell every problem in it; nothing is opened."""
+    """Read the list of checkpoints and report every problem in it; nothing is opened."""
     with _reporting_errors():
         checkpoints = list_file.load(config_file, evaluate.all_sources())
     out.print(f"{config_file}: {len(checkpoints)} checkpoints, no problem found")
@@ -112,7 +114,7 @@ def serve(
     output: Output = Path("build"),
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8000,
 ) -> None:
-    """Show the site on this machine, and build it again whenever the list, a template, a page or the code changes."""
+    """Serve the site on this machine, and rebuild it whenever the list, a template, a page or the code changes."""
     from mkdocs.livereload import LiveReloadServer
 
     command = [sys.executable, "-m", "generator", "build", "--config", str(config_file), "--output", str(output)]
@@ -122,7 +124,7 @@ def serve(
 
     with _reporting_errors():
         config_file.stat()
-        _free(port)
+        _require_free(port)
     rebuild()
     with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
         for watched in (config_file, *WATCHED):
@@ -140,34 +142,36 @@ def schema() -> None:
     SCHEMA.write_text(list_row.schema(evaluate.all_sources()), encoding="utf-8")
 
 
-def _free(port: int) -> None:
+def _require_free(port: int) -> None:
+    """errors: RefusedError when the port is in use"""
     try:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError as error:
         raise RefusedError(f"--port {port}: {os.strerror(error.errno or 0)}; expected one that is free") from None
 
 
-def _elsewhere(address: str) -> Callable[[], AbstractContextManager[Executor]]:
-    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=local_pool.Limits().seconds)
+def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Executor]]:
+    """A factory of workers on the dask.distributed scheduler at ``address``."""
+    return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=LIMITS.seconds)
 
 
-def _named(source: str, pickle: bool) -> Checkpoint:
-    """A checkpoint that no list names: a path where it looks like one, else an id with or without a revision."""
+def _checkpoint_at(source: str, pickle: bool) -> Checkpoint:
+    """A checkpoint outside any list: a path if ``source`` looks like one, else a Hub id with or without a revision."""
     is_path = Path(source).is_dir() or source.startswith((".", "/", "~"))
-    key = next(known.key for known in evaluate.all_sources() if known.is_path == is_path)
+    key = next(candidate.key for candidate in evaluate.all_sources() if candidate.is_path == is_path)
     name, _, revision = (source, "", "") if is_path else source.partition("@")
-    place = str(list_file.expanded(name)) if is_path else name
-    return Checkpoint(list_file.slugify(name), key, name, place, name, revision or None, pickle=pickle)
+    path = str(list_file.expanded(name)) if is_path else name
+    return Checkpoint(list_file.slugify(name), key, name, path, name, revision or None, pickle=pickle)
 
 
-def _print_found(checkpoint: Checkpoint, found: list[Encoding[Any]]) -> None:
-    if not found:
+def _print_encodings(checkpoint: Checkpoint, encodings: list[Encoding[Any]]) -> None:
+    if not encodings:
         out.print(f"{checkpoint.title}: no position encoding found; looked for:")
         for scheme in evaluate.all_schemes():
             out.print(f"  · {scheme.looked_for}")
         return
     table = Table("part", "scheme", "form", "tensor", "shape", "dtype", "analyses", title=checkpoint.title, title_justify="left")
-    for encoding in found:
+    for encoding in encodings:
         provenance = encoding.provenance
         applied = ", ".join(analysis.key for analysis in evaluate.all_analyses() if isinstance(encoding.form, analysis.forms))
         shape = " × ".join(str(size) for size in provenance.shape)
@@ -183,6 +187,6 @@ def _print_found(checkpoint: Checkpoint, found: list[Encoding[Any]]) -> None:
     for column in table.columns:
         column.overflow = "fold"
     out.print(table)
-    for encoding in found:
+    for encoding in encodings:
         for note in encoding.notes:
             out.print(f"{encoding.part}: {note}")

@@ -1,4 +1,4 @@
-"""What a build says while it runs: bars on a terminal, a line an event elsewhere, JSON for machines, and a summary."""
+"""Progress of a build: a bar on a terminal, a line per event elsewhere, JSON in a log, and a summary."""
 
 import json
 from collections import Counter
@@ -18,51 +18,53 @@ from generator.errors import RefusedError
 from generator.pipeline.jobs import Event, Stage
 from generator.pipeline.worker import received
 
-MOST_NAMED = 3  # checkpoints under way that the bar names
+MOST_NAMED = 3  # checkpoints in progress that the bar lists
 STAGES = {"comparisons": "comparing checkpoints", "pages": "drawing comparisons, writing pages", "mkdocs": "making HTML of the pages"}
 
 
-class Teller:
-    """Hears of every event and passes it on to whoever looks."""
+class Reporter:
+    """Shows every event of a build and writes it to the log."""
 
     def __init__(self, out: Terminal, n_rows: int, bar: Progress | None, log: TextIOBase | None) -> None:
-        self.out, self.bar, self.log, self.begun, self.before = out, bar, log, monotonic(), received()
+        self.out, self.bar, self.log, self.started, self.received_before = out, bar, log, monotonic(), received()
         self.counts: Counter[str] = Counter()
-        self.under_way: list[str] = []
+        self.in_progress: list[str] = []
         self.task = None if bar is None else bar.add_task("", total=n_rows)
 
-    def tell(self, event: Event | Stage) -> None:
-        known = asdict(event)
+    def report(self, event: Event | Stage) -> None:
+        """Show ``event``, and log it with its time."""
+        fields = asdict(event)
         if isinstance(event, Stage):
-            self._log("stage", known)
+            self._log("stage", fields)
             self._stage(event)
             return
-        self._log(known.pop("name"), known)
+        self._log(fields.pop("name"), fields)
         if event.name == "started":
-            self.under_way.append(event.slug)
+            self.in_progress.append(event.slug)
         else:
             self._finished(event)
         if self.bar is not None and self.task is not None:
-            more = len(self.under_way) - MOST_NAMED
-            names = ", ".join(self.under_way[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+            more = len(self.in_progress) - MOST_NAMED
+            names = ", ".join(self.in_progress[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
             self.bar.update(self.task, completed=self.counts["finished"], description=names)
 
-    def close(self, counts: Mapping[str, int], place: Path) -> str:
-        """Log how many have each status and what it took, in seconds and in bytes over the network; the same in one line, with the place."""
-        took, came = monotonic() - self.begun, self.counts["received"] + received() - self.before
+    def close(self, counts: Mapping[str, int], index: Path) -> str:
+        """Log the summary: checkpoints by status, seconds, bytes over the network; the same as one line that ends the build."""
+        seconds, n_bytes = monotonic() - self.started, self.counts["received"] + received() - self.received_before
         unchanged = not self.counts["finished"]
-        named = {("built" if status == "ok" else status): count for status, count in counts.items()}
-        logged = {status.replace(" ", "_"): count for status, count in named.items()}
+        by_status = {("built" if status == "ok" else status): count for status, count in counts.items()}
+        logged = {status.replace(" ", "_"): count for status, count in by_status.items()}
         self._log(
-            "summary", {**logged, "stored": self.counts["stored"], "unchanged": unchanged, "seconds": round(took, 3), "received": came}
+            "summary",
+            {**logged, "stored": self.counts["stored"], "unchanged": unchanged, "seconds": round(seconds, 3), "received": n_bytes},
         )
         stored = "nothing has changed since the last build" if unchanged else f"{self.counts['stored']} from the store"
-        statuses = ", ".join(f"{count} {status}" for status, count in named.items())
-        return f"{statuses}: {place} ({stored}, {decimal(came)} read over the network, {took:.1f} s)"
+        statuses = ", ".join(f"{count} {status}" for status, count in by_status.items())
+        return f"{statuses}: {index} ({stored}, {decimal(n_bytes)} read over the network, {seconds:.1f} s)"
 
-    def _log(self, event: str, known: Mapping[str, Any]) -> None:
+    def _log(self, event: str, fields: Mapping[str, Any]) -> None:
         if self.log is not None:
-            self.log.write(json.dumps({"second": round(monotonic() - self.begun, 3), "event": event, **known}) + "\n")
+            self.log.write(json.dumps({"second": round(monotonic() - self.started, 3), "event": event, **fields}) + "\n")
             self.log.flush()
 
     def _stage(self, stage: Stage) -> None:
@@ -72,16 +74,16 @@ class Teller:
             self.out.print(f"{'':>11}  {STAGES[stage.name]}")
 
     def _finished(self, event: Event) -> None:
-        if event.slug in self.under_way:
-            self.under_way.remove(event.slug)
+        if event.slug in self.in_progress:
+            self.in_progress.remove(event.slug)
         self.counts.update({"finished": 1, "stored": int(event.stored), "received": event.received})
-        found = f"{event.encodings} encoding{'' if event.encodings == 1 else 's'}{', from the store' if event.stored else ''}"
-        self.out.print(f"{event.status:>11}  {event.slug}: {found if event.status == 'ok' else event.reason}")
+        encodings = f"{event.encodings} encoding{'' if event.encodings == 1 else 's'}{', from the store' if event.stored else ''}"
+        self.out.print(f"{event.status:>11}  {event.slug}: {encodings if event.status == 'ok' else event.reason}")
 
 
 @contextmanager
-def telling(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Teller]:
-    """Someone to tell events to, until the block ends.
+def reporting(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Reporter]:
+    """A reporter of events, open until the block ends.
 
     errors: RefusedError when the log cannot be written
     """
@@ -92,4 +94,4 @@ def telling(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Teller]:
             raise RefusedError(f"{log}: {error.strerror}; expected a file that can be written") from None
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
         bar = stack.enter_context(Progress(*columns, console=out, transient=True)) if out.is_terminal else None
-        yield Teller(out, n_rows, bar, file)
+        yield Reporter(out, n_rows, bar, file)

@@ -1,4 +1,4 @@
-"""A terminal on which everything is shown as it is: no markup, no emoji, and what cannot be seen spelt out."""
+"""A terminal that prints text literally: no markup, no emoji, and invisible characters escaped."""
 
 import os
 import sys
@@ -11,16 +11,16 @@ from generator.text import visible
 
 
 class Terminal(Console):
-    """Names in a checkpoint come from outside: none of them colours a line, begins another, or commands a terminal or whoever reads a log."""
+    """Names in a checkpoint are untrusted: none of them may set colours, break lines, or control the terminal or a log viewer."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, soft_wrap=True, markup=False, emoji=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """As rich does, of what can be seen."""
+        """As rich renders it, with invisible characters escaped."""
         return super().render_str(visible(text), **options)
 
     def on_broken_pipe(self) -> None:
-        """Go on in silence where nobody reads any longer: the site is what was asked for."""
+        """Continue silently when the reader of stdout has gone: the site is the result, not the output."""
         self.quiet = True
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

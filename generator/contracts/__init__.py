@@ -7,7 +7,6 @@ from generator.contracts.checkpoints import (
     Encoding,
     EncodingRecord,
     Files,
-    Json,
     LayoutRow,
     Numbers,
     Picture,
@@ -16,6 +15,8 @@ from generator.contracts.checkpoints import (
     Source,
     TensorInfo,
 )
+from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
+from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.outcomes import STATUSES, Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
 from generator.contracts.published_record import Published
 from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
@@ -33,6 +34,7 @@ __all__ = [
     "Fact",
     "Figure",
     "FigureSpec",
+    "FileFormat",
     "Files",
     "Finding",
     "InputLayer",
@@ -42,6 +44,7 @@ __all__ = [
     "LayoutRow",
     "Maker",
     "Metric",
+    "ModelConfig",
     "Numbers",
     "Outcome",
     "OwnLayer",
@@ -57,7 +60,10 @@ __all__ = [
     "Sentence",
     "Source",
     "Status",
+    "Storage",
+    "StoredTensor",
     "Subject",
     "TensorInfo",
     "Tree",
+    "WeightsFile",
 ]

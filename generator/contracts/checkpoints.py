@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from generator.contracts.model_config import ModelConfig
 from generator.contracts.published_record import Published
 from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats
@@ -18,7 +19,6 @@ FormT_co = TypeVar("FormT_co", bound=Form, covariant=True)
 LONGEST_PART = 60
 TIMES = range(2**32)  # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
 SENTENCE = "The cat sat on the mat because it was tired."
-Json = Mapping[str, Any]
 Numbers = Mapping[str, Array]
 
 
@@ -65,8 +65,8 @@ class Files(Protocol):
         """Full commit hash on the Hub; None for a folder."""
 
     @property
-    def config(self) -> Json:
-        """config.json as data."""
+    def config(self) -> ModelConfig:
+        """What config.json says."""
 
     @property
     def tensors(self) -> "Mapping[str, TensorInfo]":
@@ -82,7 +82,7 @@ class Files(Protocol):
         """Hex digest of a tensor's stored bytes."""
 
     def read(self, name: str) -> bytes | None:
-        """Content of a small file in the folder of config.json; None where it does not exist."""
+        """Content of a small file in the folder of config.json or within the weights; None where it does not exist."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Encoding(Generic[FormT_co]):
     @property
     def is_of_words(self) -> bool:
         """Whether positions are those of words: they lie on no grid, and the part is neither vision nor audio."""
-        return getattr(self.form, "grid", None) is None and not self.part.startswith(("vision", "audio"))
+        return self.form.grid is None and not self.part.startswith(("vision", "audio"))
 
 
 @dataclass(frozen=True)

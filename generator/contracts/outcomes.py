@@ -26,7 +26,7 @@ class Reading:
     """An encoding with the results and drawings of every analysis.
 
     form: read from disk when it is loaded; results: by analysis key
-    drawings: SVG by "analysis-figure", and "thumbnail"; alts: alternative texts of the figures, by the same keys
+    drawings: image files by "analysis-figure", and "thumbnail"; alts: alternative texts of the figures, by the same keys
     """
 
     encoding: EncodingRecord
@@ -97,8 +97,8 @@ class Atlas:
 class Figure:
     """A figure on a page.
 
-    path, data: of the SVG and of the file with its numbers, relative to the docs folder; results: what it is drawn from
-    cache_key: identifies the results, empty where the figure is not cached
+    path, without extension: of the image file, data: of the file with its numbers, both relative to the docs folder
+    results: what it is drawn from; cache_key: identifies the results, empty where the figure is not cached
     title: of its encoding, where a page shows figures of several; "" otherwise
     """
 
@@ -114,7 +114,7 @@ class Figure:
     def of(cls, outcome: Outcome, reading: Reading, analysis: Analysis, spec: FigureSpec) -> "Figure":
         """Figure of one encoding, whose drawing is stored with ``reading``."""
         name, path = f"{analysis.key}-{spec.key}", outcome.path_of(reading)
-        return cls(f"figures/{path}/{name}.svg", spec, reading.alts[name], f"data/{path}.npz")
+        return cls(f"figures/{path}/{name}", spec, reading.alts[name], f"data/{path}.npz")
 
     @classmethod
     def comparing(

@@ -1,15 +1,15 @@
-"""The forms that a position encoding takes, and what each says about a pair of positions.
+"""The forms of position encodings, and the kernel of each: its value for every pair of positions.
 
-A form is a type: analyses state which ones they understand. How a checkpoint came by it (its scheme) is data elsewhere.
+A form is a type, and an analysis declares the forms that it handles. The scheme, how a checkpoint obtains its form, is data elsewhere.
 """
 
+from generator.encodings.form import Form
 from generator.encodings.none import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
 from generator.encodings.rotations import Rotation
-from generator.encodings.tables import BASE, LEADING, PositionTable, SinusoidLayout, grid_sinusoid, reference, sinusoid, whole_turn_sinusoid
+from generator.encodings.sinusoids import BASE, SinusoidLayout, grid_sinusoid, sinusoid, whole_turn_sinusoid
+from generator.encodings.tables import LEADING, PositionTable, reference
 from generator.encodings.windows import WindowBias
-
-Form = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution | NoEncoding
 
 __all__ = [
     "BASE",

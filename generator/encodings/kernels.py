@@ -1,20 +1,20 @@
-"""What a form says of every pair of its positions, and the lines along which distances are counted."""
+"""Kernels of a form over a range of positions or a grid of patches, with the offset of every pair."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from generator.encodings import Convolution, Form, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
+from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats, offsets_between
 
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """Every pair of positions, with what tells their distance.
+    """A kernel with the offsets of its pairs.
 
-    heads: (n_heads, n, n), query by key; NaN where a causal model cannot look
-    offsets: (n, n) whole numbers, the same for pairs with the same offset
-    lines: indices of positions that follow each other: all of them, or those of each row and each column of a grid
+    heads: (n_heads, n, n), query by key; NaN for keys that a causal mask hides
+    offsets: (n, n) integers, equal for pairs with the same offset (on a grid: the same rows and columns)
+    lines: index arrays of consecutive positions: the whole sequence, or each row and each column of a grid
     """
 
     heads: Floats
@@ -23,64 +23,25 @@ class Kernel:
 
     @property
     def longest(self) -> int:
-        """How many positions the longest line has."""
+        """Positions in the longest line."""
         return max(line.size for line in self.lines)
 
     def along(self, matrix: Floats) -> list[Floats]:
-        """The parts of ``matrix`` (n, n) that lie within a line each."""
+        """The submatrix of ``matrix`` (n, n) for each line: a list of (n_line, n_line)."""
         return [matrix[np.ix_(line, line)] for line in self.lines]
-
-
-def numbers_of(form: Form) -> Floats:
-    """The numbers that make up ``form``."""
-    match form:
-        case PositionTable() | RelativeTable():
-            return form.vectors
-        case OffsetBias() | WindowBias():
-            return form.values
-        case Rotation():
-            return form.frequencies
-        case Convolution():
-            return form.weights
-        case NoEncoding():
-            return np.zeros(0)
 
 
 def kernel_of(form: Form, most: int, side: int, of_patches: bool) -> Kernel:
     """The kernel of the first ``most`` positions, or of the patches in the middle of a grid, ``side`` by ``side`` at most.
 
-    of_patches: whether positions are those of patches along one side of an image: there are as many as the form has room for, and ``side``
-    at most
+    of_patches: whether a sequence is one side of an image, which then has the form's extent, limited to ``side``
     """
-    most = min(side, _extent(form, most)) if of_patches else most
-    match form:
-        case WindowBias():
-            rows, columns = (min(count, side) for count in form.window)
-            down, across = (_middle(count, 2 * shown - 1) for count, shown in zip(form.values.shape[1:], (rows, columns), strict=True))
-            return _of_grid(WindowBias(form.values[:, down, across]).kernel(rows * columns), rows, columns)
-        case PositionTable(grid=(rows, columns)):
-            down, across = _middle(rows, side), _middle(columns, side)
-            block = form.vectors.reshape(rows, columns, -1)[down, across]
-            return _of_grid(PositionTable(block.reshape(-1, block.shape[2])).kernel(block.size), *block.shape[:2])
-        case _:
-            heads = form.kernel(most)
-            return Kernel(heads, offsets_between(heads.shape[1]), (np.arange(heads.shape[1]),))
-
-
-def _extent(form: Form, unknown: int) -> int:
-    """How many patches a line has."""
-    match form:
-        case Rotation():
-            return form.n_positions
-        case RelativeTable():
-            return int(np.max(np.abs(form.offsets))) + 1
-        case _:
-            return unknown
-
-
-def _middle(count: int, most: int) -> slice:
-    shown = min(count, most)
-    return slice((count - shown) // 2, (count - shown) // 2 + shown)
+    if form.grid is not None:
+        rows, columns = (min(count, side) for count in form.grid)
+        return _of_grid(form.middle(rows, columns).kernel(rows * columns), rows, columns)
+    room = most if form.extent is None else form.extent
+    heads = form.kernel(min(side, room) if of_patches else most)
+    return Kernel(heads, offsets_between(heads.shape[1]), (np.arange(heads.shape[1]),))
 
 
 def _of_grid(heads: Floats, rows: int, columns: int) -> Kernel:

@@ -1,26 +1,35 @@
-"""What depends on the offset between two positions alone: a bias, a vector, or a convolution's weights."""
+"""Forms that depend on the offset between two positions alone: a bias, a vector, or the weights of a convolution."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from generator.encodings.form import Form
 from generator.numerics.arrays import Floats, cosine_matrix
 
 
 def by_offset(values: Floats, offsets: Floats, n_positions: int) -> Floats:
-    """``values`` (n_heads, n_offsets) as matrices, query by key: (n_heads, n, n); the end values hold beyond the ends."""
+    """Values by offset as matrices, query by key; the first and last value extend beyond the ends.
+
+    values: (n_heads, n_offsets); offsets: (n_offsets,) consecutive integers, in positions
+    returns: (n_heads, n_positions, n_positions)
+    """
     index = np.arange(n_positions)
     column = np.clip(index[None, :] - index[:, None] - int(offsets[0]), 0, offsets.size - 1)
     return np.asarray(values[:, column])
 
 
-@dataclass(frozen=True, eq=False)
-class OffsetBias:
-    """A number for each head and signed offset (key minus query), added to the attention logit.
+def _farthest(offsets: Floats) -> int:
+    return int(np.max(np.abs(offsets)))
 
-    values: (n_heads, n_offsets); offsets: (n_offsets,) consecutive integers
-    beyond: what holds past the last offset: "constant" (the last value) or "linear" (it goes on growing)
+
+@dataclass(frozen=True, eq=False)
+class OffsetBias(Form):
+    """A bias per head and signed offset (key minus query), added to the attention logit.
+
+    values: (n_heads, n_offsets), logits; offsets: (n_offsets,) consecutive integers, in positions
+    beyond: extrapolation past the last offset: "constant" (the last value) or "linear" (the last slope)
     """
 
     values: Floats
@@ -28,49 +37,84 @@ class OffsetBias:
     causal: bool
     beyond: Literal["constant", "linear"]
     noun = "a bias"
-    reference = None
+    quantity = "bias, in logits"
+    grid = reference = None
+    is_symmetric = False
+    depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.values
+
+    @property
+    def extent(self) -> int:
+        return _farthest(self.offsets) + 1
 
     def kernel(self, n_positions: int) -> Floats:
-        """The bias as a matrix, query by key: (n_heads, n, n); NaN where a causal model cannot look."""
-        n = min(n_positions, int(np.max(np.abs(self.offsets))) + 1)
+        """The bias as a matrix, query by key, in logits; NaN for keys that a causal mask hides.
+
+        returns: (n_heads, n, n), n limited to the distances in ``offsets``
+        """
+        n = min(n_positions, self.extent)
         matrices = by_offset(self.values, self.offsets, n)
         return np.where(self.causal & np.triu(np.ones((n, n), dtype=bool), 1), np.nan, matrices)  # (n_heads, n, n)
 
 
 @dataclass(frozen=True, eq=False)
-class RelativeTable:
-    """A learned vector for each signed offset (key minus query), multiplied with queries or keys inside the attention.
+class RelativeTable(Form):
+    """A learned vector per signed offset (key minus query), multiplied with queries or keys inside attention.
 
-    vectors: (n_offsets, width); offsets: (n_offsets,) consecutive integers, beyond which the end vectors hold
+    vectors: (n_offsets, width); offsets: (n_offsets,) consecutive integers, in positions; the end vectors extend beyond them
     """
 
     vectors: Floats
     offsets: Floats
     noun = "a vector for each offset"
-    reference = None
+    quantity = "cosine with the vector of offset 0"
+    grid = reference = None
+    is_symmetric = False
+    depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.vectors
+
+    @property
+    def extent(self) -> int:
+        return _farthest(self.offsets) + 1
 
     @property
     def similarity(self) -> Floats:
-        """Cosine of every offset's vector with every other's: (n_offsets, n_offsets)."""
+        """Cosine similarity between the vectors of all pairs of offsets: (n_offsets, n_offsets), dimensionless."""
         return cosine_matrix(self.vectors)
 
     def kernel(self, n_positions: int) -> Floats:
-        """Cosine of the vector of each pair's offset with that of offset 0, or of the nearest to it: (1, n, n)."""
+        """Cosine of the vector at each pair's offset with that at offset 0 or, without one, at the nearest offset.
+
+        returns: (1, n_positions, n_positions), query by key, dimensionless
+        """
         nearest = int(np.argmin(np.abs(self.offsets)))
         return by_offset(self.similarity[None, nearest], self.offsets, n_positions)
 
 
 @dataclass(frozen=True, eq=False)
-class Convolution:
+class Convolution(Form):
     """Weights of a convolution over the sequence, whose output is added to the input.
 
-    weights: (n_channels, n_channels_of_group, width); offsets: (width,) of the weights, in positions
+    weights: (n_channels, n_channels_per_group, width); offsets: (width,), in positions
     """
 
     weights: Floats
     offsets: Floats
     noun = "a convolution"
-    reference = None
+    quantity = "norm of the weights"
+    grid = extent = reference = None
+    is_symmetric = False
+    depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.weights
 
     @property
     def strength(self) -> Floats:
@@ -78,7 +122,7 @@ class Convolution:
         return np.asarray(np.sqrt(np.sum(self.weights**2, axis=(0, 1))))
 
     def kernel(self, n_positions: int) -> Floats:
-        """Strength by offset as a matrix, 0 beyond the width: (1, n, n)."""
+        """Strength by offset as a matrix, query by key, 0 beyond the width: (1, n_positions, n_positions)."""
         padded = np.concatenate([[0.0], self.strength, [0.0]])
         around = np.arange(int(self.offsets[0]) - 1, int(self.offsets[-1]) + 2)
         return by_offset(padded[None], np.asarray(around, dtype=np.float64), n_positions)

@@ -1,4 +1,4 @@
-"""Queries and keys turned by angles that grow with position."""
+"""Rotary position encoding: queries and keys rotated by angles proportional to position."""
 
 import logging
 from collections.abc import Mapping
@@ -7,18 +7,19 @@ from functools import cached_property
 
 import numpy as np
 
+from generator.encodings.form import Form
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Rotation:
-    """Pairs of query and key components turned by an angle that grows with position (Su et al. 2021, arXiv 2104.09864).
+class Rotation(Form):
+    """Rotation of pairs of query and key components by an angle proportional to position (Su et al. 2021, arXiv 2104.09864).
 
-    rotary_dim of the head_dim components of each head are turned; scaling holds the checkpoint's own parameters.
-    step: radians by which the fastest pair turns from one position to the next, where nothing is scaled
-    window: positions that these layers see to one side, their own among them; None where they see the whole context
-    rescaled: (n_pairs,) and the attention factor, where transformers has been asked for them
+    rotary_dim of the head_dim components of each head are rotated; scaling: the checkpoint's parameters of a rescaling rule
+    step: frequency of the fastest pair before scaling, in radians per position
+    window: positions visible to one side in these layers, the query's included; None for the whole context
+    rescaled: frequencies (n_pairs,) and attention factor, computed by transformers beforehand
     """
 
     base: float
@@ -30,46 +31,59 @@ class Rotation:
     window: int | None = None
     rescaled: tuple[Floats, float] | None = None
     noun = "a rotation"
-    reference = None
+    quantity = "mean cosine of the angles"
+    grid = reference = None
+    is_symmetric = depends_on_offset = True
+
+    @property
+    def numbers(self) -> Floats:
+        return self.frequencies
+
+    @property
+    def extent(self) -> int:
+        return self.n_positions
 
     @property
     def reach(self) -> int:
-        """How many positions lie within sight, the context or the window: offsets go up to one less."""
+        """Number of visible positions: the context or the window; offsets go up to one less."""
         return self.n_positions if self.window is None else min(self.n_positions, self.window)
 
     @cached_property
     def unscaled_frequencies(self) -> Floats:
-        """step · base^(−2j/rotary_dim): (n_pairs,), radians per position."""
+        """step · base^(−2j / rotary_dim): (n_pairs,), radians per position."""
         return frozen(self.step * self.base ** (-2.0 * np.arange(self.rotary_dim // 2) / self.rotary_dim))
 
     @property
     def rope_type(self) -> str:
-        """The name of the rule that rescales the frequencies; "default" where none does."""
+        """Name of the rule that rescales the frequencies; "default" without one."""
         return str(self.scaling.get("rope_type", self.scaling.get("type", "default")))
 
     @property
     def is_rescaled(self) -> bool:
-        """Whether ``frequencies`` and ``attention_factor`` come from transformers, and with it from torch."""
+        """Whether ``frequencies`` and ``attention_factor`` need transformers, and with it torch."""
         return self.rope_type != "default"
 
     @property
     def settled(self) -> "Rotation":
-        """The same, of which transformers will not be asked again."""
+        """This rotation with its rescaled frequencies computed, so that it needs transformers no more."""
         return replace(self, rescaled=self._rescaled) if self.is_rescaled else self
 
     @cached_property
     def frequencies(self) -> Floats:
-        """What the checkpoint turns by, after scaling: (n_pairs,), radians per position."""
+        """Frequencies after scaling: (n_pairs,), radians per position."""
         return self._rescaled[0] if self.is_rescaled else self.unscaled_frequencies
 
     @cached_property
     def attention_factor(self) -> float:
-        """The factor on sine and cosine that some scalings bring along; 1 without one."""
+        """Factor on sine and cosine, part of some scaling rules; 1 without one."""
         return self._rescaled[1] if self.is_rescaled else 1.0
 
     @cached_property
     def _rescaled(self) -> tuple[Floats, float]:
-        """errors: RowError when the scaling is not one that transformers knows, or makes no frequencies"""
+        """Frequencies (n_pairs,), radians per position, and attention factor.
+
+        errors: RowError when transformers has no such rule, or when it gives no frequencies
+        """
         if self.rescaled is not None:
             return self.rescaled
         from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
@@ -80,11 +94,12 @@ class Rotation:
             )
         try:
             return self._by_transformers()
-        except Exception as error:  # noqa: BLE001  # It raises whatever its validators and its arithmetic run into.
+        except Exception as error:  # noqa: BLE001  # Its validators and its arithmetic raise errors of any kind.
             problem = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
         raise RowError(f"rotary scaling {dict(self.scaling)!r:.120} gives {problem}; expected a kind that transformers knows, complete")
 
     def _by_transformers(self) -> tuple[Floats, float]:
+        """Frequencies (n_pairs,) and attention factor by transformers' rotary initialiser."""
         from transformers import PreTrainedConfig
         from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
@@ -95,21 +110,21 @@ class Rotation:
             "rope_theta": self.base,
             "partial_rotary_factor": self.rotary_dim / self.head_dim,
         }
-        # One head as wide as the model: some of the initialisers ask for these two even where the width of a head is given.
+        # One head as wide as the model: some initialisers need these two even when head_dim is given.
         heads = {"hidden_size": self.head_dim, "num_attention_heads": 1, "head_dim": self.head_dim}
         config = PreTrainedConfig(rope_parameters=rope, max_position_embeddings=self.n_positions, **heads)
         frequencies, attention_factor = ROPE_INIT_FUNCTIONS[self.rope_type](config, "cpu")
-        turning = frequencies.double().numpy()
-        turning = turning[turning != 0.0]  # A pair that does not turn is not rotated.
-        if not turning.size or not np.all(np.isfinite(turning) & (turning > 0.0)):
+        rotated = frequencies.double().numpy()
+        rotated = rotated[rotated != 0.0]  # A pair of frequency 0 is not rotated.
+        if not rotated.size or not np.all(np.isfinite(rotated) & (rotated > 0.0)):
             raise ValueError("no positive frequencies")
-        return frozen(turning), float(attention_factor)
+        return frozen(rotated), float(attention_factor)
 
     def by_offset(self, n_offsets: int) -> Floats:
-        """mean_j cos(offset · frequency_j) for offsets 0 … n_offsets − 1: (n_offsets,), 1 at offset 0."""
+        """mean_j cos(offset · frequency_j) at offsets 0 … n_offsets − 1: (n_offsets,), within [−1, 1], 1 at offset 0."""
         return np.asarray(np.cos(np.arange(n_offsets)[:, None] * self.frequencies).mean(axis=1))
 
     def kernel(self, n_positions: int) -> Floats:
-        """The same as a matrix, query by key: (1, n_positions, n_positions)."""
+        """``by_offset`` as a matrix, query by key: (1, n_positions, n_positions), dimensionless."""
         index = np.arange(n_positions)
         return np.asarray(self.by_offset(n_positions)[np.abs(index[:, None] - index)][None])

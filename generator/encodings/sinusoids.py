@@ -1,33 +1,93 @@
-"""The layouts in which a stored table may hold a sinusoid."""
+"""The sinusoid, a table that needs no training, and the layouts in which it is stored."""
 
 from typing import Literal
 
 import numpy as np
 
-from generator.encodings import SinusoidLayout, grid_sinusoid, sinusoid
-from generator.numerics.arrays import Floats
+from generator.numerics.arrays import Floats, frozen
 
+SinusoidLayout = Literal["interleaved", "halves", "tensor2tensor"]
+BASE = 10_000.0  # Vaswani et al. 2017, section 3.5
+WHOLE_TURN_EPSILON = 1e-6  # DETR adds it to the number of places.
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 TableLayout = SinusoidLayout | Literal["columns first", "rows first", "shifted"]
 
 
+def sinusoid(n_positions: int, d_model: int, layout: SinusoidLayout = "interleaved", base: float = BASE) -> Floats:
+    """The fixed table of Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) in one of three layouts found in use.
+
+    interleaved: sine and cosine by turns, as printed; halves: all sines, then all cosines (Marian, Pegasus);
+    tensor2tensor: halves with the exponent k/(d_model/2 − 1) (Whisper, M2M-100, FSMT). Where d_model is odd there is one
+    sine more than cosines; in tensor2tensor a last column of zeros instead.
+    returns: (n_positions, d_model), dimensionless, within [−1, 1]
+    """
+    half = d_model // 2
+    n_sines = half if layout == "tensor2tensor" else d_model - half
+    exponents = np.arange(n_sines) / max(half - 1, 1) if layout == "tensor2tensor" else 2 * np.arange(n_sines) / d_model
+    angles = np.arange(n_positions)[:, None] * base**-exponents  # (n_positions, n_sines)
+    table = np.zeros((n_positions, d_model))
+    if layout == "interleaved":
+        table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles[:, :half])
+    else:
+        table[:, :n_sines], table[:, n_sines : n_sines + half] = np.sin(angles), np.cos(angles[:, :half])
+    return frozen(table)
+
+
+def grid_sinusoid(grid: tuple[int, int], d_model: int, columns_first: bool = True, base: float = BASE) -> Floats:
+    """The sinusoid of a grid of patches, row by row: half of each vector tells the column, the other half the row.
+
+    Each half is the sinusoid in halves (He et al. 2022, arXiv 2111.06377, as published; there the column comes first).
+    What an odd d_model leaves over is 0.
+    returns: (rows · columns, d_model), dimensionless, within [−1, 1]
+    """
+    rows, columns = grid
+    across = np.tile(sinusoid(columns, d_model // 2, "halves", base), (rows, 1))
+    down = np.repeat(sinusoid(rows, d_model // 2, "halves", base), columns, axis=0)
+    halves = [across, down] if columns_first else [down, across]
+    return frozen(np.hstack([*halves, np.zeros((rows * columns, d_model % 2))]))
+
+
+def whole_turn_sinusoid(grid: tuple[int, int], d_model: int) -> Floats:
+    """The sinusoid of a grid whose rows and columns are counted from 1 and scaled, so that the last comes to 2π.
+
+    Half of each vector tells the row, the other half the column, sines and cosines by turns (Carion et al. 2020, arXiv 2005.12872,
+    as published). d_model: a multiple of 4
+    returns: (rows · columns, d_model), dimensionless, within [−1, 1]
+    """
+    half = d_model // 2
+    slowing = BASE ** -(2 * np.arange(half // 2) / half)  # (half / 2,)
+    sides = []
+    for n_places in grid:
+        angles = 2 * np.pi * np.arange(1, n_places + 1)[:, None] / (n_places + WHOLE_TURN_EPSILON) * slowing
+        sides.append(np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_places, half))
+    down, across = np.repeat(sides[0], grid[1], axis=0), np.tile(sides[1], (grid[0], 1))
+    return frozen(np.hstack([down, across]))
+
+
 def layout(rows: Floats, first_row: int, grid: tuple[int, int] | None, tolerance: float) -> TableLayout | None:
-    """Which layout of the sinusoid ``rows`` (n_positions, d_model) equal, if any, counted from 0 or from ``first_row``."""
-    for each in LAYOUTS:
-        made = sinusoid(first_row + rows.shape[0], rows.shape[1], each)
+    """The layout of the sinusoid that ``rows`` hold, counted from 0 or from ``first_row``; None without a match.
+
+    rows: (n_positions, d_model); tolerance: largest absolute difference
+    """
+    for candidate in LAYOUTS:
+        expected = sinusoid(first_row + rows.shape[0], rows.shape[1], candidate)
         starts = {0, first_row}
-        if any(np.allclose(rows, made[start:][: len(rows)], rtol=0.0, atol=tolerance) for start in starts):
-            return each
+        if any(np.allclose(rows, expected[start:][: len(rows)], rtol=0.0, atol=tolerance) for start in starts):
+            return candidate
     return None if grid is None else _grid_layout(grid, rows, tolerance)
 
 
 def shifted_layout(rows: Floats, first_row: int, tolerance: float) -> TableLayout | None:
-    """As ``layout``, for the sinusoid by turns less its mean and scaled, as PatchTST stores it: compared at mean 0 and variance 1."""
-    made = sinusoid(first_row + rows.shape[0], rows.shape[1])[first_row:]
-    return "shifted" if np.allclose(_standard(rows), _standard(made), rtol=0.0, atol=tolerance) else None
+    """ "shifted" when ``rows`` are the interleaved sinusoid up to mean and scale, the way PatchTST stores it; else None.
+
+    rows: (n_positions, d_model); tolerance: largest absolute difference at mean 0 and variance 1
+    """
+    expected = sinusoid(first_row + rows.shape[0], rows.shape[1])[first_row:]
+    return "shifted" if np.allclose(_standard(rows), _standard(expected), rtol=0.0, atol=tolerance) else None
 
 
 def _standard(values: Floats) -> Floats:
+    """``values`` (…,) at mean 0 and variance 1, of the same shape."""
     return np.asarray((values - values.mean()) / (values.std() or 1.0), dtype=np.float64)
 
 

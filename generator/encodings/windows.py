@@ -4,32 +4,52 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.numerics.arrays import Array, Floats
+from generator.encodings.form import Form
+from generator.numerics.arrays import Array, Floats, centred_slice
 
 
 @dataclass(frozen=True, eq=False)
-class WindowBias:
-    """A number for each head and offset (rows, columns), added to the attention logit within a window of patches.
+class WindowBias(Form):
+    """A bias per head and offset (rows, columns), added to the attention logit within a window of patches.
 
-    values: (n_heads, 2·rows − 1, 2·columns − 1), key minus query, the offset (0, 0) in the middle
+    values: (n_heads, 2·rows − 1, 2·columns − 1), logits, key minus query, with the offset (0, 0) in the middle
     """
 
     values: Floats
     noun = "a bias for each offset in a window"
+    quantity = "bias, in logits"
     reference = None
+    is_symmetric = False
+    depends_on_offset = True
 
     @property
-    def window(self) -> tuple[int, int]:
-        """Rows and columns of patches."""
+    def numbers(self) -> Floats:
+        return self.values
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of the window, in patches."""
         return (self.values.shape[1] + 1) // 2, (self.values.shape[2] + 1) // 2
 
+    @property
+    def extent(self) -> int:
+        return self.grid[0] * self.grid[1]
+
     def kernel(self, n_positions: int) -> Floats:
-        """The bias as a matrix of patches in reading order, query by key: (n_heads, n, n), n limited to the window."""
-        rows, columns = self.window
-        patch = np.arange(min(n_positions, rows * columns))
+        """The bias as a matrix, query by key, patches in reading order, in logits.
+
+        returns: (n_heads, n, n), n limited to the patches of the window
+        """
+        rows, columns = self.grid
+        patch = np.arange(min(n_positions, self.extent))
         down, across = _offsets(patch // columns) + rows - 1, _offsets(patch % columns) + columns - 1
         return np.asarray(self.values[:, down, across])
 
+    def middle(self, rows: int, columns: int) -> "WindowBias":
+        down, across = (centred_slice(count, 2 * shown - 1) for count, shown in zip(self.values.shape[1:], (rows, columns), strict=True))
+        return WindowBias(self.values[:, down, across])
+
 
 def _offsets(index: Array) -> Array:
+    """Key index minus query index: (n, n), from index (n,)."""
     return np.asarray(index[None, :] - index[:, None])

@@ -1,1 +1,1 @@
-"""What figures share: style, panels, lines, and their bytes as SVG."""
+"""Figures: style, panels, lines, and the format in which they are written."""

@@ -1,4 +1,4 @@
-"""Lines that share one plot: how they are told apart, named below it, and marked where they leave it."""
+"""Line plots of several encodings in one figure: line styles, legends, and markers for clipped values."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,61 +17,64 @@ if TYPE_CHECKING:
 
 Dash = str | tuple[int, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = ("solid", (0, (5, 2)), (0, (6, 2, 1, 2)), (0, (9, 2, 1, 1.5, 1, 1.5)))
-DOTTED: Dash = (0, (1, 1.5))  # For what a line is held against, so never one of DASHES.
+DOTTED: Dash = (0, (1, 1.5))  # For reference lines, so never one of DASHES.
 POINTS = 72  # of an inch
-CHARACTER, HANDLE, ROW = 5.6, 52.0, 13.5  # points: a letter's width, what stands before a name, a line's height; of a legend
+CHARACTER, HANDLE, ROW = 5.6, 52.0, 13.5  # points: width of a letter, of a line sample, height of a row; of a legend
 MOST_COLUMNS = 3
-MOST_DOTS = 32  # More of them, and no dash between them is seen.
-ROOM = 0.09  # of the width, which the name of a place takes
+MOST_DOTS = 32  # With more, the dashes between them disappear.
+ROOM = 0.09  # Width of a label, as a share of the axes.
 
 
 class Coloured(Protocol):
-    """Whatever is drawn in a colour of its own."""
+    """Anything with a colour."""
 
     @property
     def colour(self) -> str:
-        """As matplotlib takes it."""
+        """A colour in a format that matplotlib accepts."""
 
 
-Named = TypeVar("Named", bound=Coloured)
-Shown = TypeVar("Shown")
+LabelT = TypeVar("LabelT", bound=Coloured)
+ValueT = TypeVar("ValueT")
 
 
-def with_line_styles(results: Mapping[Named, Shown]) -> Iterator[tuple[Named, Shown, Dash]]:
-    """Each with its line style: solid where a colour comes first, dashed where it comes again, as for a checkpoint's parts."""
-    drawn: Counter[str] = Counter()
+def with_line_styles(results: Mapping[LabelT, ValueT]) -> Iterator[tuple[LabelT, ValueT, Dash]]:
+    """Label, value and line style of every result: solid for the first with a colour, another dash for every further one."""
+    uses: Counter[str] = Counter()
     for label, result in results.items():
-        yield label, result, DASHES[drawn[label.colour] % len(DASHES)]
-        drawn[label.colour] += 1
+        yield label, result, DASHES[uses[label.colour] % len(DASHES)]
+        uses[label.colour] += 1
 
 
 def dots(n_points: int) -> str | None:
-    """The marker of a line's points, where they are few."""
+    """The marker of a line's points; None when there are more than ``MOST_DOTS``."""
     return "o" if n_points <= MOST_DOTS else None
 
 
 def legend_below(figure: "Figure") -> None:
-    """The names of all lines below the axes, in as many columns as fit; the figure grows by the rows, so that the axes keep their height."""
-    named = [pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
-    longest = max((len(name) for _, name in named), default=0)
-    columns = min(MOST_COLUMNS, max(1, int(WIDTH * POINTS / (HANDLE + CHARACTER * longest))), max(len(named), 1))
-    rows = -(-len(named) // columns)
+    """Add one legend of all axes below them, in as many columns as fit; the figure grows by its rows, not at the cost of the axes."""
+    entries = [pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    longest = max((len(name) for _, name in entries), default=0)
+    columns = min(MOST_COLUMNS, max(1, int(WIDTH * POINTS / (HANDLE + CHARACTER * longest))), max(len(entries), 1))
+    rows = -(-len(entries) // columns)
     figure.set_figheight(figure.get_figheight() + (rows - 1) * ROW / POINTS)
-    figure.legend([line for line, _ in named], [name for _, name in named], loc="outside lower center", ncols=columns, handlelength=2.8)
+    figure.legend([line for line, _ in entries], [name for _, name in entries], loc="outside lower center", ncols=columns, handlelength=2.8)
 
 
 @dataclass(frozen=True)
 class Line:
-    """places, values: (n_points,), the places rising"""
+    """A plotted line.
 
-    places: Array
-    values: Floats
+    x, y: (n_points,), in data coordinates, x ascending
+    """
+
+    x: Array
+    y: Floats
     colour: str
 
 
 @dataclass(frozen=True)
-class Place:
-    """A point with its name."""
+class Point:
+    """A labelled point, in data coordinates."""
 
     name: str
     x: float
@@ -80,43 +83,47 @@ class Place:
 
 
 def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]) -> None:
-    """Triangles where ``lines`` leave ``limits``, and at either limit the value that lies farthest beyond."""
+    """Mark with triangles where lines leave the limits of the y axis, and label the value farthest beyond each limit."""
     for edge, sign, marker in ((limits[0], -1.0, "v"), (limits[1], 1.0, "^")):
-        leaving = [(line, sign * (line.values - edge)) for line in lines if np.any(sign * (line.values - edge) > 0)]
+        leaving = [(line, sign * (line.y - edge)) for line in lines if np.any(sign * (line.y - edge) > 0)]
         for line, excess in leaving:
-            places = line.places[_turns(excess > 0)]
-            axes.plot(places, np.full(places.size, edge), marker, color=line.colour, markersize=4.5, clip_on=False)
+            x = line.x[_turns(excess > 0)]
+            axes.plot(x, np.full(x.size, edge), marker, color=line.colour, markersize=4.5, clip_on=False)
         if leaving:
             line, excess = max(leaving, key=lambda pair: float(np.nanmax(pair[1])))
             turns, farthest = _turns(excess > 0), int(np.nanargmax(excess))
-            at = float(line.places[turns[np.abs(turns - farthest).argmin()]])
-            _name_value(axes, Place(significant(line.values[farthest], 3), at, edge, line.colour), sign)
+            position = float(line.x[turns[np.abs(turns - farthest).argmin()]])
+            _label_value(axes, Point(significant(line.y[farthest], 3), position, edge, line.colour), sign)
 
 
 def _turns(beyond: Array) -> Array:
-    """Where a line goes beyond or comes back: the first and last place of each stretch, but for the ends of the line."""
+    """Indices at which a line crosses a limit: first and last of each stretch beyond it, without the ends of the line.
+
+    beyond: (n_points,), bool
+    returns: (n_turns,), int; never empty where ``beyond`` has a true value
+    """
     inside = np.concatenate([[False], ~beyond, [False]])
     turns = np.flatnonzero(beyond & (inside[:-2] | inside[2:]))
     return turns if turns.size else np.flatnonzero(beyond)[[0]]
 
 
-def _name_value(axes: "Axes", place: Place, sign: float) -> None:
+def _label_value(axes: "Axes", point: Point, sign: float) -> None:
     low, high = axes.get_xlim()
-    right = place.x > (low + high) / 2.0
-    where: dict[str, Any] = {"ha": "right" if right else "left", "va": "top" if sign > 0 else "bottom", "textcoords": "offset points"}
-    ground = {"facecolor": PAPER, "linewidth": 0, "alpha": 0.8, "pad": 0.6}
-    text = f"{'↑' if sign > 0 else '↓'} {place.name}"
-    axes.annotate(text, (place.x, place.y), (-6 if right else 6, -5 * sign), fontsize=8, color=INK, bbox=ground, **where)
+    right = point.x > (low + high) / 2.0
+    style: dict[str, Any] = {"ha": "right" if right else "left", "va": "top" if sign > 0 else "bottom", "textcoords": "offset points"}
+    box = {"facecolor": PAPER, "linewidth": 0, "alpha": 0.8, "pad": 0.6}
+    text = f"{'↑' if sign > 0 else '↓'} {point.name}"
+    axes.annotate(text, (point.x, point.y), (-6 if right else 6, -5 * sign), fontsize=8, color=INK, bbox=box, **style)
 
 
-def name_places(axes: "Axes", places: Sequence[Place]) -> None:
-    """The names of ``places`` beside them, within the present limits: of several close together, those of the first and the last."""
+def label_points(axes: "Axes", points: Sequence[Point]) -> None:
+    """Label ``points`` next to them, within the present x limits; of several close together, the first and the last."""
     low, high = axes.get_xlim()
     room = ROOM * (high - low)
-    xs = [-np.inf, *sorted(place.x for place in places), np.inf]
-    for index, place in enumerate(sorted(places, key=lambda place: place.x), start=1):
-        before, after = place.x - xs[index - 1] < 2.0 * room, xs[index + 1] - place.x < 2.0 * room
-        left = after or (not before and place.x > high - room)
+    xs = [-np.inf, *sorted(point.x for point in points), np.inf]
+    for index, point in enumerate(sorted(points, key=lambda point: point.x), start=1):
+        before, after = point.x - xs[index - 1] < 2.0 * room, xs[index + 1] - point.x < 2.0 * room
+        left = after or (not before and point.x > high - room)
         if not (before and after):
-            where: dict[str, Any] = {"ha": "right" if left else "left", "textcoords": "offset points"}
-            axes.annotate(place.name, (place.x, place.y), (-5 if left else 5, -9), fontsize=8, color=place.colour, **where)
+            style: dict[str, Any] = {"ha": "right" if left else "left", "textcoords": "offset points"}
+            axes.annotate(point.name, (point.x, point.y), (-5 if left else 5, -9), fontsize=8, color=point.colour, **style)

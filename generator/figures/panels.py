@@ -1,4 +1,4 @@
-"""What figures are made of: panels, images, lines."""
+"""Panels, images and ridge lines: the elements of figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from generator.figures.style import GRID, LEVELS, PIXELS, SEQUENTIAL, SERIES, WI
 from generator.numerics.arrays import Floats, shrink
 from generator.text import rounded
 
-if TYPE_CHECKING:  # matplotlib takes most of a second to import, and only drawing needs it.
+if TYPE_CHECKING:  # matplotlib takes most of a second to import; only drawing needs it.
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-HALF = 28  # letters of a title above half of the width
-LINE = 0.15  # inches that a line of a small title takes
+HALF = 28  # Letters that fit into a title of half the width.
+LINE = 0.15  # Height of a line of a small title, in inches.
 
 
 def panels(count: int, columns: int = 2, height: float = 3.2, **shared: Any) -> "tuple[Figure, list[Axes]]":
-    """A figure of the usual width with ``count`` axes in rows of ``columns``, each row ``height`` inches high."""
+    """A figure of standard width with ``count`` axes in rows of ``columns``, each row ``height`` inches high."""
     from matplotlib.figure import Figure
 
     columns = min(columns, count)
@@ -34,14 +34,15 @@ def panels(count: int, columns: int = 2, height: float = 3.2, **shared: Any) -> 
 
 
 def wrapped(title: str, letters: int = HALF) -> str:
-    """``title`` in lines of as many ``letters`` as there is room for."""
+    """``title`` broken into lines of at most ``letters`` letters."""
     return fill(title, letters, break_on_hyphens=False)
 
 
 def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str, share: int = 1) -> "AxesImage":
-    """``matrix`` as an image on fixed ``limits``; ``share`` is how many images the figure has.
+    """``matrix`` as an image with fixed colour limits; NaN is transparent.
 
-    Large ones are averaged over blocks first. What is not defined stays empty.
+    Averaged over blocks if it exceeds its share of the pixels of a figure.
+    matrix: (n_rows, n_columns); share: number of images in the figure
     """
     import matplotlib as mpl
 
@@ -55,43 +56,48 @@ def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: st
 
 @dataclass(frozen=True)
 class Panel:
-    """A matrix to be shown as an image, with the name and colour of what it belongs to."""
+    """A matrix (n_rows, n_columns) for display as an image, with the title and colour of its encoding."""
 
     title: str
     colour: str
     matrix: Floats
 
 
-def image_panels(shown: Sequence[Panel], limits: tuple[float, float], colours: str, labels: tuple[str, str, str], square: bool) -> "Figure":
-    """Matrices side by side on one scale; ``labels`` name the columns, the rows and the values.
+def image_panels(
+    images: Sequence[Panel], limits: tuple[float, float], colours: str, labels: tuple[str, str, str], square: bool
+) -> "Figure":
+    """Matrices side by side on one colour scale; ``labels`` of the columns, the rows and the values.
 
-    One or two fill the width; more become small multiples, named along the outer edges alone.
+    One or two fill the width; more become small multiples with labels along the outer edges alone.
     """
-    small, alone = len(shown) > 2, square and len(shown) == 1
-    columns, letters = (2, HALF) if not small else (4, 16) if square else (3, 22)
-    titles = [wrapped(panel.title, letters) for panel in shown]
-    height = (4.2 if alone else 3.8) if not small else (1.95 if square else 2.45) + LINE * max(title.count("\n") + 1 for title in titles)
-    figure, axes = panels(len(shown) + alone, columns, height, box_aspect=1 if square else None)
-    if alone:
-        axes.pop().set_axis_off()  # Beside nothing, it keeps the left half.
-    for index, (each, panel, title) in enumerate(zip(axes, shown, titles, strict=True)):
-        picture = image(each, panel.matrix, limits, colours, share=len(shown))
-        each.set_title(title, color=panel.colour, fontsize=8.5 if small else None)
-        lowest, first = index + columns >= len(shown), index % columns == 0
-        each.set(xlabel=labels[0] if lowest else None, ylabel=labels[1] if first else None)
+    compact, single = len(images) > 2, square and len(images) == 1
+    columns, letters = (2, HALF) if not compact else (4, 16) if square else (3, 22)
+    titles = [wrapped(panel.title, letters) for panel in images]
+    height = (4.2 if single else 3.8) if not compact else (1.95 if square else 2.45) + LINE * max(title.count("\n") + 1 for title in titles)
+    figure, axes = panels(len(images) + single, columns, height, box_aspect=1 if square else None)
+    if single:
+        axes.pop().set_axis_off()  # A single panel takes the left half.
+    for index, (ax, panel, title) in enumerate(zip(axes, images, titles, strict=True)):
+        picture = image(ax, panel.matrix, limits, colours, share=len(images))
+        ax.set_title(title, color=panel.colour, fontsize=8.5 if compact else None)
+        lowest, first = index + columns >= len(images), index % columns == 0
+        ax.set(xlabel=labels[0] if lowest else None, ylabel=labels[1] if first else None)
     colour_bar(figure, picture, axes, labels[2])
     return figure
 
 
-def colour_bar(figure: "Figure", shown: "ScalarMappable", axes: "Sequence[Axes]", label: str) -> None:
-    """One scale for all ``axes``, at their right."""
-    bar = figure.colorbar(shown, ax=list(axes), shrink=0.85, aspect=28, pad=0.02)
+def colour_bar(figure: "Figure", mappable: "ScalarMappable", axes: "Sequence[Axes]", label: str) -> None:
+    """Add one colour scale for all ``axes``, to their right."""
+    bar = figure.colorbar(mappable, ax=list(axes), shrink=0.85, aspect=28, pad=0.02)
     bar.outline.set_visible(False)
     bar.set_label(label)
 
 
 def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str) -> None:
-    """Each whole number of ``matrix`` in its cell of an image on these ``limits``, black or white as its colour is light or dark."""
+    """Write the integers of ``matrix`` into the cells of its image, in black on light cells and white on dark ones.
+
+    matrix: (n_rows, n_columns); limits, colours: of the image
+    """
     import matplotlib as mpl
 
     shares = (matrix - limits[0]) / (limits[1] - limits[0])
@@ -102,7 +108,10 @@ def cell_numbers(axes: "Axes", matrix: Floats, limits: tuple[float, float], colo
 
 
 def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spacing: float) -> None:
-    """Lines (n_lines, n_points) above each other from the bottom up, ``spacing`` apart, the first at height 0."""
+    """Plot lines above one another from the bottom up, with ``spacing`` between their baselines, the first at height 0.
+
+    lines: (n_lines, n_points)
+    """
     for index, line in enumerate(lines):
         axes.axhline(index * spacing, color=GRID, linewidth=0.6, zorder=0)
         axes.plot(line + index * spacing, color=colour, linewidth=0.8)
@@ -114,7 +123,7 @@ def ridges(axes: "Axes", lines: Floats, names: Sequence[str], colour: str, spaci
 
 
 def head_colours(n_heads: int) -> list[str]:
-    """A colour for each head: distinct ones while they last, beyond that a scale from the first head to the last."""
+    """One colour per head: distinct ones for few heads, else a scale from the first head to the last."""
     if n_heads <= len(SERIES):
         return list(SERIES[:n_heads])
     from matplotlib import colormaps
@@ -124,7 +133,7 @@ def head_colours(n_heads: int) -> list[str]:
 
 
 def logarithmic(axes: "Axes", which: str) -> None:
-    """The x or y axis on a logarithmic scale, with plain numbers at its ticks."""
+    """Give the x or y axis a logarithmic scale with plain numbers at its ticks."""
     from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
     axis = axes.xaxis if which == "x" else axes.yaxis
@@ -134,7 +143,7 @@ def logarithmic(axes: "Axes", which: str) -> None:
 
 
 def thumbnail(kernel: Floats) -> "Figure":
-    """A square picture of a kernel without axes, for the gallery: (n, n), scaled to its own range."""
+    """A square image of a kernel (n, n) without axes, for the gallery, scaled to the kernel's own range."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(2.2, 2.2))

@@ -1,31 +1,34 @@
-"""One visual language for every figure: colours, sizes and matplotlib's settings."""
+"""The common style of all figures: colours, sizes and matplotlib's settings."""
 
 from typing import Any
 
 INK, MUTED, GRID, PAPER = "#1c2230", "#5a6375", "#d8dde6", "#fffffe"
 DARK = {INK: "#e8ebf2", MUTED: "#a3adbf", GRID: "#3b4354", PAPER: "#1a1e28"}
-# Distinct also without red or green cones, from each other and from REFERENCE, and dark and light enough for either background.
+# Distinct, also for colour-blind readers, from one another and from REFERENCE; legible on a light and a dark background.
 SERIES = (
     "#3d7fd6", "#d9772b", "#20a870", "#e86098", "#9060a0",
     "#c05028", "#30a0c8", "#608050", "#a06070", "#189088",
 )  # fmt: skip
 REFERENCE = "#8a93a3"
 ACCENT = "#d9772b"
-DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"  # compare/colours.js and compare.css hold the same, which tests compare.
-LEVELS = 96  # Colours an image uses: finer than the eye tells, and small as a palette.
+DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"  # Colormaps of matplotlib, perceptually even and legible for colour-blind readers.
+# Evenly spaced colours of both, for what matplotlib does not draw; a test compares them.
+STOPS = {
+    SEQUENTIAL: "440154 481a6c 472f7d 414487 39568c 31688e 2a788e 23888e 1f988b 22a884 35b779 54c568 7ad151 a5db36 d2e21b fde725",
+    DIVERGING: "053061 2166ac 4393c3 92c5de d1e5f0 f7f7f7 fddbc7 f4a582 d6604d b2182b 67001f",
+}
+LEVELS = 96  # Colours of an image: finer than the eye resolves, and small as a palette.
 LONGEST_TITLE = 40  # characters
 WIDTH = 7.8  # inches; 72 SVG units each
 PIXELS = 150_000  # all images of one figure together
 STYLE: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "position-atlas",
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.5,
     "axes.titlesize": 10.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "axes.titley": 1.0,  # Where it stands anyway; matplotlib would ask all ticks whether it may, several times a figure.
+    "axes.titley": 1.0,  # The default position, fixed: matplotlib would otherwise measure all ticks several times per figure.
     "axes.labelsize": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -49,6 +52,6 @@ STYLE: Any = {
 
 
 def short(title: str) -> str:
-    """``title`` as figures show it: a longer one would push them out of their frames. Its end stays, since it names the part."""
+    """``title`` for a figure, shortened in the middle to ``LONGEST_TITLE`` characters; its end names the part of the model."""
     half = LONGEST_TITLE // 2
     return title if len(title) <= LONGEST_TITLE else f"{title[: half - 1]}…{title[-half:]}"

@@ -1,4 +1,4 @@
-"""Figures as SVG: the same bytes for the same numbers, small, and light or dark as the page around them is."""
+"""Rendering of figures as SVG: deterministic, small, and light or dark with the page around them."""
 
 import base64
 import gc
@@ -6,7 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,32 +16,51 @@ from generator.numerics.arrays import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+EXTENSION = ".svg"
+BACKEND = "matplotlib.backends.backend_svg"
+RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
+VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
-def svg(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
-    """The figure that ``draw`` makes of ``inputs``, as SVG, the same bytes for the same numbers, light or dark as its page is."""
+
+def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
+    """The figure that ``draw(*inputs)`` returns, as SVG.
+
+    Equal numbers give equal bytes. Colours follow the reader's light or dark scheme.
+    """
     import matplotlib as mpl
 
-    with mpl.rc_context(STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # The reader's own fonts draw it.
+    with mpl.rc_context({**STYLE, **RC}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # The reader's browser has other fonts.
         buffer = io.StringIO()
         _save(draw(*inputs), buffer)
-    gc.collect(1)  # The parts of a figure refer to each other, and would stay until many more have come.
+    gc.collect(1)  # Figures hold reference cycles, which would pile up until the next full collection.
     text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
-    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it fills the window; the box keeps its shape.
+    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it then fills the window.
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
     return text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1).encode()
 
 
+def size(drawing: bytes) -> tuple[int, int]:
+    """Width and height in pixels, with which a page reserves room for it; zeros where it has none."""
+    box = VIEW_BOX.search(drawing)
+    return (round(float(box[1])), round(float(box[2]))) if box else (0, 0)
+
+
+def recoloured(drawing: bytes, former: str, colour: str) -> bytes:
+    """The drawing with one colour replaced by another, both as #rrggbb."""
+    return drawing.replace(former.encode(), colour.encode())
+
+
 def _save(figure: "Figure", file: io.StringIO) -> None:
-    """``figure.savefig`` alone would draw all of it once more, to nowhere, for the sake of the layout."""
+    """Write the figure to ``file``; ``savefig`` alone would first draw all of it once more for the layout."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    FigureCanvasSVG(figure)  # Text is measured as it will be drawn.
+    FigureCanvasSVG(figure)  # Text is measured by the backend that draws it.
     for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) if not axis.get_label_text()):
-        axis.set_label_coords(0, 0)  # Else a place clear of all ticks would be sought for a label that is not there.
+        axis.set_label_coords(0, 0)  # Else matplotlib would search for room for an empty label.
     engine, dpi = figure.get_layout_engine(), figure.dpi
     if engine is not None:
-        engine.execute(figure)  # It leaves the resolution of SVG behind; images are drawn at the figure's own.
+        engine.execute(figure)  # The engine changes the resolution to that of SVG; images need the figure's own.
         figure.set(layout_engine=None, dpi=dpi)
     figure.savefig(file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
 
@@ -65,10 +84,10 @@ def _palette_png(match: re.Match[str]) -> str:
     from PIL import Image
 
     pixels: Array = np.array(Image.open(io.BytesIO(base64.b64decode(match[1]))).convert("RGBA"))
-    whole, index = np.unique(pixels.view(">u4").astype(np.uint32), return_inverse=True)  # Numbers are sorted faster than rows of four.
-    if whole.size > 256:
+    unique, index = np.unique(pixels.view(">u4").astype(np.uint32), return_inverse=True)  # Integers sort faster than rows of four.
+    if unique.size > 256:
         return match[0]
-    colours = whole.astype(">u4").view(np.uint8).reshape(-1, 4)
+    colours = unique.astype(">u4").view(np.uint8).reshape(-1, 4)
     picture = Image.fromarray(index.reshape(pixels.shape[:2]).astype(np.uint8), "P")
     picture.putpalette(colours[:, :3].tobytes())
     buffer = io.BytesIO()

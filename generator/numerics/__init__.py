@@ -1,1 +1,1 @@
-"""Numbers from numbers: numpy in, numpy out."""
+"""Numerical functions: numpy arrays in, numpy arrays out."""

@@ -1,4 +1,4 @@
-"""Plain mathematics on arrays, float64 throughout; knows nothing of checkpoints."""
+"""Array functions in float64, independent of checkpoints."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,53 +14,68 @@ FLAT = 1e-9  # Differences below this share of the largest value are rounding.
 
 
 def frozen(values: ArrayLike) -> Floats:
-    """A read-only float64 copy of ``values``."""
+    """Read-only float64 copy of ``values`` (…,), of the same shape."""
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
 
 
 def finite(values: Floats, what: str) -> Floats:
-    """``values`` unchanged, or the reason why nothing can be computed from them.
+    """``values`` (…,) unchanged, after a check that all of them are finite.
 
-    errors: NotApplicableError when any value is NaN or infinite, or when there is no value at all.
+    errors: NotApplicableError when a value is NaN or infinite, or when there is no value
     """
     if values.size == 0:
         raise NotApplicableError(f"{what} has no values")
-    wrong = int(np.count_nonzero(~np.isfinite(values)))
-    if wrong:
-        raise NotApplicableError(f"{what} has {wrong:,} values that are NaN or infinite")
+    n_invalid = int(np.count_nonzero(~np.isfinite(values)))
+    if n_invalid:
+        raise NotApplicableError(f"{what} has {n_invalid:,} values that are NaN or infinite")
     return values
 
 
 def root_mean_square(values: Floats) -> float:
-    """√(mean of squares), in the unit of ``values``; scaled first, so that it neither overflows nor vanishes."""
+    """Root mean square of ``values`` (…,), in their unit; 0 for an empty array.
+
+    Scaled by the largest magnitude first, so that squares neither overflow nor vanish.
+    """
     largest = float(np.max(np.abs(values), initial=0.0))
     return 0.0 if largest == 0.0 else largest * float(np.sqrt(np.mean((values / largest) ** 2)))
 
 
 def _by_largest(rows: Floats) -> tuple[Floats, Floats]:
-    """Each row divided by the largest size in it, so that squares neither overflow nor vanish, and these sizes: (n_rows, 1)."""
-    largest = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
-    with np.errstate(invalid="ignore"):  # Infinity by infinity is not defined, and NaN says so.
-        return rows / np.where(largest == 0.0, 1.0, largest), largest
+    """Rows divided by their largest magnitude, so that squares neither overflow nor vanish, and these magnitudes.
+
+    rows: (n_rows, n_columns)
+    returns: (n_rows, n_columns) and (n_rows, 1)
+    """
+    scale = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
+    with np.errstate(invalid="ignore"):  # Infinity divided by infinity is NaN.
+        return rows / np.where(scale == 0.0, 1.0, scale), scale
 
 
 def row_norms(rows: Floats) -> Floats:
-    """Euclidean length of each row: (n_rows,), in the unit of ``rows``."""
-    scaled, largest = _by_largest(rows)
-    return np.asarray(np.linalg.norm(scaled, axis=1) * largest[:, 0])
+    """Euclidean norm of each row, in the unit of ``rows``.
+
+    rows: (n_rows, n_columns)
+    returns: (n_rows,)
+    """
+    scaled, scale = _by_largest(rows)
+    return np.asarray(np.linalg.norm(scaled, axis=1) * scale[:, 0])
 
 
 def directions(rows: Floats) -> Floats:
-    """Each row divided by its length: (n_rows, n_columns); NaN where a row is all zeros, or not finite."""
+    """Rows scaled to unit norm; NaN for a row that is zero or not finite.
+
+    rows: (n_rows, n_columns)
+    returns: (n_rows, n_columns), dimensionless
+    """
     scaled, _ = _by_largest(rows)
     norms = np.linalg.norm(scaled, axis=1, keepdims=True)
     return np.asarray(scaled / np.where(norms == 0.0, np.nan, norms))
 
 
 def cosine_matrix(rows: Floats) -> Floats:
-    """Cosine similarity of every row with every row; NaN where a row is all zeros, or not finite.
+    """Cosine similarity between all pairs of rows; NaN for a row that is zero or not finite.
 
     rows: (n_rows, n_columns)
     returns: (n_rows, n_rows), dimensionless, within [−1, 1], exactly symmetric
@@ -73,13 +88,13 @@ def cosine_matrix(rows: Floats) -> Floats:
 
 
 def mean_of_defined(values: Floats) -> float | None:
-    """Mean of those ``values`` (n,) that are not NaN, or None where all are."""
+    """Mean of ``values`` (n,) without NaN; None when all are NaN."""
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if defined.size else None
 
 
 def off_diagonal(matrix: Floats) -> Floats:
-    """The defined entries of a square ``matrix`` that do not lie on its main diagonal, as one vector."""
+    """Entries of ``matrix`` (n, n) off the main diagonal, without NaN, in row order: (n_defined,)."""
     values = matrix[~np.eye(matrix.shape[0], dtype=bool)]
     return values[~np.isnan(values)]
 
@@ -87,10 +102,12 @@ def off_diagonal(matrix: Floats) -> Floats:
 def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
     """``image`` averaged over equal blocks until it fits into ``n_rows`` × ``n_columns``; unchanged if it fits already.
 
-    Blocks at the far edges may hold fewer values. What is not defined is left out of its block's mean.
+    Blocks at the far edges may be smaller. NaN is left out of a block's mean.
+    image: (height, width)
+    returns: (≤ n_rows, ≤ n_columns), in the unit of ``image``
     """
-    for axis, most in ((0, n_rows), (1, n_columns)):
-        step = -(-image.shape[axis] // most)
+    for axis, limit in ((0, n_rows), (1, n_columns)):
+        step = -(-image.shape[axis] // limit)
         if step > 1:
             starts = np.arange(0, image.shape[axis], step)
             defined = ~np.isnan(image)
@@ -101,10 +118,10 @@ def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
 
 
 def mean_by_distance(lines: Sequence[Floats]) -> Floats:
-    """Mean of square matrices over both of their diagonals at each distance from the main one, leaving out what is not defined.
+    """Mean along the two diagonals at each distance from the main one, over all matrices, without NaN.
 
-    lines: one matrix for each line of positions, query by key
-    returns: (n,) for n positions of the longest, index = distance; NaN where no value is defined
+    lines: square matrices (n_line, n_line), query by key, one per line of positions
+    returns: (n,) for the longest line of n positions, index = distance in positions; NaN where no value is defined
     """
     means = np.full(max(len(line) for line in lines), np.nan)
     for distance in range(means.size):
@@ -116,76 +133,91 @@ def mean_by_distance(lines: Sequence[Floats]) -> Floats:
     return means
 
 
-def from_one_to_zero(profile: Floats) -> Floats | None:
-    """``profile`` (n,) moved and scaled so that its highest value is 1 and its last 0; None where the last is the highest."""
+def decay_scaled(profile: Floats) -> Floats | None:
+    """``profile`` (n,) shifted and scaled to a maximum of 1 and a last value of 0; None when the last value is the maximum."""
     defined = profile[~np.isnan(profile)]
     span = float(defined.max() - defined[-1]) if defined.size else 0.0
     return (profile - defined[-1]) / span if span > FLAT * float(np.max(np.abs(defined), initial=0.0)) else None
 
 
 def half_distance(profile: Floats) -> float:
-    """Index, with its fraction by a straight line, at which ``profile`` (n,), from 1 to 0, first falls below ½ beyond its highest value."""
-    at = np.flatnonzero(~np.isnan(profile))
-    at = at[int(np.argmax(profile[at])) :]
-    step = int(np.argmax(profile[at] < 0.5))
-    before, after = at[step - 1], at[step]
+    """Distance at which ``profile`` first falls below ½ beyond its maximum, interpolated linearly between defined values.
+
+    profile: (n,), index = distance in positions, maximum 1, last value 0
+    """
+    distances = np.flatnonzero(~np.isnan(profile))
+    distances = distances[int(np.argmax(profile[distances])) :]
+    step = int(np.argmax(profile[distances] < 0.5))
+    before, after = distances[step - 1], distances[step]
     share = (profile[before] - 0.5) / (profile[before] - profile[after])
     return float(before + share * (after - before))
 
 
 def offsets_between(n_positions: int) -> Array:
-    """Column minus row, for every pair of positions: (n_positions, n_positions)."""
+    """Column index minus row index of every entry: (n_positions, n_positions), int."""
     index = np.arange(n_positions)
     return np.asarray(index[None, :] - index[:, None])
 
 
 def local_monotonicity(lines: Sequence[Floats], width: int) -> float | None:
-    """Share of steps away from the main diagonal of each matrix, the first ``width`` on either side, at which the value falls.
+    """Share of outward steps at which the value falls, within ``width`` steps of the main diagonal on either side.
 
-    That is A[i, i ± k] > A[i, i ± (k + 1)] for k = 0 … width − 1, for all i where both are defined; None where there is none.
+    A step falls when A[i, i ± k] > A[i, i ± (k + 1)], k = 0 … width − 1. Pairs with NaN do not count; None without any defined step.
+    lines: square matrices (n_line, n_line), query by key, one per line of positions
+    returns: within [0, 1]
     """
-    fell, defined = 0, 0
-    for side in (each for line in lines for each in (line, line[::-1, ::-1])):
+    n_falls, n_defined = 0, 0
+    for side in (side for line in lines for side in (line, line[::-1, ::-1])):
         for distance in range(min(width, len(side) - 1)):
-            near, far = np.diagonal(side, distance)[: len(side) - distance - 1], np.diagonal(side, distance + 1)
-            fell += int(np.count_nonzero(near > far))
-            defined += int(np.count_nonzero(~np.isnan(near) & ~np.isnan(far)))
-    return fell / defined if defined else None
+            inner, outer = np.diagonal(side, distance)[: len(side) - distance - 1], np.diagonal(side, distance + 1)
+            n_falls += int(np.count_nonzero(inner > outer))
+            n_defined += int(np.count_nonzero(~np.isnan(inner) & ~np.isnan(outer)))
+    return n_falls / n_defined if n_defined else None
 
 
 def translation_invariance(matrix: Floats, offsets: Array) -> float | None:
-    """Share of the variance of ``matrix`` off its main diagonal that the means of equal offsets explain; None without any variance.
+    """R² of the nearest matrix that depends on the offset alone, off the main diagonal; None without variance.
 
-    1 − Σ_k Σ_i (A[i, i+k] − mean_k)² / Σ (A − mean)², k ≠ 0: the R² of the nearest matrix that depends on the offset alone.
-    offsets: (n, n) whole numbers, the same for pairs with the same offset
+    1 − Σ_k Σ_i (A[i, i+k] − mean_k)² / Σ (A − mean)², k ≠ 0.
+    matrix: (n, n); NaN is left out
+    offsets: (n, n), int, equal for pairs with the same offset
+    returns: at most 1, dimensionless
     """
-    kept = ~np.eye(len(matrix), dtype=bool) & ~np.isnan(matrix)
-    away = matrix[kept]
-    flat = (FLAT * float(np.max(np.abs(away), initial=0.0))) ** 2 * away.size
-    away -= away.mean() if away.size else 0.0
-    if (whole := float(away @ away)) <= flat:
+    valid = ~np.eye(len(matrix), dtype=bool) & ~np.isnan(matrix)
+    entries = matrix[valid]
+    rounding = (FLAT * float(np.max(np.abs(entries), initial=0.0))) ** 2 * entries.size
+    entries -= entries.mean() if entries.size else 0.0
+    if (total := float(entries @ entries)) <= rounding:
         return None
-    group = offsets[kept] - offsets.min()
-    away -= (np.bincount(group, away) / np.maximum(np.bincount(group), 1))[group]
-    return 1.0 - float(away @ away) / whole
+    group = offsets[valid] - offsets.min()
+    entries -= (np.bincount(group, entries) / np.maximum(np.bincount(group), 1))[group]
+    return 1.0 - float(entries @ entries) / total
 
 
 def symmetry(matrix: Floats) -> float:
-    """1 − ‖A − Aᵀ‖_F / (2 ‖A‖_F) of a square matrix that is defined and not zero: 1 if it equals its mirror image, 0 if it is its negative."""
+    """1 − ‖A − Aᵀ‖_F / (2 ‖A‖_F): 1 for a symmetric matrix, 0 for an antisymmetric one.
+
+    matrix: (n, n), finite, not all zeros
+    returns: within [0, 1]
+    """
     return 1.0 - float(np.linalg.norm(matrix - matrix.T) / (2.0 * np.linalg.norm(matrix)))
 
 
-def to_own_range(values: Floats) -> Floats | None:
-    """``values`` moved and scaled so that the lowest is 0 and the highest 1; None where all defined ones are equal.
-
-    Divided by the largest first, so that nothing overflows.
-    """
+def min_max_scaled(values: Floats) -> Floats | None:
+    """``values`` (…,) scaled linearly to [0, 1], NaN aside, of the same shape; None when all defined values are equal."""
+    # Divided by the largest magnitude first, so that nothing overflows.
     largest = float(np.nanmax(np.abs(values))) if not np.isnan(values).all() else 0.0
     scaled = values / (largest or 1.0)
     low, high = (float(np.nanmin(scaled)), float(np.nanmax(scaled))) if largest else (0.0, 0.0)
     return (scaled - low) / (high - low) if high - low > FLAT else None
 
 
-def on_own_ranges(heads: Floats) -> list[Floats]:
-    """Each of ``heads`` (n_heads, n, n) moved and scaled to its own range; those in which all is alike are left out."""
-    return [own for head in heads if (own := to_own_range(head)) is not None]
+def min_max_scaled_heads(heads: Floats) -> list[Floats]:
+    """Heads (n_heads, n, n) scaled one by one to [0, 1]: a list of (n, n), without constant heads."""
+    return [scaled for head in heads if (scaled := min_max_scaled(head)) is not None]
+
+
+def centred_slice(count: int, most: int) -> slice:
+    """The middle ``most`` of ``count`` indices, or all of them where there are no more."""
+    shown = min(count, most)
+    return slice((count - shown) // 2, (count - shown) // 2 + shown)

@@ -1,83 +1,95 @@
-"""Breaks in a sequence of vectors: where neighbours stop being alike, and where lengths change."""
+"""Change points in a sequence of vectors: where the cosine of neighbours drops, and where the norm changes."""
 
 import numpy as np
 
 from generator.numerics.arrays import Array, Floats, directions
 
-WINDOW = 8  # pairs of neighbours on either side of the one in question
-RUN = 4  # pairs in a row that may stand out together
+WINDOW = 8  # pairs of neighbours on either side of a pair
+RUN = 4  # consecutive pairs that are also tested by their mean
 MOST_SEAMS = 3
-AROUND = 64  # pairs on either side over which variation is typical
-NORMAL = 1.4826  # Standard deviations of a normal distribution in one median absolute deviation.
-SMALLEST = 1e-3  # Variation counts as at least this.
+AROUND = 64  # pairs on either side over which the variation is estimated
+NORMAL = 1.4826  # Standard deviation of a normal distribution, in median absolute deviations.
+SMALLEST = 1e-3  # Lower bound of the variation.
 
 
-def adjacent(vectors: Floats) -> Floats:
-    """Cosine of each position with the next, from the vectors (n_positions, d_model): (n_positions − 1,); NaN beside a vector of zeros."""
+def adjacent_cosines(vectors: Floats) -> Floats:
+    """Cosine of each position with the next: (n_positions − 1,), within [−1, 1]; NaN where one of the two is zero.
+
+    vectors: (n_positions, d_model)
+    """
     units = directions(vectors)
     return np.asarray(np.clip(np.sum(units[:-1] * units[1:], axis=1), -1.0, 1.0))
 
 
-def windows(values: Floats) -> tuple[Floats, Floats]:
-    """Median of the eight ``values`` (n,) before each, and of the eight after it: (n,) each; NaN where there are not eight, all defined."""
+def window_medians(values: Floats) -> tuple[Floats, Floats]:
+    """Medians of the ``WINDOW`` values before and of those after each value; NaN where fewer exist or one is NaN.
+
+    values: (n,)
+    returns: (n,) and (n,), in the unit of ``values``
+    """
     medians = np.median(np.lib.stride_tricks.sliding_window_view(values, WINDOW), axis=1)  # (n − 7,), NaN where one is not defined
     before, after = np.full(values.size, np.nan), np.full(values.size, np.nan)
     before[WINDOW:], after[:-WINDOW] = medians[:-1], medians[1:]
     return before, after
 
 
-def breaks(cosines: Floats) -> Floats:
-    """How far the cosine of each two neighbours lies below the better of its two windows: (n,); NaN where these are not full."""
-    before, after = windows(cosines)
+def break_depths(cosines: Floats) -> Floats:
+    """How far each cosine lies below the higher of its two window medians: (n,); NaN where a window is incomplete.
+
+    cosines: (n,), of neighbouring positions
+    """
+    before, after = window_medians(cosines)
     return np.asarray(np.maximum(before, after) - cosines)
 
 
 def variation(depth: Floats) -> Floats:
-    """Scaled median absolute deviation of ``depth`` (n,) among the 64 pairs on either side of each: (n,), at least 0.001."""
+    """Scaled median absolute deviation of ``depth`` (n,) among the ``AROUND`` pairs on either side: (n,), at least ``SMALLEST``."""
     typical = np.full(depth.size, SMALLEST)
-    for place in range(depth.size):
-        near = depth[max(place - AROUND, 0) : place + AROUND + 1]
-        near = near[~np.isnan(near)]
-        if near.size:
-            typical[place] = max(NORMAL * float(np.median(np.abs(near - np.median(near)))), SMALLEST)
+    for index in range(depth.size):
+        neighbours = depth[max(index - AROUND, 0) : index + AROUND + 1]
+        neighbours = neighbours[~np.isnan(neighbours)]
+        if neighbours.size:
+            typical[index] = max(NORMAL * float(np.median(np.abs(neighbours - np.median(neighbours)))), SMALLEST)
     return typical
 
 
-def stand_out(depth: Floats, least: float, cutoff: float) -> Array:
-    """Which pairs are deeper than ``least``, and beyond ``cutoff`` times the variation around: alone, or with three others in a row.
+def significant_breaks(depth: Floats, least: float, cutoff: float) -> Array:
+    """Pairs deeper than ``least`` and beyond ``cutoff`` times the local variation, alone or as a run of ``RUN`` pairs.
 
-    depth: (n,), n ≥ 4
+    depth: (n,), n ≥ RUN
     returns: (n,), bool
     """
     runs = np.lib.stride_tricks.sliding_window_view(depth, RUN).mean(axis=1)  # (n − 3,)
-    out = np.nan_to_num(depth / variation(depth)) > cutoff
+    significant = np.nan_to_num(depth / variation(depth)) > cutoff
     for start in np.flatnonzero(np.nan_to_num(runs / variation(runs)) > cutoff):
-        out[start : start + RUN] = True
-    return np.asarray(out & (np.nan_to_num(depth) > least))
+        significant[start : start + RUN] = True
+    return np.asarray(significant & (np.nan_to_num(depth) > least))
 
 
-def seams(depth: Floats, out: Array) -> list[tuple[int, int]]:
-    """The first and the last pair of each seam among the pairs ``out`` (n,), bool: strongest first by ``depth`` (n,), a window apart, at most three.
+def seams(depth: Floats, significant: Array) -> list[tuple[int, int]]:
+    """First and last pair of each seam, strongest first, at least a window between them, at most ``MOST_SEAMS``.
 
-    Neighbouring pairs that are at least half as deep as the deepest of them are one seam.
+    A seam also takes in neighbouring pairs at least half as deep as its deepest one.
+    depth: (n,); significant: (n,), bool, the pairs at which a seam may lie
     """
-    left = np.where(out, depth, -np.inf)
-    found: list[tuple[int, int]] = []
-    while len(found) < MOST_SEAMS and (deepest := left.max()) > -np.inf:
-        first = last = int(left.argmax())
+    remaining = np.where(significant, depth, -np.inf)
+    bounds: list[tuple[int, int]] = []
+    while len(bounds) < MOST_SEAMS and (deepest := remaining.max()) > -np.inf:
+        first = last = int(remaining.argmax())
         while first > 0 and depth[first - 1] >= deepest / 2.0:
             first -= 1
         while last + 1 < depth.size and depth[last + 1] >= deepest / 2.0:
             last += 1
-        found.append((first, last))
-        left[max(first - WINDOW, 0) : last + WINDOW + 1] = -np.inf
-    return found
+        bounds.append((first, last))
+        remaining[max(first - WINDOW, 0) : last + WINDOW + 1] = -np.inf
+    return bounds
 
 
 def norm_steps(norms: Floats) -> Floats:
-    """log of the median norm of the eight positions after each pair of neighbours by that of the eight before: (n_positions − 1,).
+    """Log ratio of the median norm of the ``WINDOW`` positions after each pair of neighbours to that before it: (n_positions − 1,).
 
-    NaN where there are not eight, and 0 where one of the medians is zero.
+    NaN where fewer exist, and 0 where a median is zero.
+    norms: (n_positions,)
     """
     medians = np.median(np.lib.stride_tricks.sliding_window_view(norms, WINDOW), axis=1)  # (n − 7,)
     logs = np.log(np.where(medians > 0.0, medians, 1.0))

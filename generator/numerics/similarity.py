@@ -1,17 +1,16 @@
-"""How alike two encodings are: as tables of vectors, and in the shape of their kernels."""
+"""Similarity of two encodings: of their tables, and of the shapes of their kernels."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from generator.numerics.arrays import FLAT, Array, Floats, on_own_ranges
+from generator.numerics.arrays import FLAT, Array, Floats, min_max_scaled_heads
 
 
 def centred_gram(rows: Floats) -> Floats | None:
-    """Inner products of the rows, each less the mean row, scaled to Frobenius norm 1; None where all rows are alike.
+    """Gram matrix of the mean-centred rows, scaled to Frobenius norm 1: (n_rows, n_rows); None when all rows are equal.
 
-    rows: (n, any width)
-    returns: (n, n)
+    rows: (n_rows, n_columns)
     """
     scaled = rows / (float(np.max(np.abs(rows), initial=0.0)) or 1.0)  # Squares then neither overflow nor vanish.
     centred = scaled - scaled.mean(axis=0)
@@ -22,50 +21,58 @@ def centred_gram(rows: Floats) -> Floats | None:
 
 
 def without_chance(gram: Floats) -> Floats | None:
-    """``gram`` (n, n) as the estimate of HSIC without bias takes it: no diagonal, centred so that unrelated rows come to 0 on average.
+    """Gram matrix for the unbiased estimate of HSIC: zero diagonal, centred such that unrelated tables align with 0 on average.
 
     Székely & Rizzo 2014 (arXiv 1310.2926, section 2); equal to HSIC₁ of Song et al. 2012 (JMLR 13, section 5.1).
-    returns: (n, n) of Frobenius norm 1; None for n < 4, or where nothing is left
+    gram: (n, n)
+    returns: (n, n) of Frobenius norm 1; None for n < 4, or when the centred matrix is zero
     """
     n = len(gram)
     if n < 4:
         return None
-    off = gram - np.diag(np.diagonal(gram))
-    sums = off.sum(axis=0) / (n - 2)
-    centred = off - sums[:, None] - sums[None, :] + off.sum() / ((n - 1) * (n - 2))
+    off_diagonal = gram - np.diag(np.diagonal(gram))
+    sums = off_diagonal.sum(axis=0) / (n - 2)
+    centred = off_diagonal - sums[:, None] - sums[None, :] + off_diagonal.sum() / ((n - 1) * (n - 2))
     np.fill_diagonal(centred, 0.0)
     norm = float(np.linalg.norm(centred))
     return np.asarray(centred / norm) if norm > FLAT * float(np.linalg.norm(gram)) else None
 
 
 def alignment(first: Floats, second: Floats) -> float:
-    """Linear centred kernel alignment of two tables, from their centred Gram matrices.
+    """Linear centred kernel alignment (CKA) of two tables, from their centred Gram matrices (n, n).
 
-    ‖Yᵀ X‖²_F / (‖Xᵀ X‖_F ‖Yᵀ Y‖_F), columns centred (Kornblith et al. 2019, arXiv 1905.00414, section 3): from 0, no linear
-    map of one tells anything of the other, to 1, equal but for rotation and size. From Gram matrices ``without_chance`` it is
-    the estimate without bias (Nguyen et al. 2021, arXiv 2010.15327, section 3), 0 on average for random tables, from −1 to 1.
+    ‖Yᵀ X‖²_F / (‖Xᵀ X‖_F ‖Yᵀ Y‖_F), columns centred (Kornblith et al. 2019, arXiv 1905.00414, section 3): 0 for tables without
+    any linear relation, 1 for tables equal up to rotation and scale. From Gram matrices ``without_chance`` it is the unbiased
+    estimate (Nguyen et al. 2021, arXiv 2010.15327, section 3), 0 on average for random tables, within [−1, 1].
     """
     return float(np.clip(np.sum(first * second), -1.0, 1.0))
 
 
 def shape(heads: Floats) -> Floats | None:
-    """The mean of all heads of a kernel (n_heads, n, n), each first on its own range from 0 to 1: (n, n); None where all is alike or not finite."""
-    scaled = [] if np.isinf(heads).any() or np.isnan(heads).all() else on_own_ranges(heads)
+    """Mean over heads of a kernel, each head first scaled to [0, 1]: (n, n); None when all heads are constant, or not finite.
+
+    heads: (n_heads, n, n), query by key
+    """
+    scaled = [] if np.isinf(heads).any() or np.isnan(heads).all() else min_max_scaled_heads(heads)
     return np.asarray(np.mean(scaled, axis=0)) if scaled else None
 
 
 def shape_difference(first: Floats, second: Floats) -> float | None:
-    """Root mean square difference of two shapes over the positions and pairs that both define, from 0 to 1; None where there are none."""
+    """Root mean square difference of two shapes, over the pairs of positions that both define; None when there are none.
+
+    first, second: (n, n), of any sizes, values within [0, 1]
+    returns: within [0, 1]
+    """
     n = min(len(first), len(second))
-    apart = (first[:n, :n] - second[:n, :n]).ravel()
-    defined = apart[~np.isnan(apart)]
+    difference = (first[:n, :n] - second[:n, :n]).ravel()
+    defined = difference[~np.isnan(difference)]
     return float(np.sqrt(np.mean(defined**2))) if defined.size else None
 
 
 def clustered(distances: Floats) -> list[int]:
-    """An order in which alike ones stand together: leaves of average linkage, turned so that neighbours are as near as may be.
+    """Order of the leaves of average linkage with neighbours as close as possible (Bar-Joseph et al. 2001): n indices.
 
-    distances: (n, n), symmetric, finite (Bar-Joseph et al. 2001 for the order of leaves)
+    distances: (n, n), symmetric, finite
     """
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
@@ -78,14 +85,18 @@ def clustered(distances: Floats) -> list[int]:
 
 
 def most_different(shapes: Sequence[Floats], count: int) -> list[int]:
-    """``count`` of the shapes, in order: the first, then always the one farthest from all that were taken (Gonzalez 1985)."""
-    taken, nearest = [0], np.full(len(shapes), np.inf)
-    while len(taken) < min(count, len(shapes)):
-        nearest = np.minimum(nearest, _to_all(shapes, taken[-1]))
-        nearest[taken] = -1.0
-        taken.append(int(np.argmax(np.round(nearest, 9))))
-    return sorted(taken)
+    """Indices of ``count`` shapes by farthest-point sampling from the first (Gonzalez 1985), in ascending order.
+
+    shapes: arrays (n, n), of any sizes
+    """
+    chosen, nearest = [0], np.full(len(shapes), np.inf)
+    while len(chosen) < min(count, len(shapes)):
+        nearest = np.minimum(nearest, _to_all(shapes, chosen[-1]))
+        nearest[chosen] = -1.0
+        chosen.append(int(np.argmax(np.round(nearest, 9))))
+    return sorted(chosen)
 
 
-def _to_all(shapes: Sequence[Floats], one: int) -> Array:
-    return np.array([shape_difference(shapes[one], other) or 0.0 for other in shapes])
+def _to_all(shapes: Sequence[Floats], index: int) -> Array:
+    """Difference of shape number ``index`` from every shape: (n_shapes,)."""
+    return np.array([shape_difference(shapes[index], other) or 0.0 for other in shapes])

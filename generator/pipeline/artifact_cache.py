@@ -26,7 +26,7 @@ class ArtifactCache:
         self.futures: dict[str, Future[bytes]] = {}
 
     def draw(self, figure: Figure) -> bytes:
-        """The figure as SVG."""
+        """The bytes of the figure's file."""
         return self.get(_name(figure), render.maker(figure)) if figure.cache_key else render.drawing(figure)
 
     def start(self, figures: Iterable[Figure]) -> None:

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from generator import analyses, schemes
 from generator.checkpoints import sources
 from generator.checkpoints.model import input_layer
-from generator.checkpoints.model.config_json import facts
+from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.module_tree import layout
 from generator.contracts import (
     Analysis,
@@ -27,12 +27,12 @@ from generator.contracts import (
     discovery,
 )
 from generator.contracts.form_analysis import compute_alone
-from generator.encodings import Form, Rotation
+from generator.encodings import Form
 from generator.errors import NotApplicableError, NotReachedError, RowError
+from generator.figures import output
 from generator.figures.panels import thumbnail
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import SERIES, short
-from generator.figures.svg import svg
 
 AT_ONCE = 8  # Revisions that are looked up at the same time.
 THUMBNAIL = 96  # positions
@@ -131,7 +131,7 @@ def _evaluate(task: Task) -> Outcome:
         checkpoint,
         "ok",
         revision=files.revision,
-        facts=facts(files.config, files.where),
+        facts=facts(files.config),
         layout=layout(files.tensors),
         readings=tuple(_read(subject, Label(short(title), task.colour)) for subject, title in zip(subjects, titles, strict=True)),
         looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),
@@ -145,11 +145,10 @@ def _read(subject: Subject[Form], label: Label) -> Reading:
         shown = _beside_reference(analysis, subject, label, results[analysis.key])
         for spec in analysis.figures if shown else ():
             name = f"{analysis.key}-{spec.key}"
-            drawings[name], alts[name] = svg(spec.draw, shown), spec.alt(shown)
+            drawings[name], alts[name] = output.encode(spec.draw, shown), spec.alt(shown)
     form = subject.encoding.form
-    drawings["thumbnail"] = svg(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
-    encoding = replace(subject.encoding, form=form.settled if isinstance(form, Rotation) else form)
-    return Reading.of(encoding, label, results, drawings, alts)
+    drawings["thumbnail"] = output.encode(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
+    return Reading.of(replace(subject.encoding, form=form.settled), label, results, drawings, alts)
 
 
 def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:

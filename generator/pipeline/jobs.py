@@ -11,6 +11,7 @@ from generator.cache.fingerprint import of_parts
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Outcome, Status
 from generator.errors import RefusedError
+from generator.figures import output
 from generator.pipeline import worker
 from generator.pipeline.evaluate import Task, all_sources, failed
 from generator.pipeline.executor import Executor
@@ -123,7 +124,7 @@ def _listed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
 
 
 def _coloured(drawings: Mapping[str, bytes], name: str, colour: str) -> bytes:
-    return drawings[name].replace(PLACEHOLDER.encode(), colour.encode())
+    return output.recoloured(drawings[name], PLACEHOLDER, colour)
 
 
 def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:

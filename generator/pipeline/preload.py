@@ -4,9 +4,10 @@ import gc
 import logging
 from importlib import import_module
 
+from generator.figures import output
 from generator.pipeline import evaluate
 
-SHARED = ("matplotlib.figure", "matplotlib.backends.backend_svg", "sklearn.model_selection", "huggingface_hub.file_download", "tokenizers")
+SHARED = ("matplotlib.figure", output.BACKEND, "sklearn.model_selection", "huggingface_hub.file_download", "tokenizers")
 
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # Without a home it warns of its temporary cache.
 gc.disable()  # Imports leave little garbage, and collecting it takes a quarter of the time.

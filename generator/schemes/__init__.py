@@ -1,1 +1,1 @@
-"""How positions are told: one module or package a scheme, each with one ``Scheme``."""
+"""How positions are encoded: one module or package a scheme, each with one ``Scheme``."""

@@ -21,8 +21,8 @@ MOST_VALUES = 2**23  # 64 MB in float64; whole rows of the grid are left out bey
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    asked = files.config.get("axial_pos_embds", True) is True
-    names = [name for name in files.tensors if NAME.search(name)] if asked else []
+    is_axial = files.config.value("axial_pos_embds", True) is True
+    names = [name for name in files.tensors if NAME.search(name)] if is_axial else []
     return [_encoding(files, name) for name in names]
 
 

@@ -32,7 +32,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def _place(name: str) -> tuple[str, list[int], str]:
-    """Layers of one tower in order: 2 comes before 10."""
+    """Layers of one stack in order: 2 comes before 10."""
     return re.split(r"\d", name)[0], [int(number) for number in NUMBER.findall(name)], name
 
 
@@ -48,8 +48,8 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected (2 · patches − 1, width)")
     reach = tensor.shape[0] // 2
     form = RelativeTable(frozen(files.tensor(name)[::-1]), frozen(np.arange(-reach, reach + 1)))
-    said = f"Its {tensor.shape[0]} vectors are for offsets along {ALONG[name[-1]]} among {reach + 1} patches. {TURNED}"
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (said, STRETCHED))
+    note = f"Its {tensor.shape[0]} vectors are for offsets along {ALONG[name[-1]]} among {reach + 1} patches. {TURNED}"
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note, STRETCHED))
 
 
 GRID, QUERY = (6, 8), (2, 3)

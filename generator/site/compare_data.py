@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from generator.contracts import Atlas, Outcome, Reading
-from generator.encodings import Convolution, Form, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
+from generator.encodings import Form
+from generator.figures.style import DIVERGING, SEQUENTIAL, STOPS
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import shape
 from generator.site.compare_packing import Layout, pack, rounded
@@ -60,6 +61,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
         ],
         "analyses": {analysis.key: analysis.title for analysis in atlas.analyses},
         "metrics": _metrics(atlas),
+        "colormaps": {"sequential": STOPS[SEQUENTIAL], "diverging": STOPS[DIVERGING]},
     }
 
 
@@ -84,7 +86,7 @@ def _kernels(form: Form) -> dict[str, Any]:
             "n": layout.n,
             "columns": layout.columns,
             "heads": len(heads),
-            "quantity": _quantity(form),
+            "quantity": form.quantity,
             "stored": _packed(layout, heads.mean(axis=0)),
             "shape": None if scaled is None else {**_packed(layout, scaled), **same_levels},
         }
@@ -105,30 +107,10 @@ def _by_offset(kernel: Floats) -> Floats:
 
 
 def _columns(form: Form, n: int) -> int | None:
-    match form:
-        case PositionTable():
-            return None
-        case WindowBias():
-            return form.window[1]
-        case _:
-            return n
-
-
-def _quantity(form: Form) -> str:
-    """What the numbers of its kernel are; those of one quantity can be taken from each other."""
-    match form:
-        case PositionTable():
-            return "cosine of two positions' vectors"
-        case RelativeTable():
-            return "cosine with the vector of offset 0"
-        case OffsetBias() | WindowBias():
-            return "bias, in logits"
-        case Rotation():
-            return "mean cosine of the angles"
-        case Convolution():
-            return "norm of the weights"
-        case _:
-            return "nothing"
+    """The columns of a ``Layout`` of its kernel."""
+    if not form.depends_on_offset:
+        return None
+    return n if form.grid is None else form.grid[1]
 
 
 def _curve(reading: Reading) -> dict[str, Any] | None:

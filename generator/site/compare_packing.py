@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.numerics.arrays import Array, Floats, to_own_range
+from generator.numerics.arrays import Array, Floats, min_max_scaled
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 STEPS = 4094  # Two characters have 4,096 values: levels 0 to 4,094, and one for NaN.
@@ -47,7 +47,7 @@ def pack(values: Floats) -> dict[str, Any]:
     levels: two characters for each value, level 4,095 for NaN and infinity; low, high: None where no value is finite
     """
     flat = np.where(np.isfinite(values), values, np.nan).ravel()
-    scaled = to_own_range(flat)
+    scaled = min_max_scaled(flat)
     finite = ~np.isnan(flat)
     levels = np.full(flat.size, STEPS + 1)
     levels[finite] = 0 if scaled is None else np.rint(scaled[finite] * STEPS)

@@ -1,6 +1,5 @@
 """All pages, figures and data of a build, as one mapping whose files are made on access."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
@@ -14,25 +13,25 @@ from markupsafe import Markup
 from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
-from generator.figures.svg import svg
-from generator.site import compare_data, data_files
+from generator.figures import output
+from generator.site import colormaps, compare_data, data_files
 from generator.site.escape import finalize
 from generator.site.formulas import formula
+from generator.site.pages.map import LEVELS
 from generator.site.value_strips import PATH, strips, values_of
 from generator.text import number
 
-VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 RECENT = 64  # drawings held in memory: a page needs the sizes of its drawings, which are written after it
 
 
 def drawing(figure: Figure) -> bytes:
-    """SVG of a figure, drawn from its results."""
+    """Image file of a figure, drawn from its results."""
     return maker(figure)()
 
 
 def maker(figure: Figure) -> Maker:
     """Function that draws a figure, in this process or another."""
-    return partial(svg, figure.spec.draw, figure.results)
+    return partial(output.encode, figure.spec.draw, figure.results)
 
 
 def render(
@@ -40,18 +39,18 @@ def render(
 ) -> LazyMapping[bytes]:
     """Content of the docs folder by path: hand-written pages and assets, generated pages, figures, and data.
 
-    templates: folder of Jinja templates; site_src: folder of hand-written files; draw: returns the SVG of a figure
+    templates: folder of Jinja templates; site_src: folder of hand-written files; draw: returns the image file of a figure
     """
     environment = environment_of(templates)
     stored = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
-    figures = {figure.path: figure for page in pages for figure in page.figures if figure.path not in stored}
+    figures = {file: figure for page in pages for figure in page.figures if (file := output.file_of(figure.path)) not in stored}
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
     comparisons: dict[str, Maker] = {path: partial(recent, path) for path in figures}
     drawings = LazyMapping({**stored, **comparisons})
     shared = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
     markdown: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, shared) for page in pages}
-    strip = {PATH: lambda: strips(values_of(atlas))}
-    files = {**hand_written(site_src), **strip, **stored, **data_files.makers(atlas), **compare_data.makers(atlas)}
+    assets = {PATH: lambda: strips(values_of(atlas)), colormaps.PATH: lambda: colormaps.stylesheet(LEVELS)}
+    files = {**hand_written(site_src), **assets, **stored, **data_files.makers(atlas), **compare_data.makers(atlas)}
     return LazyMapping({**files, **markdown, **comparisons})  # Pages in the order in which other processes draw their figures.
 
 
@@ -74,6 +73,7 @@ def environment_of(templates: Path) -> Environment:
     )
     environment.filters["number"] = number
     environment.filters["formula"] = formula
+    environment.filters["figure_file"] = output.file_of
     return environment
 
 
@@ -87,10 +87,9 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
     def prose(kind: str, key: str) -> Any:
         return environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": link})
 
-    def size(path: str) -> tuple[int, ...]:
+    def size(path: str) -> tuple[int, int]:
         """Width and height of a drawing, with which browsers reserve its space before they load it."""
-        box = VIEW_BOX.search(drawings[path])
-        return tuple(round(float(side)) for side in box.groups()) if box else (0, 0)
+        return output.size(drawings[path])
 
     template = environment.get_template(f"pages/{page.template}")
     here = urljoin(address, quote(page.path.removesuffix(".md") + ".html")) if (address := shared["address"]) else None
@@ -101,5 +100,5 @@ def _drawings(outcome: Outcome) -> dict[str, Maker]:
     drawings: dict[str, Maker] = {}
     for reading in outcome.readings:
         folder = f"figures/{outcome.path_of(reading)}"
-        drawings |= {f"{folder}/{name}.svg": partial(reading.drawings.__getitem__, name) for name in reading.drawings}
+        drawings |= {output.file_of(f"{folder}/{name}"): partial(reading.drawings.__getitem__, name) for name in reading.drawings}
     return drawings

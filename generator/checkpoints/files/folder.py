@@ -18,6 +18,9 @@ class Folder:
         blobs = folder.resolve().parent.parent / "blobs"
         self.homes = (folder.resolve(), blobs, *(() if cache is None else (cache.resolve(),)))
 
+    def matching(self, pattern: str) -> list[str]:
+        return sorted(path.relative_to(self.folder).as_posix() for path in self.folder.glob(pattern) if path.exists())
+
     def has(self, name: str) -> bool:
         return (self.folder / name).exists()
 

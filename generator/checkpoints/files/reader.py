@@ -1,4 +1,4 @@
-"""A checkpoint in the Hub's layout, wherever it is stored: config.json, safetensors (one file or shards), tokenizer files."""
+"""A checkpoint in the Hub's layout, wherever it is stored: config.json, weights in any of the file formats, tokenizer files."""
 
 import hashlib
 import json
@@ -6,38 +6,14 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
 
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.safetensors import BITS, Span, decode, header_size, spans
-from generator.contracts import Json, TensorInfo
+from generator.checkpoints.files.weights import allowed, check_allowed
+from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
-ONLY_PICKLED = (
-    "only pytorch_model.bin, a pickle, which is not opened; expected model.safetensors "
-    "(convert it with safetensors.torch.save_file, or set `pickle: true` on the row if you trust it)"
-)
 AT_ONCE = 8  # Requests under way together, where the storage is not on this machine.
-
-
-class Storage(Protocol):
-    """Where the files of one checkpoint lie. Errors: RowError for what cannot be read, NotReachedError where nobody answers."""
-
-    def has(self, name: str) -> bool:
-        """Whether there is such a file."""
-
-    def size(self, name: str) -> int:
-        """Its length in bytes."""
-
-    def part(self, name: str, start: int, stop: int) -> bytes:
-        """Its bytes from ``start`` up to, not including, ``stop``."""
-
-    def whole(self, name: str) -> bytes | None:
-        """All of a small file; None when there is none."""
-
-    def path(self, name: str) -> Path:
-        """All of a large file, on this disk."""
 
 
 def parse_config(text: bytes, where: str) -> Json:
@@ -60,8 +36,8 @@ class FolderFiles:
     errors: RowError when there is no such folder, or no config.json in it that holds a JSON object
     """
 
-    def __init__(self, folder: Path | Storage, where: str, revision: str | None = None) -> None:
-        self.where, self.revision = where, revision
+    def __init__(self, folder: Path | Storage, where: str, pickle: bool = False, revision: str | None = None) -> None:
+        self.where, self.pickle, self.revision = where, pickle, revision
         if isinstance(folder, Path) and not folder.is_dir():
             found = "not a folder" if folder.exists() else "no such folder"
             raise RowError(f"{where}: {found}; expected a folder with config.json")
@@ -69,25 +45,25 @@ class FolderFiles:
         text = self.read("config.json")
         if text is None:
             raise RowError(f"{where}: no config.json; expected one beside the weights")
-        self.config = parse_config(text, f"{where}/config.json")
+        self.config = ModelConfig(parse_config(text, f"{where}/config.json"), where)
 
     @cached_property
     def tensors(self) -> Mapping[str, TensorInfo]:
-        return {name: TensorInfo(file, span.dtype, span.shape) for name, (file, span) in self._spans.items()}
+        return {name: stored.header for name, stored in self._stored.items()}
 
     def tensor(self, name: str) -> Floats:
-        file, span = self._spans[name]
-        return decode(self.storage.part(file, span.start, span.stop), span.dtype, span.shape, f"{self.where}: {name}")
+        stored = self._stored[name]
+        return stored.decode(stored.part(0, stored.n_bytes), stored.header.shape)
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
-        file, span = self._spans[name]
+        stored = self._stored[name]
         self.check_rows(name, indices)
-        width = span.shape[1] * BITS[span.dtype] // 8
-        starts = {index: span.start + index * width for index in indices}  # Each once, however often it is asked for.
+        n_rows, n_columns = stored.header.shape
+        width = stored.n_bytes // max(n_rows, 1)
+        each = sorted(set(indices))  # Once, however often it is asked for.
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            read = dict(zip(starts, threads.map(lambda start: self.storage.part(file, start, start + width), starts.values()), strict=True))
-        data = b"".join(read[index] for index in indices)
-        return decode(data, span.dtype, (len(indices), span.shape[1]), f"{self.where}: {name}")
+            read = dict(zip(each, threads.map(lambda index: stored.part(index * width, (index + 1) * width), each), strict=True))
+        return stored.decode(b"".join(read[index] for index in indices), (len(indices), n_columns))
 
     def check_rows(self, name: str, indices: Sequence[int]) -> None:
         """errors: RowError when the matrix does not have one of these rows"""
@@ -99,41 +75,20 @@ class FolderFiles:
             raise RowError(f"{self.where}: {name} of shape {shape} has no row {wrong[0]}; expected 0 to {shape[0] - 1}")
 
     def sha256(self, name: str) -> str:
-        file, span = self._spans[name]
-        return hashlib.sha256(self.storage.part(file, span.start, span.stop)).hexdigest()
+        stored = self._stored[name]
+        return hashlib.sha256(stored.part(0, stored.n_bytes)).hexdigest()
 
     def read(self, name: str) -> bytes | None:
-        return self.storage.whole(name)
+        text = self.storage.whole(name)
+        return self._texts.get(name) if text is None else text
 
     @cached_property
-    def _spans(self) -> Mapping[str, tuple[str, Span]]:
-        index = self.read("model.safetensors.index.json")
-        if index is not None:
-            return self._shards(index)
-        if self.storage.has("model.safetensors"):
-            return {name: ("model.safetensors", span) for name, span in self._file_spans("model.safetensors").items()}
-        if any(map(self.storage.has, ("pytorch_model.bin", "pytorch_model.bin.index.json"))):
-            raise RowError(f"{self.where}: {ONLY_PICKLED}")
-        return {}
+    def _stored(self) -> Mapping[str, StoredTensor]:
+        check_allowed(self.storage, self.where, self.pickle)
+        weights = allowed(self.storage, self.where, self.pickle)
+        return {} if weights is None else weights.open()
 
-    def _shards(self, index: bytes) -> Mapping[str, tuple[str, Span]]:
-        where = f"{self.where}/model.safetensors.index.json"
-        weight_map: Any = parse_config(index, where).get("weight_map")
-        if not isinstance(weight_map, dict) or not all(isinstance(file, str) for file in weight_map.values()):
-            raise RowError(f"{where}: no weight_map from names to files; expected one")
-        for file in sorted(set(weight_map.values())):
-            if Path(file).name != file:
-                raise RowError(f"{where}: the shard {file!r}; expected a file name in the same folder")
-        shards = sorted(set(weight_map.values()))
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            held = dict(zip(shards, threads.map(self._file_spans, shards), strict=True))
-        missing = sorted(name for name, file in weight_map.items() if name not in held[file])
-        if missing:
-            raise RowError(f"{where}: {missing[0]!r} is not in {weight_map[missing[0]]!r}; expected it there")
-        return {name: (file, held[file][name]) for name, file in sorted(weight_map.items())}
-
-    def _file_spans(self, file: str) -> dict[str, Span]:
-        where = f"{self.where}/{file}"
-        size = self.storage.size(file)
-        length = header_size(self.storage.part(file, 0, min(8, size)), size, where)
-        return spans(self.storage.part(file, 8, 8 + length), size, where)
+    @cached_property
+    def _texts(self) -> Mapping[str, bytes]:
+        weights = allowed(self.storage, self.where, self.pickle)
+        return {} if weights is None else weights.texts()

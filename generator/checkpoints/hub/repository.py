@@ -1,18 +1,19 @@
 """A repository of the Hub at one commit, as the storage of a checkpoint: what is asked for is fetched once and kept in the Hub's cache."""
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 
-from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder
+from generator.checkpoints.files.folder import MOST_TEXT_BYTES
 from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.retries import Patience
-from generator.checkpoints.hub.revisions import Listing, blob_cache
+from generator.checkpoints.hub.revisions import Listing, blob_cache, downloaded
 from generator.errors import NotReachedError, RowError
 
 OPENING = 2**15  # Fetched from a file's beginning at once: the header of most weights files is shorter.
 MOST_PART_BYTES = 2**29
-MOST_PICKLE_BYTES = 2**31  # It is loaded whole; a row may take 4 GiB of memory.
+MOST_FILE_BYTES = 2**31  # Such a file is loaded whole.
 
 
 class Repository:
@@ -22,9 +23,11 @@ class Repository:
         self.place, self.commit, self.names, self.row = place, listed.commit, frozenset(listed.names), row
         self.offline, self.patience = offline, patience
         self.kept = blob_cache(place, listed.commit)
-        cache, snapshot = _snapshot(place, listed.commit)
-        self.cached = Folder(snapshot, row, cache)
+        self.cached = downloaded(place, listed.commit, row)
         self.not_kept: dict[str, bytes] = {}  # What a disk that takes nothing leaves to this object.
+
+    def matching(self, pattern: str) -> list[str]:
+        return sorted(name for name in self.names if name.count("/") == pattern.count("/") and fnmatchcase(name, pattern))
 
     def has(self, name: str) -> bool:
         return name in self.names
@@ -59,7 +62,7 @@ class Repository:
         self._ask()
         url, row, keep = self._url(name), self._at(name), partial(self.kept.put_file, kept_as)
         try:
-            return requests.large(url, row, self.patience, MOST_PICKLE_BYTES, keep)
+            return requests.large(url, row, self.patience, MOST_FILE_BYTES, keep)
         except OSError as error:
             raise RowError(f"{row} cannot be kept in {self.kept.folder} ({error.strerror}); expected room on that disk") from None
 
@@ -96,11 +99,3 @@ class Repository:
         from huggingface_hub import hf_hub_url
 
         return hf_hub_url(self.place, name, revision=self.commit)
-
-
-def _snapshot(place: str, commit: str) -> tuple[Path, Path]:
-    from huggingface_hub import constants
-    from huggingface_hub.file_download import repo_folder_name
-
-    cache = Path(constants.HF_HUB_CACHE)
-    return cache, cache / repo_folder_name(repo_id=place, repo_type="model") / "snapshots" / commit

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 
 WAITS = (0.5, 1.0, 2.0, 4.0)  # seconds before each further try
 LONGEST = 310.0  # seconds; the Hub counts requests in windows of 300 (huggingface.co/docs/hub/rate-limits).
-LATEST = 450.0  # seconds after a row has begun; it may take 600, and some are for its work.
+LATEST = 450.0  # seconds after a row has begun: fewer than it may take, since some are for its work.
 BEFORE_A_RUN = 60.0  # seconds
 
 

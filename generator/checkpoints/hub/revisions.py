@@ -8,6 +8,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from generator.cache.blobs import BlobCache
+from generator.checkpoints.files import weights
+from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.responses import PassingError
 from generator.checkpoints.hub.retries import Patience
@@ -123,23 +125,20 @@ def _date_of(commit: str, answer: bytes | None) -> int | None:
     return seconds if seconds in TIMES else None
 
 
+def downloaded(place: str, revision: str, where: str) -> Folder:
+    """What the Hub's own client has downloaded of a revision, be it nothing."""
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    cache = Path(constants.HF_HUB_CACHE)
+    own = cache / repo_folder_name(repo_id=place, repo_type="model")
+    reference = own / "refs" / revision
+    return Folder(own / "snapshots" / (reference.read_text(encoding="utf-8") if reference.is_file() else revision), where, cache)
+
+
 def _cached(place: str, revision: str) -> Listing | None:
-    """What the Hub's own client has downloaded of a revision; None where that lacks config.json or the weights, which may lie at the Hub."""
-    from huggingface_hub import try_to_load_from_cache
-
-    config = try_to_load_from_cache(place, "config.json", revision=revision)
-    if not isinstance(config, str):
+    """What the client's own cache holds of a revision; None where that lacks config.json or some of the weights, which may lie at the Hub."""
+    found = downloaded(place, revision, place)
+    if not found.folder.is_dir() or not weights.is_complete(found, place):
         return None
-    snapshot = Path(config).parent
-    names = tuple(sorted(path.name for path in snapshot.iterdir()))
-    weights = [name for name in names if name.endswith(".safetensors") or name == "pytorch_model.bin"]
-    return Listing(snapshot.name, names) if weights and _shards(snapshot) <= set(names) else None
-
-
-def _shards(snapshot: Path) -> set[str]:
-    """The files that an index names; none where it is missing or no index, which whoever reads it says."""
-    try:
-        named = json.loads((snapshot / "model.safetensors.index.json").read_bytes())["weight_map"].values()
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return set()
-    return {name for name in named if isinstance(name, str)}
+    return Listing(found.folder.name, tuple(sorted({*found.matching("*"), *weights.files(found, place)})))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 
-from generator.checkpoints.model.config_json import family, positive
+from generator.checkpoints.model.families import WORDS_SCALED
 from generator.checkpoints.model.reference_layer import own_layer
 from generator.contracts import Checkpoint, Encoding, Files, InputLayer, LayerNorm, Sentence, Subject
 from generator.encodings import Form, PositionTable
@@ -21,9 +21,8 @@ NORMS = (
     ("word_embeddings_layernorm", "layer_norm_epsilon", 1e-5),
 )
 MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings_project.weight")
-SCALED_FAMILIES = "gemma"  # All of them multiply word vectors by √d_model.
 MOST_TOKENS = 24
-WORDS_NOT_ASKED_FOR = "it needs the whole word matrix, which is large; “words: true” in the checkpoint's row asks for it"
+NO_WORDS = "it needs the whole word matrix, which is large; “words: true” in the checkpoint's row asks for it"
 AROUND = ("[CLS]", "[SEP]")
 
 
@@ -54,7 +53,7 @@ def _beside_words(encoding: Encoding[Form]) -> bool:
 def _words(files: Files, checkpoint: Checkpoint) -> tuple[Floats | None, str]:
     """The whole word matrix, or why not."""
     if not checkpoint.words:
-        return None, WORDS_NOT_ASKED_FOR
+        return None, NO_WORDS
     name = _ending(files, WORD_TENSORS)
     if name is None:
         return None, _no_word_table(files)
@@ -129,9 +128,9 @@ def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
         raise
     except BaseException as error:  # noqa: BLE001  # Whatever its parser finds; a panic of Rust is no Exception.
         raise RowError(f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library") from None
-    kept = slice(0, MOST_TOKENS)
-    reserved = tuple(bool(mask) for mask in encoded.special_tokens_mask[kept])
-    return Tokens(tuple(encoded.tokens[kept]), tuple(encoded.ids[kept]), reserved)
+    shown = slice(0, MOST_TOKENS)
+    reserved = tuple(bool(mask) for mask in encoded.special_tokens_mask[shown])
+    return Tokens(tuple(encoded.tokens[shown]), tuple(encoded.ids[shown]), reserved)
 
 
 def _look_up(text: bytes, words: Sequence[str]) -> Tokens:
@@ -154,7 +153,7 @@ def _token_type(files: Files) -> Floats | None:
 
 
 def _word_scale(files: Files, name: str) -> float:
-    scaled = files.config.get("scale_embedding") is True or family(files.config).startswith(SCALED_FAMILIES)
+    scaled = files.config.flag("scale_embedding") is True or files.config.family.startswith(WORDS_SCALED)
     return math.sqrt(files.tensors[name].shape[1]) if scaled else 1.0
 
 
@@ -162,8 +161,7 @@ def _norm(files: Files) -> LayerNorm | None:
     for stem, key, usual in NORMS:
         weight, bias = _ending(files, (f"{stem}.weight", f"{stem}.gamma")), _ending(files, (f"{stem}.bias", f"{stem}.beta"))
         if weight is not None and bias is not None:
-            epsilon = positive(files.config.get(key, usual), f"{files.where}: {key}")
-            return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), epsilon)
+            return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), files.config.positive(key, usual))
     return None
 
 

@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt
-from typing import Any
 
-from generator.contracts import Json
+from generator.contracts import ModelConfig
 
 Grid = tuple[int, int]
-DEEPEST = 4  # Levels of nested configs: a language model holds one of its images, which may hold a backbone's.
 SIZES, STEPS = ("image_size", "pretrain_image_size", "input_size"), ("patch_size", "patch_stride", "tubelet_size")
 SPECIAL = ((0, 0), (1, 0), (2, 0))  # None (SigLIP), [CLS] (ViT), [CLS] and the distillation token (DeiT).
 IN_TIME = frozenset({"time", "temporal", "frame", "frames", "mit"})  # Words in names of tables that count frames.
@@ -25,15 +23,15 @@ class Lattice:
     source: str = ""
 
 
-def lattice(name: str, n_rows: int, config: Json) -> Lattice:
+def lattice(name: str, n_rows: int, config: ModelConfig) -> Lattice:
     """Where the patches stand among ``n_rows`` stored rows: as the config's sizes say, otherwise a square if there is one."""
     if IN_TIME & set(re.split(r"[._]", name)):
         return Lattice()
-    known = stated(config)
+    grids = stated(config)
     special = [*SPECIAL, *_special(config)]
-    fits = (Lattice(before, after, grid, "as config.json says") for grid in known for before, after in special
+    fits = (Lattice(before, after, grid, "as config.json says") for grid in grids for before, after in special
             if before + after + grid[0] * grid[1] == n_rows)  # fmt: skip
-    return next(fits, None) or (_clips(n_rows, known) if _has(config, "tubelet_size") else _square(n_rows))
+    return next(fits, None) or (_clips(n_rows, grids) if any("tubelet_size" in each for each in config.nested()) else _square(n_rows))
 
 
 def _square(n_rows: int) -> Lattice:
@@ -45,49 +43,37 @@ def _square(n_rows: int) -> Lattice:
     return Lattice()
 
 
-def _clips(n_rows: int, known: list[Grid]) -> Lattice:
+def _clips(n_rows: int, grids: list[Grid]) -> Lattice:
     """A table of several frames, one after the other: no grid of two dimensions holds it."""
-    return Lattice(1 if any((n_rows - 1) % (rows * columns) == 0 for rows, columns in known) else 0)
+    return Lattice(1 if any((n_rows - 1) % (rows * columns) == 0 for rows, columns in grids) else 0)
 
 
-def configs(config: Any, depth: int = 0) -> Iterator[Json]:
-    """A config and all that are nested in it."""
-    if isinstance(config, dict) and depth < DEEPEST:
-        yield config
-        for value in config.values():
-            yield from configs(value, depth + 1)
-
-
-def _has(config: Json, key: str) -> bool:
-    return any(key in each for each in configs(config))
-
-
-def _special(config: Json) -> Iterator[tuple[int, int]]:
+def _special(config: ModelConfig) -> Iterator[tuple[int, int]]:
     """Counts of special rows that a config states: several class tokens (Pixio), tokens for detection at the end (YOLOS)."""
-    for each in configs(config):
+    for each in config.nested():
         for key, before in (("n_cls_tokens", None), ("num_detection_tokens", 1)):
-            if isinstance(count := each.get(key), int) and count > 0:
+            if (count := each.count(key)) is not None:
                 yield (count, 0) if before is None else (before, count)
 
 
-def stated(config: Json) -> list[Grid]:
+def stated(config: ModelConfig) -> list[Grid]:
     """Every grid that the sizes of images and patches give, in a config and in those nested in it."""
-    return [grid for each in configs(config) for grid in own_grids(each)]
+    return [grid for each in config.nested() for grid in own_grids(each)]
 
 
-def own_grids(config: Json) -> Iterator[Grid]:
+def own_grids(config: ModelConfig) -> Iterator[Grid]:
     """As ``stated``, of one config alone."""
     yield from _spectrogram(config)
-    for size in (pair(config.get(key)) for key in SIZES):
-        for step in (pair(config.get(key)) for key in STEPS):
+    for size in (pair(config.value(key)) for key in SIZES):
+        for step in (pair(config.value(key)) for key in STEPS):
             if size and step and size[0] >= step[0] and size[1] >= step[1]:
                 yield size[0] // step[0], size[1] // step[1]
 
 
-def _spectrogram(config: Json) -> Iterator[Grid]:
+def _spectrogram(config: ModelConfig) -> Iterator[Grid]:
     """Frequencies by times, of patches that overlap (AST)."""
     keys = ("num_mel_bins", "max_length", "patch_size", "frequency_stride", "time_stride")
-    bins, length, patch, down, across = (value if isinstance(value := config.get(key), int) and value > 0 else 0 for key in keys)
+    bins, length, patch, down, across = (config.count(key) or 0 for key in keys)
     if bins >= patch and length >= patch and patch and down and across:
         yield (bins - patch) // down + 1, (length - patch) // across + 1
 

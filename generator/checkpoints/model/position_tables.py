@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family, number
+from generator.checkpoints.model.families import AFTER_PADDING, AFTER_TWO, ANGLES_STORED, DECODERS
 from generator.checkpoints.model.patch_grid import Lattice, lattice
-from generator.contracts import Encoding, Files, Json, Provenance
+from generator.contracts import Encoding, Files, ModelConfig, Provenance
 from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import TableLayout, layout, shifted_layout
 from generator.errors import RowError
@@ -22,14 +22,6 @@ NAME = re.compile(
     r"(\.weight)?$"
 )
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")  # SAM's random frequencies for points and boxes.
-# The first row is padding_idx + 1 in these, as in fairseq.
-AFTER_PADDING = frozenset(
-    {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke", "data2vec-text",
-     "roberta-prelayernorm", "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
-)  # fmt: skip
-# And 2 in these, as in fairseq's learned tables, with as many extra rows.
-AFTER_TWO = frozenset({"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra"})
-DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
 NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
 IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
@@ -56,8 +48,8 @@ class StoredTable:
 
 def stored_tables(files: Files) -> list[StoredTable]:
     """Every tensor whose name and shape say that it is a position table."""
-    held = files.tensors if _added(files.config) else {}
-    found = [name for name, tensor in held.items() if NAME.search(name) and not NO_TABLE.search(name) and _is_table(name, tensor.shape)]
+    tensors = files.tensors if _added(files.config) else {}
+    found = [name for name, tensor in tensors.items() if NAME.search(name) and not NO_TABLE.search(name) and _is_table(name, tensor.shape)]
     parts = {name: _part(name, files) for name in found}
     alike = Counter(parts.values())
     named = {name: part if alike[part] == 1 else f"{part} {NAME.sub('', name)}" for name, part in parts.items()}
@@ -91,7 +83,7 @@ def _size(shape: tuple[int, ...]) -> tuple[int, int]:
     return math.prod(shape) // width, width
 
 
-def _patches(name: str, shape: tuple[int, ...], config: Json) -> Lattice:
+def _patches(name: str, shape: tuple[int, ...], config: ModelConfig) -> Lattice:
     grid = shape[2:] if _channels_first(shape) else shape[-3:-1]
     if len(shape) > 2 and len(grid) == 2 and min(grid) > 1:
         return Lattice(grid=(grid[0], grid[1]), source="as the tensor's shape says")
@@ -112,7 +104,7 @@ def _part(name: str, files: Files) -> str:
     if _of_patches(name, files):
         seen = "audio" if "num_mel_bins" in files.config else "vision"
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else seen
-    default = "decoder" if family(files.config) in DECODERS else "encoder"
+    default = "decoder" if files.config.family in DECODERS else "encoder"
     return next((title for word, title in PARTS if word in words), default)
 
 
@@ -138,20 +130,20 @@ def as_encoding(files: Files, table: StoredTable, rows: Floats, scheme: str, not
     return Encoding(table.part, scheme, form, Provenance.of(files, table.name), (*about_rows, *notes))
 
 
-def _added(config: Json) -> bool:
+def _added(config: ModelConfig) -> bool:
     """Whether a stored table is added to the input. ESM-2 and DeBERTa may hold one without use, RoFormer one of angles."""
-    elsewhere = config.get("position_embedding_type") in NOT_ADDED or family(config) == "roformer"
-    return not elsewhere and config.get("position_biased_input") is not False
+    elsewhere = config.text("position_embedding_type") in NOT_ADDED or config.family in ANGLES_STORED
+    return not elsewhere and config.flag("position_biased_input") is not False
 
 
 def _first_row(files: Files, name: str, n_rows: int) -> int:
-    kind = family(files.config)
-    first_row = 2 if kind in AFTER_TWO else 0
-    if SCALED.search(name) and files.config.get("use_cls_token") is True:
+    family = files.config.family
+    first_row = 2 if family in AFTER_TWO else 0
+    if SCALED.search(name) and files.config.flag("use_cls_token") is True:
         first_row = 1
-    if kind in AFTER_PADDING:
-        padding = files.config.get("pad_token_id")
-        first_row = (padding if isinstance(padding, int) and not isinstance(padding, bool) else 1) + 1
+    if family in AFTER_PADDING:
+        padding = files.config.integer("pad_token_id")
+        first_row = (1 if padding is None else padding) + 1
     if not 0 <= first_row < n_rows:
         raise RowError(
             f"{files.where}: {name} has {n_rows:,} rows, and positions begin at row {first_row}; expected one row of them at least"
@@ -163,10 +155,9 @@ def _rows_note(files: Files, table: StoredTable, n_rows: int) -> tuple[str, ...]
     notes = []
     if table.first_row:
         notes.append(f"The tensor has {n_rows:,} rows; the first {table.first_row} are not positions in this family and are left out.")
-    said = number(files.config, "n_positions", files.where)
-    held = n_rows - table.first_row
-    if said is not None and said not in (n_rows, held):
-        notes.append(f"config.json speaks of {said:,} positions; the tensor holds {held:,}, and these are shown.")
+    configured, stored = files.config.size("n_positions"), n_rows - table.first_row
+    if configured is not None and configured not in (n_rows, stored):
+        notes.append(f"config.json speaks of {configured:,} positions; the tensor holds {stored:,}, and these are shown.")
     return tuple(notes)
 
 
@@ -174,7 +165,7 @@ def _patches_note(files: Files, table: StoredTable) -> tuple[str, ...]:
     n_rows = _size(files.tensors[table.name].shape)[0]
     before, after, grid = table.lattice.before, table.lattice.after, table.lattice.grid
     notes = []
-    if left := [said for count, said in ((before, f"the first {before}"), (after, f"the last {after}")) if count]:
+    if left := [rows for count, rows in ((before, f"the first {before}"), (after, f"the last {after}")) if count]:
         notes.append(f"The tensor has {n_rows:,} rows; {' and '.join(left)} belong to special tokens, not to patches, and are left out.")
     laid = f"{grid[0]} rows by {grid[1]} columns, {table.lattice.source}" if grid else "no grid of rows and columns is known for them"
     notes.append(f"The {n_rows - before - after:,} positions are patches, numbered row by row: {laid}.")

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from generator.checkpoints.model.config_json import family
 from generator.contracts import Files, OwnLayer
 from generator.numerics.arrays import frozen
 
@@ -29,10 +28,10 @@ def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
     import torch
 
     prefix = word_tensor.removesuffix("word_embeddings.weight")
-    model_type = family(files.config) if "model_type" in files.config else prefix.split(".")[0]
+    model_type = files.config.family if "model_type" in files.config else prefix.split(".")[0]
     distinct = sorted(set(ids))
-    padding = files.config.get("pad_token_id", 0)
-    first = (padding if isinstance(padding, int) and 0 <= padding < MOST_PADDING else 0) + 1
+    padding = files.config.integer("pad_token_id") or 0
+    first = (padding if 0 <= padding < MOST_PADDING else 0) + 1
     layer = _layer(model_type, files, prefix, first + len(distinct))
     if layer is None or len(ids) + first > _n_rows(layer):
         return OwnLayer()
@@ -59,7 +58,7 @@ def _layer(model_type: str, files: Files, prefix: str, vocabulary: int) -> Any:
 
     if model_type not in CONFIG_MAPPING:
         return None
-    passed = {key: files.config[key] for key in PASSED_ON if key in files.config}
+    passed = {key: files.config.value(key) for key in PASSED_ON if key in files.config}
     try:
         config = CONFIG_MAPPING[model_type](**passed, vocab_size=vocabulary, num_hidden_layers=1)
         with torch.device("meta"):

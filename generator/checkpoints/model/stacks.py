@@ -1,11 +1,12 @@
-"""The models that one config.json describes: the whole, and those nested in it for text, speech or a decoder."""
+"""The stacks of layers that one config.json describes: the whole, and those nested in it for text, speech or a decoder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from generator.checkpoints.model.config_json import family
-from generator.contracts import Json
+from generator.checkpoints.model.families import ENCODERS
+from generator.contracts import Json, ModelConfig
+from generator.contracts.model_config import DEEPEST, ROPE
 
 # Where nested configs stand, and what their part is called. Those for images are left to others.
 NESTED = {
@@ -20,26 +21,20 @@ NESTED = {
     "global_config": "global transformer",
     "talker_config": "talker",
 }
-ENCODERS = frozenset(
-    {"modernbert", "esm", "esmc", "nomic_bert", "roformer", "eurobert", "gte", "neomme", "ultrabert", "jina_embeddings_v3",
-     "openai_privacy_filter", "wav2vec2-conformer", "wav2vec2-bert", "new", "neobert", "xlm-roberta-flash"}
-)  # fmt: skip
-ROPE = ("rope_parameters", "rope_scaling", "rope_theta")
-NONE_SAYS = frozenset({"sliding_window"})  # None is an answer here, whatever the family's default.
-DEEPEST = 4
+NULLABLE = frozenset({"sliding_window"})  # Null is an answer here, whatever the family's default.
 
 
 @dataclass(frozen=True)
-class Tower:
-    """A stack of layers: the part it plays, and what is said of it, its family's defaults included."""
+class Stack:
+    """A stack of layers: the part it plays, and its config, completed with its family's defaults where it is nested."""
 
     part: str
-    config: Json
+    config: ModelConfig
 
 
-def towers(config: Json) -> list[Tower]:
+def stacks(config: ModelConfig) -> list[Stack]:
     """The whole first, then what is nested in it, each after the one that it stands in."""
-    level = [Tower(_part(config, "decoder"), config)]
+    level = [Stack(_part(config, "decoder"), config)]
     found = list(level)
     for _ in range(DEEPEST):
         level = [inner for outer in level for inner in _nested(outer)]
@@ -47,35 +42,40 @@ def towers(config: Json) -> list[Tower]:
     return found
 
 
-def _nested(outer: Tower) -> list[Tower]:
-    named = ((part, outer.config.get(key)) for key, part in NESTED.items())
-    return [Tower(_part(value, part), completed(value)) for part, value in named if isinstance(value, Mapping)]
+def _nested(outer: Stack) -> list[Stack]:
+    sections = ((part, outer.config.section(name)) for name, part in NESTED.items())
+    return [Stack(_part(inner, part), completed(inner)) for part, inner in sections if inner is not None]
 
 
-def _part(config: Json, usual: str) -> str:
-    if config.get("is_encoder_decoder") is True:
+def _part(config: ModelConfig, default: str) -> str:
+    if config.is_encoder_decoder:
         return "encoder and decoder"
-    return "encoder" if usual == "decoder" and (family(config) in ENCODERS or family(config).endswith("encoder")) else usual
+    return "encoder" if default == "decoder" and (config.family in ENCODERS or config.family.endswith("encoder")) else default
 
 
-def completed(config: Json) -> Json:
-    """``config`` with its family's defaults: a nested config holds only what differs from them.
+def completed(config: ModelConfig, model_type: str | None = None) -> ModelConfig:
+    """``config`` with the defaults of ``model_type``, or of its own family: a nested config holds only what differs from them.
 
-    A default rotation gives way to any word on it in ``config``, except for the bases.
+    A default rotation gives way to any setting of one in ``config``, except for the bases.
     """
-    usual = dict(defaults(family(config)))
-    if any(config.get(key) is not None for key in ROPE) and isinstance(rope := usual.pop("rope_parameters", None), Mapping):
-        whole = rope["full_attention"] if isinstance(rope.get("full_attention"), Mapping) else rope
-        local = rope.get("sliding_attention")
-        older = config.get("rope_parameters") is None
-        usual |= {key: whole[key] for key in ("rope_theta", "partial_rotary_factor") if older and whole.get(key) is not None}
-        usual |= {"rope_local_base_freq": local["rope_theta"]} if older and isinstance(local, Mapping) else {}
-    return usual | {key: value for key, value in config.items() if value is not None or key in NONE_SAYS}
+    usual = dict(defaults(config.family if model_type is None else model_type))
+    if config.first(*ROPE, "rope_theta") is not None and isinstance(rope := usual.pop("rope_parameters", None), Mapping):
+        usual |= _bases(rope) if config.value("rope_parameters") is None else {}
+    settings = {name: value for name, value in config.settings.items() if value is not None or name in NULLABLE}
+    return ModelConfig({**usual, **settings}, config.where)
+
+
+def _bases(rope: Json) -> Json:
+    """What older configs say of a rotation in settings of their own."""
+    full, local = (rope[kind] if isinstance(rope.get(kind), Mapping) else None for kind in ("full_attention", "sliding_attention"))
+    main = rope if full is None else full
+    bases = {name: main[name] for name in ("rope_theta", "partial_rotary_factor") if main.get(name) is not None}
+    return bases | ({} if local is None else {"rope_local_base_freq": local["rope_theta"]})
 
 
 @cache
 def defaults(model_type: str) -> Json:
-    """What transformers takes where the config.json of this family is silent; nothing for a family that it does not know."""
+    """The settings of transformers where the config.json of this family is silent; none for a family that it does not have."""
     from transformers import CONFIG_MAPPING
 
     if model_type not in CONFIG_MAPPING:

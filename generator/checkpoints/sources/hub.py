@@ -2,17 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from fnmatch import filter as matching
 from pathlib import Path
 
-from generator.checkpoints.files.reader import ONLY_PICKLED
-from generator.checkpoints.files.torch_pickle import open_folder
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import check_allowed
 from generator.checkpoints.hub import requests, responses
 from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.hub.retries import BEFORE_A_RUN, Patience
 from generator.checkpoints.hub.revisions import COMMIT, committed, listing, only_cached
 from generator.contracts import Checkpoint, Files, Source
-from generator.errors import AtlasError, NotReachedError, RowError
+from generator.errors import AtlasError, NotReachedError
 
 REACH_SECONDS = 3.0
 
@@ -38,12 +37,9 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     row = f"{checkpoint.place}@{checkpoint.revision or 'main'}"
     patience = Patience()
     listed = listing(checkpoint.place, checkpoint.revision or "main", row, offline, patience)
-    weights = {name for name in listed.names if name.endswith((".safetensors", ".safetensors.index.json"))}
-    if not checkpoint.pickle and not weights and matching(listed.names, "pytorch_model*.bin"):
-        raise RowError(f"{row}: {ONLY_PICKLED}")
-    return open_folder(
-        Repository(checkpoint.place, listed, row, offline, patience), checkpoint.id, checkpoint.pickle, revision=listed.commit
-    )
+    repository = Repository(checkpoint.place, listed, row, offline, patience)
+    check_allowed(repository, row, checkpoint.pickle)
+    return FolderFiles(repository, checkpoint.id, checkpoint.pickle, listed.commit)
 
 
 def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:

@@ -1,16 +1,15 @@
 """Learned absolute position embeddings: a table whose rows are trained like word vectors."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family
 from generator.checkpoints.model.position_tables import as_encoding, layout_of, stored_tables, vectors
-from generator.contracts import Encoding, Files, Json, Numbers, Picture, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Scheme
 from generator.encodings import Form
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING, INK
+from generator.schemes.learned.families import BESIDE, TABLE_IGNORED
 from generator.schemes.learned.patch_tables import as_encoding as of_patches
 from generator.schemes.learned.patch_tables import patch_tables
 from generator.text import rounded
@@ -26,22 +25,18 @@ def find(files: Files) -> list[Encoding[Form]]:
     return found + [of_patches(files, table, SCHEME.key) for table in patch_tables(files)]
 
 
-def _beside(config: Json) -> tuple[str, ...]:
-    """What else tells position in this family, where it is not shown or is in doubt."""
-    attention = config.get("attn_config")
-    if family(config) == MPT and isinstance(attention, Mapping) and attention.get("alibi") is False:
+def _beside(config: ModelConfig) -> tuple[str, ...]:
+    """What else encodes position in this family, where it is not shown or is in doubt."""
+    attention = config.section("attn_config")
+    if config.family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
         return (IGNORED,)
-    return (BESIDE[family(config)],) if family(config) in BESIDE else ()
+    return (BESIDE[config.family],) if config.family in BESIDE else ()
 
 
-MPT = "mpt"
 IGNORED = (
     "config.json asks for no ALiBi, so the model was trained with this table. The code of transformers for this family has no place for the "
     "table and adds ALiBi all the same; loaded there, the model is not the one that was trained."
 )
-BESIDE = {
-    "bros": "Besides, sinusoids of the differences between two words' boxes, through a learned map, are multiplied with the query; these are not shown.",
-}
 TOKENS = ("the", "cat", "and", "the", "dog")
 
 

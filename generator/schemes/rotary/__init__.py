@@ -1,155 +1,172 @@
 """Rotary position embedding: query and key components turned by angles that grow with position."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family, needed, number, positive, whole
-from generator.checkpoints.model.stacks import Tower, towers
-from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
+from generator.checkpoints.model.layers import LOCAL_BASES, LayerKind, layer_kinds, layers_without_rotation
+from generator.checkpoints.model.stacks import Stack, stacks
+from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts.model_config import positive
 from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
-from generator.schemes.rotary.layers import bases_by_layer, layers_note, own_code, own_head_dim, own_rotary_dim, window
-from generator.schemes.rotary.notes import longer_note, split_note, turned_note
-from generator.text import rounded
+from generator.schemes.rotary.families import ALWAYS, OF_IMAGES, ONLY_WITH, OWN_CODE, ROTARY_DIM
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KEYS = (
+SETTINGS = (
     "rope_parameters", "rope_theta", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base", "rotary_emb_fraction",
     "partial_rotary_factor", "rope_local_base_freq", "local_rope_theta",
 )  # fmt: skip
-FAMILIES = frozenset(
-    {"llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma", "gemma2", "phi", "gpt_neox", "gptj", "codegen", "falcon", "roformer",
-     "persimmon", "stablelm", "open-llama", "gpt_neox_japanese"}
-)  # fmt: skip
-# Families that turn only when told so under a key of their own.
-WHEN_TOLD = {
-    "granitemoehybrid": ("position_embedding_type", "rope"),
-    "zamba2": ("use_mem_rope", True),
-    "clvp_encoder": ("use_rotary_embedding", True),
-    "wav2vec2-conformer": ("position_embeddings_type", "rotary"),
-    "wav2vec2-bert": ("position_embeddings_type", "rotary"),
-    "esm": ("position_embedding_type", "rotary"),
-}
-IN_TWO_DIMENSIONS = frozenset({"efficientloftr"})
-LOCAL = ("rope_local_base_freq", "local_rope_theta")  # The second base of Gemma 3 and of ModernBERT, in older configs.
 BASES = ("rope_theta", "rotary_emb_base", "rotary_embedding_base")
+SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # How older configs call them.
-WIDEST = ("head_dim", "kv_channels", "attention_head_size")
+OWN_PART = "qk_rope_head_dim"  # DeepSeek rotates a part of each head that it has for nothing else.
 MOST_COMPONENTS = 2**16
+MOST_NAMED = 24
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    told = {tower.part: tower for tower in towers(files.config) if _applies(tower.config)}  # What is nested knows better.
-    return [_encoding(files, tower, kind, rope) for tower in told.values() for kind, rope in _rotations(tower.config).items()]
+    rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}  # What is nested is more exact.
+    return [_encoding(stack, kind) for stack in rotating.values() for kind in layer_kinds(stack.config)]
 
 
-def _applies(config: Json) -> bool:
-    said, kind = config.get("position_embedding_type"), family(config)
-    if config.get("alibi") is True or said in ("sinusoidal", "nope") or _in_two_dimensions(config):
+def _rotates(config: ModelConfig) -> bool:
+    word = config.text("position_embedding_type")
+    if config.flag("alibi") is True or word in ("sinusoidal", "nope") or _is_of_images(config):
         return False
-    if kind in WHEN_TOLD:
-        key, value = WHEN_TOLD[kind]
-        return bool(config.get(key) == value)
-    if said == "absolute":  # BERT's word, which ModernBERT's configs carry along.
-        return any(config.get(key) is not None for key in LOCAL)
-    return said in ("rotary", "rope") or kind in FAMILIES or any(config.get(key) is not None for key in KEYS)
+    if config.family in ONLY_WITH:
+        name, value = ONLY_WITH[config.family]
+        return bool(config.value(name) == value)
+    if word == "absolute":  # BERT's word, which ModernBERT's configs carry along.
+        return config.first(*LOCAL_BASES) is not None
+    return word in ("rotary", "rope") or config.family in ALWAYS or config.first(*SETTINGS) is not None
 
 
-def _in_two_dimensions(config: Json) -> bool:
+def _is_of_images(config: ModelConfig) -> bool:
     """Whether it is of images alone, whose rows and columns turn apart."""
-    rope = config.get("rope_parameters")
-    axial = isinstance(rope, Mapping) and rope.get("rope_type") == "axial"
-    of_images = "vocab_size" not in config and any(key in config for key in ("patch_size", "image_size"))
-    return axial or of_images or family(config) in IN_TWO_DIMENSIONS
+    rope = config.section("rope_parameters")
+    axial = rope is not None and rope.text("rope_type") == "axial"
+    of_images = "vocab_size" not in config and ("patch_size" in config or "image_size" in config)
+    return axial or of_images or config.family in OF_IMAGES
 
 
-def _rotations(config: Json) -> Mapping[str, Mapping[str, Any]]:
-    """The parameters of each rotation by the kind of layer that has it; "" where all layers are alike."""
-    rope = next((value for key in ("rope_parameters", "rope_scaling") if isinstance(value := config.get(key), Mapping)), {})
-    by_kind = {kind.replace("_", " "): each for kind, each in rope.items() if isinstance(each, Mapping)}
-    local = next((config[key] for key in LOCAL if config.get(key) is not None), None)
-    bases = bases_by_layer(config)
-    if bases:
-        return {f"base {base:g}" if len(bases) > 1 else "": {**rope, "rope_theta": base} for base in bases}
-    types = config.get("layer_types")
-    used = {kind: each for kind, each in by_kind.items() if isinstance(types, list) and kind.replace(" ", "_") in types}
-    if by_kind or local is None:
-        return used or by_kind or {"": rope}
-    whole_base = {"rope_theta": config["global_rope_theta"]} if "global_rope_theta" in config else {}
-    return {"full attention": {**rope, **whole_base}, "sliding attention": {"rope_theta": local}}
-
-
-def _encoding(files: Files, tower: Tower, kind: str, rope: Mapping[str, Any]) -> Encoding[Form]:
-    config = tower.config
-    base = _first(rope.get("rope_theta"), *(config.get(key) for key in BASES), BASE)
-    rotary_dim, head_dim = _sizes(config, rope, kind, files)
+def _encoding(stack: Stack, kind: LayerKind) -> Encoding[Form]:
+    config, rope = kind.config, kind.rope
+    base = rope.first("rope_theta", default=config.first(*BASES, default=BASE))
+    rotary_dim, head_dim = _sizes(kind)
     form = Rotation(
-        positive(base, f"{files.where}: rope_theta"),
+        positive(base, f"{config.where}: rope_theta"),
         rotary_dim,
         head_dim,
-        number(config, "n_positions", files.where) or 2048,
-        _scaling(config, rope),
-        window=window(config, kind),
+        config.size("n_positions") or 2048,
+        _scaling(kind),
+        window=kind.window,
     )
-    part = f"{tower.part} {kind}".strip()
     notes = (
-        turned_note(config, rotary_dim, head_dim),
-        *split_note(rope),
-        *longer_note(config, form),
-        *layers_note(config, kind),
-        *own_code(config),
+        _turned_note(config, rotary_dim, head_dim),
+        *_split_note(rope),
+        *_longer_note(config, form),
+        *_layers_note(kind),
+        *((OWN_CODE[config.family],) if config.family in OWN_CODE else ()),
     )
-    return Encoding(part, SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), notes)
+    return Encoding(f"{stack.part} {kind.name}".strip(), SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), notes)
 
 
-def _scaling(config: Json, rope: Mapping[str, Any]) -> Mapping[str, Any]:
+def _scaling(kind: LayerKind) -> Mapping[str, Any]:
     """What the scaling needs, under the names that transformers has for it now."""
-    scaling = {key: value for key, value in rope.items() if key not in ("rope_theta", "partial_rotary_factor", "type")}
-    said = rope.get("rope_type", rope.get("type", "default"))
-    kind = ALIASES.get(said, said) if isinstance(said, str) else said
-    trained = config.get("original_max_position_embeddings")
-    before = {"original_max_position_embeddings": trained} if kind == "longrope" and trained is not None else {}
-    return {**scaling, **before, "rope_type": kind} if rope else scaling
+    config, rope = kind.config, kind.rope
+    if not rope.settings:
+        return {}
+    word = rope.value("rope_type", rope.value("type", "default"))
+    rope_type = ALIASES.get(word, word) if isinstance(word, str) else word
+    trained = config.value("original_max_position_embeddings")
+    before = {"original_max_position_embeddings": trained} if rope_type == "longrope" and trained is not None else {}
+    scaling = {name: value for name, value in rope.settings.items() if name not in ("rope_theta", "partial_rotary_factor", "type")}
+    return {**scaling, **before, "rope_type": rope_type}
 
 
-def _sizes(config: Json, rope: Mapping[str, Any], kind: str, files: Files) -> tuple[int, int]:
-    """How many components of each head are turned, and how many there are; DeepSeek turns a part of its own."""
-    if (own := config.get("qk_rope_head_dim")) is not None:
-        turned, still = whole(own, f"{files.where}: qk_rope_head_dim"), config.get("qk_nope_head_dim")
-        head_dim = turned + (whole(still, f"{files.where}: qk_nope_head_dim") if still else 0)
-        return _within(turned, head_dim, files), head_dim
-    given = own_head_dim(config, kind) or next((config[key] for key in WIDEST if config.get(key)), None)
-    if given is None:
-        given = needed(config, "d_model", files.where) // needed(config, "n_heads", files.where)
-    head_dim = whole(given, f"{files.where}: head_dim")
-    return _within(_rotary_dim(config, rope, head_dim, files), head_dim, files), head_dim
+def _sizes(kind: LayerKind) -> tuple[int, int]:
+    """How many components of each head are turned, and how many there are."""
+    config = kind.config
+    if config.value(OWN_PART) is not None:
+        turned = config.whole(OWN_PART)
+        head_dim = turned + (config.whole("qk_nope_head_dim") if config.value("qk_nope_head_dim") else 0)
+        return _within(turned, head_dim, config.where), head_dim
+    head_dim = kind.head_dim
+    return _within(_rotary_dim(kind, head_dim), head_dim, config.where), head_dim
 
 
-def _rotary_dim(config: Json, rope: Mapping[str, Any], head_dim: int, files: Files) -> int:
-    if (given := config.get("rotary_dim", own_rotary_dim(config))) is not None:
-        return whole(given, f"{files.where}: rotary_dim")
-    shares = (config.get(key) for key in ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"))
-    share = _first(rope.get("partial_rotary_factor"), *shares, 1.0)
-    return int(head_dim * positive(share, f"{files.where}: partial_rotary_factor"))
+def _rotary_dim(kind: LayerKind, head_dim: int) -> int:
+    config, rope = kind.config, kind.rope
+    own = ROTARY_DIM[config.family](config) if config.family in ROTARY_DIM else None
+    if config.value("rotary_dim", own) is not None:
+        return config.whole("rotary_dim", own)
+    share = rope.first("partial_rotary_factor", default=config.first(*SHARES, default=1.0))
+    return int(head_dim * positive(share, f"{config.where}: partial_rotary_factor"))
 
 
-def _first(*values: object) -> object:
-    """The first that is there."""
-    return next(value for value in values if value is not None)
-
-
-def _within(rotary_dim: int, head_dim: int, files: Files) -> int:
+def _within(rotary_dim: int, head_dim: int, where: str) -> int:
     if not 2 <= rotary_dim <= min(head_dim, MOST_COMPONENTS):
-        raise RowError(
-            f"{files.where}: {rotary_dim} rotated components; expected 2 to the head's {head_dim}, and at most {MOST_COMPONENTS:,}"
-        )
+        raise RowError(f"{where}: {rotary_dim} rotated components; expected 2 to the head's {head_dim}, and at most {MOST_COMPONENTS:,}")
     return rotary_dim - rotary_dim % 2
+
+
+def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:
+    """Which components are turned, and where that is from."""
+    turned = f"{rotary_dim} of the {head_dim} components" if rotary_dim < head_dim else f"all {head_dim} components"
+    has_own_part = config.value(OWN_PART) is not None and rotary_dim < head_dim
+    own = " in a part of its own, which all heads of the keys share" if has_own_part else ""
+    return f"No tensor holds it; {turned} of each query and key head are turned{own}, as config.json says."
+
+
+def _split_note(rope: ModelConfig) -> tuple[str, ...]:
+    """On multimodal rotations (Qwen2-VL, arXiv 2409.12191, section 2.1)."""
+    sections = rope.listed("mrope_section")
+    if len(sections) != 3:
+        return ()
+    time, height, width = sections
+    how = "taken by turns" if rope.flag("mrope_interleaved") is True else "one run after the other"
+    return (
+        f"{time!r:.9} pairs turn with time, {height!r:.9} with height and {width!r:.9} with width, {how}; of a token of text all three are its position.",
+    )
+
+
+def _longer_note(config: ModelConfig, form: Rotation) -> tuple[str, ...]:
+    """On scalings that depend on the length of the text, or that sharpen attention elsewhere than in the rotation."""
+    if form.rope_type == "longrope":
+        trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
+        return (f"Shown are the frequencies for texts of up to {trained!r:.12} positions; longer ones are turned by others.",)
+    if form.rope_type == "dynamic":
+        return (f"Shown are the frequencies up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
+    share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))
+    if config.value(OWN_PART) is None or not isinstance(share, float | int) or not isinstance(factor, float | int):
+        return ()
+    if not share > 0.0 or not 1.0 < factor < math.inf:
+        return ()
+    larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As DeepSeek-V3's code in transformers.
+    return (f"To make up for the longer context, all logits are multiplied by {significant(larger, 4)}; that is done beside the rotation.",)
+
+
+def _layers_note(kind: LayerKind) -> tuple[str, ...]:
+    """Which layers have this rotation, or which have none, as far as the config lists them."""
+    if kind.name and kind.n_listed:
+        return (f"{_named(kind.layers)} of {kind.n_listed} turn by it.",) if kind.layers else ()
+    still = layers_without_rotation(kind.config)
+    return (f"{_named(still)} turn nothing: they are told nothing of position.",) if still else ()
+
+
+def _named(layers: Sequence[int]) -> str:
+    if len(layers) == 1:
+        return f"Layer {layers[0]}"
+    shown = ", ".join(str(layer) for layer in layers[:MOST_NAMED])
+    return f"Layers {shown}{' …' if len(layers) > MOST_NAMED else ''} ({len(layers)})"
 
 
 def _numbers() -> Numbers:

@@ -3,88 +3,80 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt, pi
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family
-from generator.checkpoints.model.patch_grid import DEEPEST, Grid, own_grids
-from generator.checkpoints.model.stacks import defaults
-from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
+from generator.checkpoints.model.patch_grid import Grid, own_grids
+from generator.checkpoints.model.stacks import completed, defaults
+from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts.model_config import DEEPEST
 from generator.encodings import BASE, Form, Rotation
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import INK, SEQUENTIAL
-from generator.schemes.rotary_2d.families import OWN, SIDE, Found, base_of, head_dim_of
+from generator.schemes.rotary_2d.families import BY_TURNS, CENTRED, ENDS, OWN, ROWS_AND_COLUMNS, SIDE, Found, base_of, head_dim_of
 from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Families by what their code does; each name may go on with one of ENDS. All count patches but DINOv3, which counts from −1 to 1.
-SAME = frozenset(
-    {"qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp", "qwen2_5_omni", "qwen3_omni_moe",
-     "glm4v", "glm4v_moe", "glm_ocr", "glm5_next", "paddleocr_vl", "video_llama_3", "mlcd", "kimi_k25", "exaone4_5",
-     "ernie4_5_vl_moe", "cohere_compass", "gemma4", "muse_glimmer", "muse_spark", "dots3_note", "inkling2", "lfm3_vl", "step3p5", "llama4"}
-)  # fmt: skip
-BY_TURNS = frozenset({"pixtral"})
-CENTRED = frozenset({"dinov3_vit", "eomt_dinov3", "sapiens2"})
 CENTRED_BASE = 100.0
-ENDS = ("_vision_encoder", "_vision_model", "_vision")
 
 
 @dataclass(frozen=True)
-class Tower:
-    """A model of images: its family, and what its config says, the family's own defaults included."""
+class ImageModel:
+    """A model of images: its family, and its config, completed with the family's defaults."""
 
-    kind: str
-    config: Json
+    family: str
+    config: ModelConfig
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    towers = list(_towers(files.config, "", 0))
-    several = len(towers) > 1
+    models = list(_image_models(files.config, ""))
+    several = len(models) > 1
     return [
         Encoding(f"vision {index}{along}" if several else f"vision{along}", SCHEME.key, form, Provenance("config.json"), notes)
-        for index, tower in enumerate(towers)
-        for along, form, notes in _rotations(tower, files.where)
+        for index, model in enumerate(models)
+        for along, form, notes in _rotations(model)
     ]
 
 
-def _towers(config: Any, outer: str, depth: int) -> Iterator[Tower]:
-    if not isinstance(config, dict) or depth > DEEPEST:
+def _image_models(config: ModelConfig, outer: str, depth: int = 0) -> Iterator[ImageModel]:
+    """Those in ``config``; ``outer`` is the family of what it is nested in, which holds where it has none of its own."""
+    if depth > DEEPEST:
         return
-    named = family(config) if "model_type" in config else outer
-    kind = next((named.removesuffix(end) for end in ENDS if named.endswith(end)), named)
-    own = OWN[kind][0] if kind in OWN else "patch_size"
-    if kind in SAME | BY_TURNS | CENTRED | OWN.keys() and own in config and "vocab_size" not in config:
-        yield Tower(kind, {**_usual(kind, own), **{key: value for key, value in config.items() if value is not None}})
+    model_type = config.family if "model_type" in config else outer
+    family = next((model_type.removesuffix(end) for end in ENDS if model_type.endswith(end)), model_type)
+    own = OWN[family][0] if family in OWN else "patch_size"
+    if family in ROWS_AND_COLUMNS | BY_TURNS | CENTRED | OWN.keys() and own in config and "vocab_size" not in config:
+        yield ImageModel(family, completed(config, _with_default(family, own)))
         if own == "patch_size":
             return
-    for value in config.values():
-        yield from _towers(value, kind, depth + 1)
+    for section in config.sections.values():
+        yield from _image_models(section, family, depth + 1)
 
 
-def _usual(kind: str, key: str) -> Json:
-    found = (defaults(f"{kind}{end}") for end in (*ENDS, ""))
-    return next((each for each in found if key in each), {})
+def _with_default(family: str, name: str) -> str:
+    """The model type of the family whose defaults have this setting."""
+    return next((f"{family}{end}" for end in (*ENDS, "") if name in defaults(f"{family}{end}")), "")
 
 
-def _rotations(tower: Tower, where: str) -> Iterator[Found]:
-    if tower.kind in OWN:
-        yield from OWN[tower.kind][1](tower.config, where)
+def _rotations(model: ImageModel) -> Iterator[Found]:
+    if model.family in OWN:
+        yield from OWN[model.family][1](model.config)
         return
-    head_dim = head_dim_of(tower.config, where)
+    head_dim = head_dim_of(model.config)
     quarter, half = head_dim // 4, head_dim // 4 * 2
-    base = base_of(tower.config, CENTRED_BASE if tower.kind in CENTRED else BASE, where)
-    rows, columns, said = _grid(tower.config)
+    base = base_of(model.config, CENTRED_BASE if model.family in CENTRED else BASE)
+    rows, columns, grid_note = _grid(model.config)
     shared = f"Of the {head_dim} components of each head, {half} turn with the row of the patch and {half} with its column ({quarter} pairs each)"
-    if tower.kind in BY_TURNS:
-        note = f"{shared}: of one series of {2 * quarter} frequencies by base {base:g}, rows have the first, the third …, columns the second, the fourth …. {said}"
+    if model.family in BY_TURNS:
+        note = f"{shared}: of one series of {2 * quarter} frequencies by base {base:g}, rows have the first, the third …, columns the second, the fourth …. {grid_note}"
         yield " rows", Rotation(base, half, head_dim, rows), (note,)
         yield " columns", Rotation(base, half, head_dim, columns, step=base ** (-2.0 / head_dim)), (note,)
         return
-    note = f"{shared}, by the same {quarter} frequencies of base {base:g}; shown is one of the two. {said}"
-    if tower.kind not in CENTRED:
+    note = f"{shared}, by the same {quarter} frequencies of base {base:g}; shown is one of the two. {grid_note}"
+    if model.family not in CENTRED:
         yield "", Rotation(base, half, head_dim, max(rows, columns)), (note,)
         return
     centred = "Patches are not counted: the image reaches from −1 to 1 both ways, and 1 is a full turn of 2π, so patches of a finer grid are nearer."
@@ -92,12 +84,12 @@ def _rotations(tower: Tower, where: str) -> Iterator[Found]:
         yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), (note, centred)
 
 
-def _grid(config: Json) -> tuple[int, int, str]:
+def _grid(config: ModelConfig) -> tuple[int, int, str]:
     """Rows and columns of patches, and where the numbers come from."""
-    stored = config.get("num_position_embeddings")
+    stored = config.integer("num_position_embeddings")
     if stated := next(own_grids(config), None):
         return *stated, _grid_note(stated, "as config.json says")
-    if isinstance(stored, int) and (side := isqrt(max(stored, 0))) > 1:
+    if stored is not None and (side := isqrt(max(stored, 0))) > 1:
         return side, side, _grid_note((side, side), "as its stored table has")
     return SIDE, SIDE, f"The model takes images of any size; a side of {SIDE} patches is shown."
 

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family, needed, whole
 from generator.checkpoints.model.patch_grid import own_grids
 from generator.checkpoints.model.position_tables import as_encoding, layout_of, stored_tables, vectors
-from generator.checkpoints.model.stacks import completed, towers
-from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Scheme
+from generator.checkpoints.model.stacks import completed, stacks
+from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable, sinusoid
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import frozen
-from generator.schemes.sinusoidal.families import DECLARED, Made, first_angle, made_by
-from generator.schemes.sinusoidal.feature_maps import HEADS, feature_map
+from generator.schemes.sinusoidal.families import DECLARED, HEADS, OF_CLIPS, Made, made_by
+from generator.schemes.sinusoidal.feature_maps import feature_map
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -26,10 +25,9 @@ if TYPE_CHECKING:
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
 FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$")
 SIDES = {"encoder": ("text encoder", "max_text_positions", 450), "decoder": ("speech decoder", "max_speech_positions", 4000)}
-CLIPS = frozenset({"videomae"})
 MOST_VALUES = 2**27  # 1 GB in float64; the longest in use holds a tenth of it.
 COSINES_FIRST = "all cosines in the first half of the vector, all sines in the second, with the exponent k/(d/2 − 1)"
-SAID = {
+WORDS = {
     "interleaved": "sines and cosines by turns, as printed in the paper",
     "halves": "all sines in the first half of the vector, all cosines in the second",
     "tensor2tensor": "sines and cosines in halves, with the exponent k/(d/2 − 1) of tensor2tensor",
@@ -42,26 +40,26 @@ SAID = {
 def find(files: Files) -> list[Encoding[Form]]:
     tables = [(table, vectors(files, table)) for table in stored_tables(files)]
     stored = [
-        as_encoding(files, table, rows, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {SAID[layout]}.",))
+        as_encoding(files, table, rows, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {WORDS[layout]}.",))
         for table, rows in tables
         if (layout := layout_of(table, rows))
     ]
     parts = {table.part for table, _ in tables}
     scaled = _scaled(files)
-    made = [encoding for tower in towers(files.config) for encoding in _made(files, tower.config, parts)]
+    made = [encoding for stack in stacks(files.config) for encoding in _made(stack.config, parts)]
     sides = {encoding.part.split()[-1] for encoding in scaled}  # A side has one or the other.
     made = [encoding for encoding in made if encoding.part.split()[-1] not in sides]
-    return stored + made + scaled + _of_map(files) + (_of_clips(files) if family(files.config) in CLIPS else [])
+    return stored + made + scaled + _of_map(files.config) + (_of_clips(files.config) if files.config.family in OF_CLIPS else [])
 
 
-def _made(files: Files, config: Json, stored: set[str]) -> list[Encoding[Form]]:
+def _made(config: ModelConfig, stored: set[str]) -> list[Encoding[Form]]:
     """What is made at run time; nothing where a part of the same name has a stored table."""
-    declared = config.get("position_embedding_type") == "sinusoidal" or any(config.get(flag) is True for flag in FLAGS)
+    declared = config.text("position_embedding_type") == "sinusoidal" or any(config.flag(name) is True for name in FLAGS)
     how = made_by(config) or (DECLARED if declared else None)
     if how is None or (stored if how is DECLARED else stored & {part for part, _ in how.lengths}):
         return []
-    counted = {part: _n_positions(files, config, keys) for part, keys in how.lengths}
-    return [_encoding(files, config, how, part, length) for part, length in counted.items() if length]
+    counted = {part: _n_positions(config, names) for part, names in how.lengths}
+    return [_encoding(config, how, part, length) for part, length in counted.items() if length]
 
 
 def _scaled(files: Files) -> list[Encoding[Form]]:
@@ -71,74 +69,76 @@ def _scaled(files: Files) -> list[Encoding[Form]]:
 
 def _times(files: Files, name: str, part: str, key: str, usual: int) -> Encoding[Form]:
     tensor = files.tensors[name]
-    n_positions = whole(files.config.get(key, usual), f"{files.where}: {key}")
-    d_model = needed(files.config, "d_model", files.where)
+    n_positions, d_model = files.config.whole(key, usual), files.config.needed("d_model")
     if math.prod(tensor.shape) != 1 or not 0 < n_positions * d_model <= MOST_VALUES:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}, for {n_positions:,} × {d_model:,} values; expected one number")
     factor = float(files.tensor(name).reshape(-1)[0])
     form = PositionTable(frozen(factor * sinusoid(n_positions, d_model)))
-    note = f"It is made when the model runs: {SAID['interleaved']}, and multiplied by a trained number, {significant(factor, 4)}, as it is shown."
+    note = f"It is made when the model runs: {WORDS['interleaved']}, and multiplied by a trained number, {significant(factor, 4)}, as it is shown."
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note,))
 
 
-def _of_map(files: Files) -> list[Encoding[Form]]:
-    """The sinusoid of a head for detection or segmentation, over the map that its config tells of."""
-    known = family(files.config) in HEADS  # Only then are the family's defaults worth the import of transformers.
-    found = feature_map(completed(files.config), files.where) if known else None
+def _of_map(config: ModelConfig) -> list[Encoding[Form]]:
+    """The sinusoid of a head for detection or segmentation, over the map that its config has the sizes of."""
+    # The defaults of other families are not worth the import of transformers.
+    found = feature_map(completed(config)) if config.family in HEADS else None
     if found is None:
         return []
     form = PositionTable(found.vectors, grid=found.grid)
     return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=found.vectors.shape), (found.note,))]
 
 
-def _of_clips(files: Files) -> list[Encoding[Form]]:
+def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
     """The sinusoid of patches of a clip, which are numbered through all of its frames."""
-    grid = next(own_grids(files.config), None)
+    grid = next(own_grids(config), None)
     if grid is None:
-        raise RowError(f"{files.where}: config.json tells no image_size and patch_size; expected both, for the clip's patches are counted")
-    frames, deep = (
-        whole(files.config.get(key, usual), f"{files.where}: {key}") for key, usual in (("num_frames", 16), ("tubelet_size", 2))
-    )
-    steps = frames // deep
-    shape = steps * grid[0] * grid[1], needed(files.config, "d_model", files.where)
+        raise RowError(f"{config.where}: config.json tells no image_size and patch_size; expected both, for the clip's patches are counted")
+    steps = config.whole("num_frames", 16) // config.whole("tubelet_size", 2)
+    shape = steps * grid[0] * grid[1], config.needed("d_model")
     if not 0 < shape[0] * shape[1] <= MOST_VALUES:
-        raise RowError(f"{files.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected 1 to {MOST_VALUES:,} values")
+        raise RowError(f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected 1 to {MOST_VALUES:,} values")
     counted = f"Patches are counted through the clip, step by step and row by row: {steps} steps of {grid[0]} rows by {grid[1]} columns."
-    note = f"No tensor holds it; it is made when the model runs: {SAID['interleaved']}. {counted}"
+    note = f"No tensor holds it; it is made when the model runs: {WORDS['interleaved']}. {counted}"
     form = PositionTable(sinusoid(*shape))
     return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,))]
 
 
-def _encoding(files: Files, config: Json, how: Made, part: str, length: int) -> Encoding[Form]:
-    shape = length - how.skipped, _width(files, config, how)
+def _encoding(config: ModelConfig, how: Made, part: str, length: int) -> Encoding[Form]:
+    shape = length - how.skipped, _width(config, how)
     if shape[0] < 1:
-        raise RowError(f"{files.where}: {length:,} positions, of which the first {how.skipped} are not used; expected more")
+        raise RowError(f"{config.where}: {length:,} positions, of which the first {how.skipped} are not used; expected more")
     if shape[0] * shape[1] > MOST_VALUES:
-        raise RowError(f"{files.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected at most {MOST_VALUES:,} values")
-    first_row = first_angle(config, how)
+        raise RowError(f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected at most {MOST_VALUES:,} values")
+    first_row = _first_angle(config, how)
     table = sinusoid(first_row + shape[0], shape[1], how.layout)[first_row:]
     if how.cosines_first:
         table = np.roll(table, shape[1] // 2, axis=1)
     if how.scaled:
         table = table / np.sqrt(shape[1])
-    said = COSINES_FIRST if how.cosines_first else SAID[how.layout]
+    laid = COSINES_FIRST if how.cosines_first else WORDS[how.layout]
     counts = f" The first position has the angles of number {first_row}." if first_row else ""
     scaled = " Its values are divided by the square root of the width." if how.scaled else ""
-    note = f"No tensor holds it; it is made when the model runs: {said}.{counts}{scaled}"
+    note = f"No tensor holds it; it is made when the model runs: {laid}.{counts}{scaled}"
     return Encoding(part, SCHEME.key, PositionTable(frozen(table), first_row), Provenance("config.json", shape=shape), (note,))
 
 
-def _width(files: Files, config: Json, how: Made) -> int:
-    if not how.width:
-        return needed(config, "d_model", files.where)
-    return math.prod(whole(config.get(key), f"{files.where}: {key}") for key in how.width)
+def _first_angle(config: ModelConfig, how: Made) -> int:
+    """The number whose angles the first position has."""
+    if not how.after_padding:
+        return how.skipped
+    padding = config.integer("pad_token_id")
+    return padding + 1 if padding is not None and 0 <= padding < 2**20 else 2
 
 
-def _n_positions(files: Files, config: Json, keys: tuple[str, ...]) -> int:
-    """How many the config speaks of; 0 where it has none of the keys that would say so."""
-    if not keys:
-        return needed(config, "n_positions", files.where)
-    return sum(whole(config[key], f"{files.where}: {key}") for key in keys if config.get(key) is not None)
+def _width(config: ModelConfig, how: Made) -> int:
+    return math.prod(config.whole(name) for name in how.width) if how.width else config.needed("d_model")
+
+
+def _n_positions(config: ModelConfig, names: tuple[str, ...]) -> int:
+    """How many the config has under ``names`` together, 0 where it has none of these; under its usual names if none is given."""
+    if not names:
+        return config.needed("n_positions")
+    return sum(config.whole(name) for name in names if config.value(name) is not None)
 
 
 def _numbers() -> Numbers:

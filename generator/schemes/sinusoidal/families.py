@@ -1,9 +1,8 @@
-"""Sinusoids that no tensor holds: the families whose code makes them, and how."""
+"""Model families whose code makes sinusoids that no tensor holds, and how."""
 
 from dataclasses import dataclass
 
-from generator.checkpoints.model.config_json import family
-from generator.contracts import Json
+from generator.contracts import ModelConfig
 from generator.encodings import SinusoidLayout
 
 Lengths = tuple[tuple[str, tuple[str, ...]], ...]
@@ -34,8 +33,8 @@ DECODER: Lengths = (("decoder", ()),)
 BOTH: Lengths = (("encoder", ()), ("decoder", ()))
 SPEECH: Lengths = (("encoder", ("max_source_positions",)), ("decoder", ("max_target_positions",)))
 SERIES: Lengths = tuple((part, ("context_length", "prediction_length")) for part in ("encoder", "decoder"))
-HEARD = Made("tensor2tensor", (("audio encoder", ("max_source_positions",)),))
-DECLARED = Made("interleaved", ENCODER)  # What a config means that asks for a sinusoid without naming a family here.
+SOUND = Made("tensor2tensor", (("audio encoder", ("max_source_positions",)),))
+DECLARED = Made("interleaved", ENCODER)  # What a config means that has a setting for a sinusoid, and a family that is not here.
 FAMILIES = {
     "ctrl": Made("halves", DECODER),
     "marian": Made("halves", BOTH),
@@ -58,26 +57,39 @@ FAMILIES = {
     "seamless_m4t_v2": Made("tensor2tensor", (("text encoder", ()), ("text decoder", ())), after_padding=True),
     "musicgen_decoder": Made("tensor2tensor", DECODER, cosines_first=True),
     "musicgen_melody_decoder": Made("tensor2tensor", DECODER, cosines_first=True),
-    "qwen2_5_omni_audio_encoder": HEARD,
-    "qwen3_omni_moe_audio_encoder": HEARD,
+    "qwen2_5_omni_audio_encoder": SOUND,
+    "qwen3_omni_moe_audio_encoder": SOUND,
     "qwen3_asr_encoder": Made("tensor2tensor", (("audio encoder", ()),)),
     "fun_asr_nano_encoder": Made("tensor2tensor", (("audio encoder", ()),), skipped=1, width=("num_mel_bins", "num_stacked_frames")),
     "canary_decoder": Made("halves", DECODER, scaled=True),
     "tipsv2_text_model": Made("tensor2tensor", ENCODER),
 }
-TOLD_NOT_TO_LEARN = {"trocr": Made("tensor2tensor", DECODER, after_padding=True)}
+NOT_LEARNED = {"trocr": Made("tensor2tensor", DECODER, after_padding=True)}  # Where a setting says that the table is not learned.
+OF_CLIPS = frozenset({"videomae"})  # Add a sinusoid to patches that are counted through all frames of a clip.
 
 
-def made_by(config: Json) -> Made | None:
+@dataclass(frozen=True)
+class Head:
+    """What a head for detection or segmentation calls the width of its vectors and the strides of its feature maps.
+
+    turns: whether coordinates are scaled to one whole turn (DETR) rather than counted from 0 (RT-DETR)
+    """
+
+    width: tuple[str, ...]
+    strides: str
+    turns: bool
+
+
+HYBRID = Head(("encoder_hidden_dim",), "feat_strides", turns=False)
+MASKS = Head(("hidden_dim", "hidden_size"), "feature_strides", turns=True)
+HEADS = {
+    **dict.fromkeys(("rt_detr", "rt_detr_v2", "d_fine", "deimv2", "pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4"), HYBRID),
+    "mask2former": MASKS,
+    "oneformer": Head(("hidden_dim", "hidden_size"), "strides", turns=True),
+    "maskformer": Head(("d_model", "hidden_size"), "", turns=True),
+}
+
+
+def made_by(config: ModelConfig) -> Made | None:
     """How the family of ``config`` makes its table, if it does."""
-    if config.get("use_learned_position_embeddings") is False:
-        return TOLD_NOT_TO_LEARN.get(family(config))
-    return FAMILIES.get(family(config))
-
-
-def first_angle(config: Json, how: Made) -> int:
-    """The number whose angles the first position has."""
-    padding = config.get("pad_token_id")
-    if not how.after_padding:
-        return how.skipped
-    return padding + 1 if isinstance(padding, int) and not isinstance(padding, bool) and 0 <= padding < 2**20 else 2
+    return (NOT_LEARNED if config.flag("use_learned_position_embeddings") is False else FAMILIES).get(config.family)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family, find_value, needed, whole
 from generator.checkpoints.model.tensor_names import in_order, parts, stack
-from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Published, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Published, Scheme
+from generator.contracts.model_config import whole
 from generator.encodings import Form, OffsetBias
 from generator.encodings.buckets import buckets, first_distances
 from generator.errors import RowError
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, frozen
-from generator.schemes.t5_bias.families import KINDS, BiasKind
+from generator.schemes.t5_bias.families import KINDS, SCALED, BiasKind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +27,6 @@ SUMMED = re.compile(r"(^|\.)encoder\.relative_bias\.biases\.(\d+)\.relative_atte
 INSTEAD_OF = re.compile(r"(^|\.)encoder\.block\.0\.layer\.0\.SelfAttention\.relative_attention_bias\.weight$")
 SUMMED_USUALLY = ({"type": "1d"}, {"type": "horizontal"}, {"type": "vertical"})
 ON_PAGE = {"horizontal": ("across the page", "width"), "vertical": ("down the page", "height")}
-SCALED = frozenset({"layoutlmv3"})  # Adds the bias before it divides by √d.
 MOST_DISTANCE = 100_000
 MOST_SHOWN = 200  # distances, beyond the last bucket's first
 
@@ -49,23 +48,24 @@ def find(files: Files) -> list[Encoding[Form]]:
     return [_encoding(files, name, kind, part[name]) for name, kind in kinds.items()]
 
 
-def _kind(config: Json, name: str) -> BiasKind | None:
+def _kind(config: ModelConfig, name: str) -> BiasKind | None:
     if match := SUMMED.search(name):
         return _summed(config, int(match[2]))
     return next((kind for kind in KINDS if re.search(kind.ends, name)), None)
 
 
-def _summed(config: Json, index: int) -> BiasKind | None:
+def _summed(config: ModelConfig, index: int) -> BiasKind | None:
     """The kind of the encoder's bias number ``index`` in UDOP, whose config lists them."""
-    listed = find_value(config, "relative_bias_args") or SUMMED_USUALLY
-    entry = listed[index] if isinstance(listed, list | tuple) and index < len(listed) else None
-    if not isinstance(entry, dict):
+    listed = config.anywhere.value("relative_bias_args") or SUMMED_USUALLY
+    settings = listed[index] if isinstance(listed, list | tuple) and index < len(listed) else None
+    if not isinstance(settings, dict):
         return None
-    along, side = ON_PAGE.get(entry.get("type", ""), ("", ""))
+    entry = ModelConfig(settings, config.where)
+    along, side = ON_PAGE.get(entry.text("type") or "", ("", ""))
     hundredths = (
-        f"Offsets are counted in 1/{entry.get('scaling_factor', 100)} of the page's {side}, between the middles of two words' boxes."
+        f"Offsets are counted in 1/{entry.value('scaling_factor', 100)} of the page's {side}, between the middles of two words' boxes."
     )
-    n_buckets, distance = entry.get("relative_attention_num_buckets", 32), entry.get("max_distance", 100 if along else 128)
+    n_buckets, distance = entry.value("relative_attention_num_buckets", 32), entry.value("max_distance", 100 if along else 128)
     summed = "The encoder adds up its biases along the sequence, across the page and down it."
     return BiasKind("", (None, n_buckets), (None, distance), along, (hundredths, summed) if along else (summed,))
 
@@ -73,18 +73,18 @@ def _summed(config: Json, index: int) -> BiasKind | None:
 def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Form]:
     sizes = _sizes(files, name, kind)
     offsets, bucket = _rows(files, kind, sizes)
-    scale, note = _scale(files.config, files.where)
+    scale, scale_note = _scale(files.config)
     table = files.tensor(name)
     values = frozen(scale * (table.T if kind.by_head else table)[bucket].T)  # (n_heads, n_offsets)
     form = OffsetBias(values, frozen(offsets), sizes.causal, beyond="constant")
-    told = kind.notes if kind.each_offset or kind.radius else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*told, *note))
+    notes = kind.notes if kind.each_offset or kind.radius else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*notes, *scale_note))
 
 
-def _scale(config: Json, where: str) -> tuple[float, tuple[str, ...]]:
-    if family(config) not in SCALED:
+def _scale(config: ModelConfig) -> tuple[float, tuple[str, ...]]:
+    if config.family not in SCALED:
         return 1.0, ()
-    head_dim = needed(config, "d_model", where) // needed(config, "n_heads", where)
+    head_dim = config.needed("d_model") // config.needed("n_heads")
     return 1 / math.sqrt(max(head_dim, 1)), (f"The stored values are divided by √{head_dim} with the logit; so are those shown.",)
 
 
@@ -95,8 +95,8 @@ def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
         return offsets, offsets + sizes.max_distance
     reach = sizes.max_distance
     if kind.radius:
-        key, silent = kind.radius
-        reach = min(whole(find_value(files.config, key) or silent, f"{files.where}: {key}"), MOST_DISTANCE)
+        name, default = kind.radius
+        reach = min(whole(files.config.anywhere.value(name) or default, f"{files.where}: {name}"), MOST_DISTANCE)
     offsets = np.arange(-reach, 1 if sizes.causal else reach + 1)
     return offsets, buckets(offsets, sizes.n_buckets, sizes.max_distance, sizes.causal)
 
@@ -104,8 +104,8 @@ def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
 def _sizes(files: Files, name: str, kind: BiasKind) -> Sizes:
     """errors: RowError when config.json and the tensor's shape do not agree"""
     shape, causal = files.tensors[name].shape[:: -1 if kind.by_head else 1], stack(name) == "decoder"
-    max_distance = _whole(files, *kind.max_distance)
-    n_buckets = 2 * max_distance if kind.each_offset else _whole(files, *kind.n_buckets)
+    max_distance = _whole(files.config, *kind.max_distance)
+    n_buckets = 2 * max_distance if kind.each_offset else _whole(files.config, *kind.n_buckets)
     enough = len(shape) == 2 and (shape[0] == n_buckets or (kind.has_more and shape[0] > n_buckets))
     if not enough or n_buckets < 4:
         expected = f"(heads, {n_buckets} buckets)" if kind.by_head else f"({n_buckets} buckets, heads)"
@@ -117,9 +117,8 @@ def _sizes(files: Files, name: str, kind: BiasKind) -> Sizes:
     return Sizes(n_buckets, max_distance, causal)
 
 
-def _whole(files: Files, key: str | None, silent: object) -> int:
-    found = find_value(files.config, key) if key else None
-    return whole(silent if found is None else found, f"{files.where}: {key or 'relative_bias_args'}")
+def _whole(config: ModelConfig, name: str | None, default: object) -> int:
+    return config.anywhere.whole(name, default) if name else whole(default, f"{config.where}: relative_bias_args")
 
 
 def _shared(bucket: Array, offsets: Array) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
-"""How families store a bias for each bucket of offsets: the tensor's name, and what config.json calls its sizes."""
+"""How model families store a bias for each bucket of offsets: the tensor's name, and what config.json calls its sizes."""
 
 from dataclasses import dataclass
 
 T5_BUCKETS = ("relative_attention_num_buckets", 32)  # Raffel et al. 2020, section 2.1; what transformers takes when the config is silent.
 T5_DISTANCE = ("relative_attention_max_distance", 128)
 FIXED = None  # Its code takes no notice of the config.
+SCALED = frozenset({"layoutlmv3"})  # Add the bias before they divide by √d.
 GATED = "Each layer multiplies these values by 2 + a (b c − 1): a and b lie between 0 and 1 and come from the query's own input, c is learned for each head. They are shown before that."
 BLOCKS = "Offsets are counted in blocks of tokens: the key stands for a whole block, and the query's own block has offset 0."
 ACROSS = "Offsets are counted in thousandths of the page's width, between the left edges of two words' boxes."
@@ -14,7 +15,7 @@ SEGMENT = "It holds within a segment; the tensor's other rows are for pairs of s
 
 @dataclass(frozen=True)
 class BiasKind:
-    """A kind of stored table, told by how its tensor's name ends.
+    """A kind of stored table, identified by how its tensor's name ends.
 
     n_buckets, max_distance: the key in config.json, and the number where it is silent
     along: what its offsets are measured along, where that is not the sequence

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import find_value, number
 from generator.checkpoints.model.tensor_names import in_order, parts, stack
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import BASE, Form, OffsetBias
@@ -87,10 +86,10 @@ def _term(files: Files, name: str, map_name: str) -> Term:
 
 def _reach(files: Files) -> tuple[int, tuple[str, ...]]:
     """How many offsets each way are shown, and a note where the model holds the last one beyond."""
-    clamp = find_value(files.config, "clamp_len")
-    if isinstance(clamp, int) and not isinstance(clamp, bool) and 0 < clamp <= SHOWN:
+    clamp = files.config.anywhere.count("clamp_len")
+    if clamp is not None and clamp <= SHOWN:
         return clamp, (f"Offsets beyond {clamp} count as {clamp}.",)
-    shown = min(SHOWN, number(files.config, "n_positions", files.where) or SHOWN)
+    shown = min(SHOWN, files.config.size("n_positions") or SHOWN)
     return shown, (f"The formula goes on beyond the {shown} positions each way that are shown.",)
 
 

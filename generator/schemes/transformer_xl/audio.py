@@ -1,33 +1,27 @@
-"""Vectors by offset that audio towers of Gemma make from a sinusoid, with a learned map and no bias beside it."""
+"""Vectors by offset that Gemma's stacks for audio make from a sinusoid, with a learned map and no bias beside it."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family
 from generator.checkpoints.model.tensor_names import in_order, parts
-from generator.contracts import Files, Json, Provenance
+from generator.contracts import Files, ModelConfig, Provenance
 from generator.encodings import BASE, RelativeTable
 from generator.errors import RowError
 from generator.numerics.arrays import Array, Floats, frozen
+from generator.schemes.transformer_xl.families import AUDIO
 
 Found = tuple[str, RelativeTable, Provenance, tuple[str, ...]]
-# For each family the learned map's name, and what stands before the keys of its config.
-FAMILIES = {
-    "gemma3n_audio": (re.compile(r"(^|\.)relative_position_embedding\.pos_proj\.weight$"), "conf_"),
-    "gemma4_audio": (re.compile(r"(^|\.)self_attn\.relative_k_proj\.weight$"), ""),
-}
 USUAL = {"attention_chunk_size": 12, "attention_context_left": 13, "attention_context_right": 0}
 FURTHEST, MOST_WIDE = 4096, 2**16
 
 
 def mapped(files: Files) -> Iterator[Found]:
-    """Part, form, origin and notes for each layer of the audio tower, if there is one of these families."""
-    config = next((each for each in (files.config, files.config.get("audio_config")) if _known(each)), None)
+    """Part, form, origin and notes for each layer of the stack for audio, if there is one of these families."""
+    config = next((each for each in (files.config, files.config.section("audio_config")) if each and each.family in AUDIO), None)
     if config is None:
         return
-    pattern, _ = FAMILIES[family(config)]
+    pattern, _ = AUDIO[config.family]
     names = [name for name in in_order(files.tensors) if pattern.search(name)]
     for name, part in parts(dict.fromkeys(names, "audio encoder")).items():
         yield part, _form(files, name, config), Provenance.of(files, name), _notes(name)
@@ -40,36 +34,32 @@ def sinusoid_of(counts: Array, width: int) -> Floats:
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
 
 
-def counted(config: Json, where: str) -> tuple[Array, Array]:
+def counted(config: ModelConfig) -> tuple[Array, Array]:
     """The offsets (key minus query) that have a vector, and what the sinusoid of each is taken of: two arrays (n_offsets,).
 
     Gemma 3n has one for each offset in reach. Gemma 4 has as many as half of what a chunk sees, counted down to 0.
     """
-    _, start = FAMILIES[family(config)]
-    chunk, left, right = (_number(config, f"{start}{key}", usual, where) for key, usual in USUAL.items())
+    _, start = AUDIO[config.family]
+    chunk, left, right = (_number(config, f"{start}{key}", usual) for key, usual in USUAL.items())
     past = max(left - 1, 0)
     first, last = (past, -right) if start else ((chunk + left - 1 + right) // 2, 0)
     counts = np.arange(first, last - 1, -1)
     return np.arange(counts.size) - past, counts
 
 
-def _known(config: object) -> bool:
-    return isinstance(config, Mapping) and family(config) in FAMILIES
-
-
-def _form(files: Files, name: str, config: Json) -> RelativeTable:
+def _form(files: Files, name: str, config: ModelConfig) -> RelativeTable:
     """errors: RowError when the map is none, or its width is odd"""
     shape = files.tensors[name].shape
     if len(shape) != 2 or shape[1] % 2 or not 0 < min(shape) <= max(shape) <= MOST_WIDE:
         raise RowError(f"{files.where}: {name} has shape {shape}; expected two dimensions, the second of them even")
-    offsets, counts = counted(config, files.where)
+    offsets, counts = counted(config)
     return RelativeTable(frozen(sinusoid_of(counts, shape[1]) @ files.tensor(name).T), frozen(offsets))
 
 
-def _number(config: Json, key: str, usual: int, where: str) -> int:
-    value = config.get(key, usual)
+def _number(config: ModelConfig, name: str, default: int) -> int:
+    value = config.value(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= FURTHEST:
-        raise RowError(f"{where}: {key} is {value!r:.60}; expected a whole number from 0 to {FURTHEST:,}")
+        raise RowError(f"{config.where}: {name} is {value!r:.60}; expected a whole number from 0 to {FURTHEST:,}")
     return value
 
 

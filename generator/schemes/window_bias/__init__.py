@@ -40,7 +40,7 @@ def _stem(name: str) -> str:
 
 
 def _place(name: str) -> tuple[str, list[int]]:
-    """Layers of one tower in order: 2 comes before 10."""
+    """Layers of one stack in order: 2 comes before 10."""
     return re.split(r"\d", name)[0], [int(number) for _, number in NUMBER.findall(_stem(name) + ".")]
 
 
@@ -57,7 +57,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     read = _unfolded(files, name)
     if not read.values.size:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected one head and one offset at least")
-    notes = (read.said, FEWER_QUERIES) if HALVING.search(name) else (read.said,)
+    notes = (read.note, FEWER_QUERIES) if HALVING.search(name) else (read.note,)
     return Encoding(part, SCHEME.key, WindowBias(frozen(np.ascontiguousarray(read.values))), Provenance.of(files, name), notes)
 
 

@@ -6,8 +6,8 @@ from math import isqrt
 
 import numpy as np
 
-from generator.checkpoints.model.patch_grid import Grid, configs, own_grids, pair, stated
-from generator.contracts import Files, Json
+from generator.checkpoints.model.patch_grid import Grid, own_grids, pair, stated
+from generator.contracts import Files, ModelConfig
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
@@ -18,10 +18,10 @@ REACH, STEEP = 16.0, 8.0  # Liu et al. 2022, as published: 16 · sigmoid, and co
 
 @dataclass(frozen=True, eq=False)
 class Unfolded:
-    """values: (n_heads, 2·rows − 1, 2·columns − 1), key minus query, the offset (0, 0) in the middle; said: how they were read."""
+    """values: (n_heads, 2·rows − 1, 2·columns − 1), key minus query, the offset (0, 0) in the middle; note: how they were read."""
 
     values: Floats
-    said: str
+    note: str
 
 
 def from_table(files: Files, name: str) -> Unfolded:
@@ -33,8 +33,8 @@ def from_table(files: Files, name: str) -> Unfolded:
     rows, columns, special = _window(files, name, table.shape)
     values = table[: len(table) - special].T.reshape(-1, 2 * rows - 1, 2 * columns - 1)
     left = f"The last {special} of the {len(table):,} stored rows are for [CLS], which has no place in the grid, and are left out. "
-    said = f"The window is {rows} × {columns} patches. The table is stored by query minus key; it is turned round here, to key minus query."
-    return Unfolded(values[:, ::-1, ::-1], (left if special else "") + said)
+    note = f"The window is {rows} × {columns} patches. The table is stored by query minus key; it is turned round here, to key minus query."
+    return Unfolded(values[:, ::-1, ::-1], (left if special else "") + note)
 
 
 def from_sizes(files: Files, name: str) -> Unfolded:
@@ -47,15 +47,15 @@ def from_sizes(files: Files, name: str) -> Unfolded:
     if side < 1 or side * side != table.shape[1]:
         raise RowError(f"{files.where}: {name} has shape {table.shape}; expected (heads, a square number of offsets)")
     size = np.abs(np.arange(1 - side, side))
-    said = f"The grid is {side} × {side} patches. One number is stored for the offsets that differ in sign alone; it is drawn for each of them."
-    return Unfolded(table.reshape(-1, side, side)[:, size[:, None], size], said)
+    note = f"The grid is {side} × {side} patches. One number is stored for the offsets that differ in sign alone; it is drawn for each of them."
+    return Unfolded(table.reshape(-1, side, side)[:, size[:, None], size], note)
 
 
 def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
     """Two layers that make the bias from the offset (Swin v2): 16 · sigmoid(W₂ · relu(W₁ · offset + b₁)).
 
     stage: how often the grid of patches has been halved before this layer; None where it never is
-    errors: RowError when the config tells no window, or a weight is missing or of another shape
+    errors: RowError when the config has no window, or a weight is missing or of another shape
     """
     first, shift, second = (files.tensor(_there(files, f"{stem}.{end}")) for end in ("0.weight", "0.bias", "2.weight"))
     if first.shape[1:] != (2,) or shift.shape != first.shape[:1] or second.shape[1:] != first.shape[:1]:
@@ -63,11 +63,11 @@ def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
     window, trained = _configured(files, stage)
     hidden = np.maximum(_coordinates(window, trained) @ first.T + shift, 0.0)  # (n_rows, n_columns, n), one for each offset
     values = REACH / (1.0 + np.exp(-np.moveaxis(hidden @ second.T, -1, 0)))
-    said = (
+    note = (
         f"The window is {window} × {window} patches, as config.json says. No table is stored: a small network of two layers, {stem}, makes each "
         "number from the logarithm of the offset. Its outcome is drawn as it is added, between 0 and 16, and turned round to key minus query."
     )
-    return Unfolded(values[:, ::-1, ::-1], said)
+    return Unfolded(values[:, ::-1, ::-1], note)
 
 
 def _coordinates(window: int, trained: int) -> Floats:
@@ -94,19 +94,19 @@ def _window(files: Files, name: str, shape: tuple[int, ...]) -> tuple[int, int, 
     )
 
 
-def _windows(config: Json) -> list[Grid]:
+def _windows(config: ModelConfig) -> list[Grid]:
     """The windows that the config names: its own, or the whole grid of patches."""
-    own = (pair(each.get("window_size")) for each in configs(config))
+    own = (pair(each.value("window_size")) for each in config.nested())
     return [*(window for window in own if window), *stated(config)]
 
 
 def _configured(files: Files, stage: int | None) -> tuple[int, int]:
     """Patches on a side of the window, no more than the grid has rows, and that of training, 0 where it is the same."""
-    for each in configs(files.config):
-        if window := pair(each.get("window_size")):
+    for each in files.config.nested():
+        if window := pair(each.value("window_size")):
             rows = [grid[0] >> (stage or 0) for grid in own_grids(each)][:1]
-            listed = each.get("pretrained_window_sizes")
-            trained = listed[stage] if isinstance(listed, list) and stage is not None and stage < len(listed) else 0
+            listed = each.listed("pretrained_window_sizes")
+            trained = listed[stage] if stage is not None and stage < len(listed) else 0
             side = min([window[0], *rows])
             if 0 < side <= LARGEST and isinstance(trained, int) and 0 <= trained <= LARGEST:
                 return side, trained

@@ -37,7 +37,7 @@ def _comparison(analysis: Analysis, spec: FigureSpec, members: Sequence[Member])
         if analysis.per_figure == 1:
             figures.append(replace(Figure.of(*batch[0], analysis, spec), title=batch[0][1].label.title))
             continue
-        path = f"figures/analyses/{analysis.key}-{spec.key}-{number}.svg"
+        path = f"figures/analyses/{analysis.key}-{spec.key}-{number}"
         figures.append(Figure.comparing(path, spec, analysis, batch, f"data/analyses/{analysis.key}.json"))
     return figures
 

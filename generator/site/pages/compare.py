@@ -50,7 +50,7 @@ def _scheme(member: Member) -> str:
 
 def _figures(analysis: Analysis, *pair: Member) -> tuple[Figure, ...]:
     name = "--".join(f"{outcome.checkpoint.slug}--{reading.encoding.key}" for outcome, reading in pair)
-    paths = ((f"figures/compare/{name}--{spec.key}.svg", spec) for spec in reversed(analysis.figures))
+    paths = ((f"figures/compare/{name}--{spec.key}", spec) for spec in reversed(analysis.figures))
     return tuple(Figure.comparing(path, spec, analysis, pair, f"data/analyses/{analysis.key}.json") for path, spec in paths)
 
 

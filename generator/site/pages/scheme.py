@@ -29,7 +29,7 @@ def _figure(scheme: Scheme) -> Figure:
     picture, numbers = scheme.picture, scheme.picture.numbers()
     alt = picture.alt(numbers)
     spec = FigureSpec("picture", picture.caption, picture.how_to_read, alt=lambda _: alt, draw=partial(_draw, picture.draw, numbers))
-    return Figure(f"figures/schemes/{scheme.key}.svg", spec, alt, f"data/schemes/{scheme.key}.npz", cache_key=(scheme.key,))
+    return Figure(f"figures/schemes/{scheme.key}", spec, alt, f"data/schemes/{scheme.key}.npz", cache_key=(scheme.key,))
 
 
 def _draw(draw: "Callable[[Numbers], Drawing]", numbers: Numbers, _: Results) -> "Drawing":

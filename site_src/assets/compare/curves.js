@@ -57,7 +57,7 @@
   function legend({ step, last }) {
     const line = atlas.element("div", "pac-scale");
     const bar = atlas.element("span", "pac-bar");
-    bar.style.background = atlas.strip(atlas.viridis);
+    bar.style.background = atlas.strip(atlas.sequential);
     line.append(atlas.element("span", "", "0"), bar, atlas.element("span", "", atlas.say(last)));
     line.append(atlas.element("span", "pac-unit", step > 1 ? `position, every ${ordinal(step)} and the last` : "position"));
     return line;
@@ -91,7 +91,7 @@
     const segments = placed.slice(1).map((end, index) => ({ start: placed[index], end, index }));
     segments.sort((one, other) => one.start[2] + one.end[2] - other.start[2] - other.end[2]); // Farthest first.
     segments.forEach(({ start, end, index }) => {
-      context.strokeStyle = atlas.css(atlas.viridis, index / (placed.length - 1));
+      context.strokeStyle = atlas.css(atlas.sequential, index / (placed.length - 1));
       context.beginPath();
       context.moveTo(start[0], start[1]);
       context.lineTo(end[0], end[1]);

@@ -11,6 +11,8 @@
   /* Called by data/compare/index.js. */
   atlas.list = (catalogue) => {
     atlas.catalogue = catalogue;
+    atlas.sequential = atlas.colormap(catalogue.colormaps.sequential);
+    atlas.diverging = atlas.colormap(catalogue.colormaps.diverging);
     atlas.byName = new Map(catalogue.encodings.map((encoding) => [encoding.name, encoding]));
   };
 

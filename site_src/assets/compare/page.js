@@ -142,7 +142,7 @@
     const kernel = asStored ? stored : shape;
     if (!kernel || kernel.low === null) return { title, missing: asStored ? "It has values that are not numbers." : "All pairs are alike, so it has no shape." };
     const unit = asStored ? quantity + (heads > 1 ? `, mean of ${heads} heads` : "") : "from its lowest to its highest";
-    return { title, n, map: atlas.viridis, unit, quantity, ...kernel };
+    return { title, n, map: atlas.sequential, unit, quantity, ...kernel };
   }
 
   /* The second kernel less the first, over the positions that both have. */

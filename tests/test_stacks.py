@@ -1,8 +1,8 @@
 import pytest
 
-from generator.checkpoints.model.config_json import find_value, number, text
-from generator.checkpoints.model.stacks import completed, defaults, towers
+from generator.checkpoints.model.stacks import Stack, completed, defaults, stacks
 from generator.checkpoints.model.tensor_names import in_order, parts, stack
+from generator.contracts import Json, ModelConfig
 
 LAYERS = ["decoder.layers.0.bias", "encoder.layers.10.bias", "encoder.layers.2.bias"]
 STACKS = {
@@ -15,35 +15,25 @@ STACKS = {
 }
 
 
-def test_the_text_models_config_is_found_however_deep_it_stands() -> None:
-    assert text({"thinker_config": {"text_config": {"hidden_size": 8}}}) == {"hidden_size": 8}
+def of(config: Json) -> list[Stack]:
+    return stacks(ModelConfig(config, "x"))
 
 
-def test_a_number_that_the_top_lacks_is_taken_from_the_text_model() -> None:
-    config = {"text_config": {"hidden_size": 8, "num_hidden_layers": 3}, "num_hidden_layers": 2}
-    assert (number(config, "d_model", "x"), number(config, "n_layers", "x"), number(config, "n_heads", "x")) == (8, 2, None)
-
-
-@pytest.mark.parametrize("key", ["text_config", "audio_config", "whatever"])
-def test_a_word_may_stand_in_any_nested_config(key: str) -> None:
-    assert find_value({key: {"num_buckets": 5}, "other": 3}, "num_buckets") == 5
-
-
-def test_towers_are_the_whole_and_what_is_nested_in_it() -> None:
+def test_stacks_are_the_whole_and_what_is_nested_in_it() -> None:
     config = {"thinker_config": {"text_config": {"a": 1}, "audio_config": {"a": 2}, "vision_config": {"a": 3}}}
-    assert [(tower.part, tower.config.get("a")) for tower in towers(config)] == [
+    assert [(stack.part, stack.config.value("a")) for stack in of(config)] == [
         ("decoder", None), ("decoder", None), ("decoder", 1), ("audio encoder", 2),
     ]  # fmt: skip
 
 
-def test_what_is_nested_in_the_first_of_two_is_a_tower_as_well() -> None:
+def test_what_is_nested_in_the_first_of_two_is_a_stack_as_well() -> None:
     config = {"thinker_config": {"audio_config": {"a": 1}}, "talker_config": {"a": 2}}
-    assert [tower.config.get("a") for tower in towers(config)] == [None, None, 2, 1]
+    assert [stack.config.value("a") for stack in of(config)] == [None, None, 2, 1]
 
 
 def test_a_nested_config_is_completed_with_its_familys_defaults() -> None:
-    whole = completed({"model_type": "llama", "hidden_size": 64})
-    assert (whole["hidden_size"], whole["num_attention_heads"]) == (64, 32)
+    whole = completed(ModelConfig({"model_type": "llama", "hidden_size": 64}, "x"))
+    assert (whole.value("hidden_size"), whole.value("num_attention_heads")) == (64, 32)
 
 
 @pytest.mark.parametrize("family", ["unheard of", "", "encoder-decoder"])

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family
 from generator.checkpoints.model.tensor_names import in_order
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable
@@ -14,6 +13,7 @@ from generator.figures.lines import DOTTED
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import ACCENT, DIVERGING, INK, MUTED
 from generator.numerics.arrays import frozen
+from generator.schemes.layout.families import JOINED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,6 @@ EDGES = {
     "order": "Looked up for the place of a word in the text, and added to what its box looks up.",
 }
 PATCHES = "Looked up for the patches of an image."
-JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})  # These join the vectors; the others add them up.
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -47,8 +46,8 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
 
 def _first_row(files: Files, n_rows: int) -> int:
     """Positions are counted from the row after that of the padding token."""
-    padding = files.config.get("pad_token_id", 1)
-    first_row = padding + 1 if isinstance(padding, int) and not isinstance(padding, bool) else 2
+    padding = files.config.integer("pad_token_id")
+    first_row = 2 if padding is None else padding + 1
     return first_row if 0 <= first_row < n_rows else 0
 
 
@@ -56,7 +55,7 @@ def _notes(files: Files, kind: str, first_row: int) -> tuple[str, ...]:
     if kind == ORDER:
         return (EDGES[PARTS[kind]], f"The first {first_row} rows are not positions and are left out.")
     used = PATCHES if kind in ("row", "col") else EDGES[PARTS[kind]]
-    put = "joined to one vector" if family(files.config) in JOINED else "added up"
+    put = "joined to one vector" if files.config.family in JOINED else "added up"
     return f"{used} Rows are counted in steps of the page, not in words.", f"The vectors of all coordinates are {put}."
 
 

@@ -1,11 +1,10 @@
-"""A convolution over the sequence whose output is added to the input: position told by what stands to the left and right."""
+"""A convolution over the sequence whose output is added to the input: position encoded by what stands to the left and right."""
 
 import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family
 from generator.checkpoints.model.tensor_names import in_order, stack
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Convolution, Form
@@ -13,6 +12,7 @@ from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Floats, frozen
+from generator.schemes.convolution.families import UNUSED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 # The weight itself, or the direction of a weight whose length is stored apart (weight normalisation, arXiv 1602.07868).
 NAME = re.compile(r"(^|\.)pos_conv_embed\.(layers\.(?P<number>\d+)\.)?conv\.(?P<kind>weight|weight_v|parametrizations\.weight\.original1)$")
 LENGTH = {"weight_v": "weight_g", "parametrizations.weight.original1": "parametrizations.weight.original0"}
-UNUSED = frozenset({"wav2vec2-conformer"})  # Its code builds the module and never calls it.
 MOST_VALUES = 2**27
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    names = [name for name in in_order(files.tensors) if NAME.search(name)] if family(files.config) not in UNUSED else []
+    names = [name for name in in_order(files.tensors) if NAME.search(name)] if files.config.family not in UNUSED else []
     return [_encoding(files, name) for name in names]
 
 

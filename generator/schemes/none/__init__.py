@@ -1,54 +1,53 @@
-"""No position encoding at all: a finding of its own for families whose code is known to have none."""
+"""No position encoding at all: a finding of its own for families whose code has none."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, NoEncoding
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import INK, SEQUENTIAL
+from generator.schemes.none.families import MIXED, RECURRENT, UNLESS
 from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RECURRENT = frozenset({"mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"})
-# Layers of attention that are told nothing, between recurrent ones.
-MIXED = frozenset({"jamba", "zamba", "nemotron_h", "kimi_linear"})
-# Mixed ones that are told nothing unless a key of the config says so.
-UNLESS = {"zamba2": ("use_mem_rope", True), "granitemoehybrid": ("position_embedding_type", "rope")}
 BY_TURNS = "each layer reads the tokens one after the other and keeps a state, so that order is there without being told"
 ALONE = "its layers of attention are told nothing of position but what the causal mask gives away"
 BETWEEN = "its layers of attention are told nothing of position; the recurrent layers between them read the tokens one after the other"
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    kind = family(files.config)
-    if kind in RECURRENT:
-        why = BY_TURNS
-    elif kind in MIXED or (kind in UNLESS and files.config.get(UNLESS[kind][0]) != UNLESS[kind][1]):
-        types = files.config.get("layer_types")
-        why = ALONE if isinstance(types, list) and types and all("attention" in str(each) for each in types) else BETWEEN
-    else:
+    why = _reason(files.config)
+    if why is None:
         return []
-    note = f"The code of this family ({kind}) has no position encoding: {why}."
+    note = f"The code of this family ({files.config.family}) has no position encoding: {why}."
     return [Encoding("decoder", SCHEME.key, NoEncoding(why), Provenance("config.json"), (note,))]
 
 
-N_SHOWN, KEPT = 16, 0.8
+def _reason(config: ModelConfig) -> str | None:
+    """Why this model needs no position encoding; None for a family that may have one."""
+    if config.family in RECURRENT:
+        return BY_TURNS
+    if config.family in MIXED or (config.family in UNLESS and config.value(UNLESS[config.family][0]) != UNLESS[config.family][1]):
+        return ALONE if config.layer_types and all("attention" in each for each in config.layer_types) else BETWEEN
+    return None
+
+
+N_SHOWN, RETAINED = 16, 0.8
 
 
 def _numbers() -> Numbers:
     """What each token counts for at each step where all contents are alike, query by key: (n_positions, n_positions) each.
 
-    attention: softmax over the keys that a causal mask leaves; recurrence: KEPT to the power of the distance
+    attention: softmax over the keys that a causal mask leaves; recurrence: RETAINED to the power of the distance
     """
     index = np.arange(N_SHOWN)
     distance = (index[:, None] - index[None, :]).astype(np.float64)
     attention = np.where(distance >= 0, 1.0 / (index[:, None] + 1.0), np.nan)
-    return {"attention": attention, "recurrence": np.where(distance >= 0, KEPT ** np.maximum(distance, 0.0), np.nan)}
+    return {"attention": attention, "recurrence": np.where(distance >= 0, RETAINED ** np.maximum(distance, 0.0), np.nan)}
 
 
 def _draw(numbers: Numbers) -> "Figure":
@@ -63,7 +62,7 @@ def _alt(numbers: Numbers) -> str:
 
 
 PICTURE = Picture(
-    caption=f"What each token counts for at each step, all contents being alike: left in attention under a causal mask, right in a recurrent layer whose state keeps {KEPT:g} of itself from step to step (a number chosen for the picture).",
+    caption=f"What each token counts for at each step, all contents being alike: left in attention under a causal mask, right in a recurrent layer whose state keeps {RETAINED:g} of itself from step to step (a number chosen for the picture).",
     how_to_read=(
         "Row: the step; column: the token. On the left, every row is of one colour: order makes no difference, only the number of tokens so far does. "
         "On the right, tokens fade with their distance, so that the same tokens in another order leave another state."

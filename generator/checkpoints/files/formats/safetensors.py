@@ -1,4 +1,4 @@
-"""The header of a safetensors file, checked before a byte of data is believed, and the dtypes that are read exactly.
+"""safetensors, in one file or in shards that an index names: a header is checked before a byte of data is believed.
 
 The format: 8 bytes of length (little-endian), that much JSON, then the tensors' bytes without holes.
 """
@@ -8,13 +8,16 @@ import math
 import struct
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from generator.checkpoints.files.reader import AT_ONCE, parse_config
+from generator.checkpoints.files.tensors import by_range
+from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
 from generator.errors import RowError
-from generator.numerics.arrays import Floats
 
 MOST_HEADER_BYTES = 32 * 2**20
 MOST_TENSORS = 50_000
@@ -24,7 +27,7 @@ BITS = {
     "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "I64": 64, "U64": 64, "F64": 64,
     "C64": 64, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
 }  # fmt: skip
-READABLE = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4"}
+INDEX = "model.safetensors.index.json"
 
 
 @dataclass(frozen=True)
@@ -73,18 +76,46 @@ def spans(header: bytes, file_size: int, where: str) -> dict[str, Span]:
     return dict(ordered)
 
 
-def decode(data: bytes, dtype: str, shape: tuple[int, ...], where: str) -> Floats:
-    """The numbers in ``data``, exactly, as float64.
+def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
+    """The tensors of one file, in order of their bytes, or of all its shards, in order of their names."""
+    if file.name != INDEX:
+        return _stored(file, file.name)
+    text, where = file.storage.whole(INDEX), f"{file.where}/{INDEX}"
+    weight_map: Any = parse_config(text or b"", where).get("weight_map")
+    if not isinstance(weight_map, dict) or not all(isinstance(shard, str) for shard in weight_map.values()):
+        raise RowError(f"{where}: no weight_map from names to files; expected one")
+    shards = sorted(set(weight_map.values()))
+    for shard in shards:
+        if Path(shard).name != shard:
+            raise RowError(f"{where}: the shard {shard!r}; expected a file name in the same folder")
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        held = dict(zip(shards, threads.map(lambda shard: _stored(file, shard), shards), strict=True))
+    missing = sorted(name for name, shard in weight_map.items() if name not in held[shard])
+    if missing:
+        raise RowError(f"{where}: {missing[0]!r} is not in {weight_map[missing[0]]!r}; expected it there")
+    return {name: held[shard][name] for name, shard in sorted(weight_map.items())}
 
-    errors: RowError for a dtype that does not hold plain numbers
-    """
-    if dtype not in READABLE:
-        raise RowError(f"{where}: dtype {dtype}; expected one of {', '.join(READABLE)}")
-    raw = np.frombuffer(data, dtype=READABLE[dtype])
-    if dtype == "BF16":  # The upper half of a float32.
-        raw = (raw.astype(np.uint32) << 16).view(np.float32)
-    with np.errstate(invalid="ignore"):  # A signalling NaN becomes a quiet one, and that is all.
-        return raw.astype(np.float64).reshape(shape)
+
+def files(file: WeightsFile) -> set[str]:
+    """The file itself, and the shards where it is an index; none where it is no index, which whoever opens it says."""
+    named: Any = ()
+    if file.name == INDEX:
+        with suppress(RowError, OSError, KeyError, AttributeError):
+            named = parse_config(file.storage.whole(INDEX) or b"", file.where)["weight_map"].values()
+    return {file.name, *(name for name in named if isinstance(name, str))}
+
+
+FORMAT = FileFormat(key="safetensors", order=1, names=(INDEX, "model.safetensors"), open=open_weights, files=files)
+
+
+def _stored(file: WeightsFile, name: str) -> dict[str, StoredTensor]:
+    storage, where = file.storage, f"{file.where}/{name}"
+    size = storage.size(name)
+    length = header_size(storage.part(name, 0, min(8, size)), size, where)
+    return {
+        tensor: by_range(storage, TensorInfo(name, span.dtype, span.shape), span.start, span.stop, f"{file.where}: {tensor}")
+        for tensor, span in spans(storage.part(name, 8, 8 + length), size, where).items()
+    }
 
 
 def _json_object(header: bytes, where: str) -> Mapping[str, Any]:

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family, find_value, number, positive, whole
 from generator.checkpoints.model.tensor_names import in_order, parts, stack
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts.model_config import whole
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Array, Floats, frozen
+from generator.schemes.deberta.families import EXACT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = re.compile(r"(^|\.)rel_embeddings\.weight$")
-EXACT = frozenset({"deberta"})  # The first version has a vector for each offset, and no LayerNorm on them.
 LAYER_NORM = "layer_norm"  # As norm_rel_ebd has it.
 MOST_OFFSETS = 4096
 
@@ -38,11 +38,8 @@ def buckets(offsets: Array, n_buckets: int, max_position: int) -> Array:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    names = (
-        [name for name in in_order(files.tensors) if NAME.search(name)]
-        if find_value(files.config, "relative_attention") is not False
-        else []
-    )
+    is_relative = files.config.anywhere.flag("relative_attention") is not False
+    names = [name for name in in_order(files.tensors) if NAME.search(name)] if is_relative else []
     part = parts({name: stack(name) for name in names})
     return [_encoding(files, name, part[name]) for name in names]
 
@@ -67,9 +64,9 @@ def _sizes(files: Files, name: str) -> tuple[int, int | None]:
     errors: RowError when config.json and the tensor's shape do not agree
     """
     shape = files.tensors[name].shape
-    given, wanted = find_value(files.config, "position_buckets"), find_value(files.config, "max_relative_positions")
-    n_buckets = given if isinstance(given, int) and given > 0 and family(files.config) not in EXACT else None
-    reach = wanted if isinstance(wanted, int) and wanted > 0 else number(files.config, "n_positions", files.where) or 512
+    config = files.config.anywhere
+    n_buckets = None if files.config.family in EXACT else config.count("position_buckets")
+    reach = config.count("max_relative_positions") or files.config.size("n_positions") or 512
     n_rows = 2 * (n_buckets or whole(reach, f"{files.where}: max_relative_positions"))
     if len(shape) != 2 or shape[0] != n_rows or (n_buckets is not None and not 2 <= n_buckets // 2 < reach - 1):
         raise RowError(
@@ -83,8 +80,8 @@ def _sizes(files: Files, name: str) -> tuple[int, int | None]:
 def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
     """The rows as attention gets them, after LayerNorm where the config asks for one, and a note on that."""
     rows = files.tensor(name)
-    asked = find_value(files.config, "norm_rel_ebd")
-    if family(files.config) in EXACT or not isinstance(asked, str) or LAYER_NORM not in [word.strip() for word in asked.lower().split("|")]:
+    norms = files.config.anywhere.text("norm_rel_ebd")
+    if files.config.family in EXACT or norms is None or LAYER_NORM not in [word.strip() for word in norms.lower().split("|")]:
         return rows, ()
     stem = NAME.sub(r"\1LayerNorm.", name)
     found = [
@@ -92,17 +89,17 @@ def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
         for words in (("weight", "gamma"), ("bias", "beta"))
     ]
     if None in found:
-        raise RowError(f"{files.where}: norm_rel_ebd is {asked!r:.60}, and no tensor is named {stem}weight and bias; expected both")
+        raise RowError(f"{files.where}: norm_rel_ebd is {norms!r:.60}, and no tensor is named {stem}weight and bias; expected both")
     weight, bias = (files.tensor(str(each)) for each in found)
-    epsilon = positive(files.config.get("layer_norm_eps", 1e-7), f"{files.where}: layer_norm_eps")
+    epsilon = files.config.positive("layer_norm_eps", 1e-7)
     spread = np.sqrt(rows.var(axis=1, keepdims=True) + epsilon)
     note = "LayerNorm is applied to the stored vectors, as the model does before it uses them."
     return (rows - rows.mean(axis=1, keepdims=True)) / spread * weight + bias, (note,)
 
 
 def _notes(files: Files, n_buckets: int | None) -> tuple[str, ...]:
-    asked = find_value(files.config, "pos_att_type")
-    kinds = asked.split("|") if isinstance(asked, str) else asked if isinstance(asked, list | tuple) else ()
+    config = files.config.anywhere
+    kinds = (config.text("pos_att_type") or "").split("|") + list(config.listed("pos_att_type"))
     used = {"c2p": "queries (content to position)", "p2c": "keys (position to content)"}
     with_what = " and ".join(text for kind, text in used.items() if kind in kinds)
     uses = (f"They are multiplied with {with_what}, each after a learned map of the layer.",) if with_what else ()

@@ -1,21 +1,20 @@
 """ALiBi: a penalty that grows linearly with distance, with a fixed slope for each head."""
 
 import math
-from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.config_json import family, needed, positive
-from generator.checkpoints.model.stacks import Tower, towers
-from generator.contracts import Encoding, Files, Json, Numbers, Picture, Provenance, Published, Scheme
+from generator.checkpoints.model.stacks import stacks
+from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Published, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.figures.panels import panels
 from generator.figures.style import SERIES
 from generator.numerics.arrays import Floats, frozen
+from generator.schemes.alibi.families import ALWAYS, ROUNDED
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 MOST_HEADS = 4096
 SHOWN = 128  # The line goes on beyond; this many offsets show its slope.
 STEEPEST = 8.0  # Press et al. 2022, section 3: the slopes end at 2^−8.
-ROUNDED = frozenset({"falcon"})  # Makes the bias in bfloat16, and adds it before it divides by √d.
 LEFT_OUT = "Shown is what config.json asks for under alibi_bias_max; the code of transformers does not pass it on, and takes 8."
 NOTE = "No tensor holds it; the slopes follow from the number of heads."
 
@@ -50,26 +48,25 @@ def bfloat16(values: Floats) -> Floats:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    return [_encoding(files, tower) for tower in towers(files.config) if _applies(tower.config)][-1:]
+    return [_encoding(stack.config) for stack in stacks(files.config) if _has_alibi(stack.config)][-1:]
 
 
-def _applies(config: Json) -> bool:
-    attention = config.get("attn_config")
-    nested = isinstance(attention, Mapping) and attention.get("alibi") is True
-    return config.get("alibi") is True or nested or family(config) == "bloom"
+def _has_alibi(config: ModelConfig) -> bool:
+    attention = config.section("attn_config")
+    nested = attention is not None and attention.flag("alibi") is True
+    return config.flag("alibi") is True or nested or config.family in ALWAYS
 
 
-def _encoding(files: Files, tower: Tower) -> Encoding[Form]:
-    config = tower.config
-    n_heads = needed(config, "n_heads", files.where)
+def _encoding(config: ModelConfig) -> Encoding[Form]:
+    n_heads = config.needed("n_heads")
     if n_heads > MOST_HEADS:
-        raise RowError(f"{files.where}: {n_heads:,} heads; expected at most {MOST_HEADS:,}")
-    attention = config.get("attn_config")
-    steepest = attention.get("alibi_bias_max", STEEPEST) if isinstance(attention, Mapping) else STEEPEST
-    slope = slopes(n_heads, positive(steepest, f"{files.where}: alibi_bias_max"))
+        raise RowError(f"{config.where}: {n_heads:,} heads; expected at most {MOST_HEADS:,}")
+    attention = config.section("attn_config")
+    steepest = STEEPEST if attention is None else attention.positive("alibi_bias_max", STEEPEST)
+    slope = slopes(n_heads, steepest)
     rounded: tuple[str, ...] = (LEFT_OUT,) if steepest != STEEPEST else ()
-    if family(config) in ROUNDED:
-        head_dim = max(needed(config, "d_model", files.where) // n_heads, 1)
+    if config.family in ROUNDED:
+        head_dim = max(config.needed("d_model") // n_heads, 1)
         slope, rounded = bfloat16(slope) / math.sqrt(head_dim), _rounded(head_dim)
     offsets = np.arange(-SHOWN, 1)
     form = OffsetBias(frozen(slope[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")

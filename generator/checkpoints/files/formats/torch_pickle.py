@@ -1,0 +1,72 @@
+"""Weights in pytorch_model.bin, opened only where a row says ``pickle: true``, and then without running what is in it."""
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Any
+
+from generator.checkpoints.files.tensors import in_memory
+from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
+from generator.errors import RowError
+
+FILE = "pytorch_model.bin"
+DTYPES = {
+    "torch.float64": "F64",
+    "torch.float32": "F32",
+    "torch.float16": "F16",
+    "torch.bfloat16": "BF16",
+    "torch.int64": "I64",
+    "torch.int32": "I32",
+}
+
+
+def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
+    """What torch loads with ``weights_only=True``: tensors and plain containers, no code; an index and its shards are not read."""
+    return {name: _stored(tensor, f"{file.where}: {name}") for name, tensor in _state(file).items()}
+
+
+def files(_: WeightsFile) -> Collection[str]:
+    """The one file that is read."""
+    return (FILE,)
+
+
+FORMAT = FileFormat(
+    key="torch_pickle",
+    order=2,
+    names=(FILE, "pytorch_model.bin.index.json", "pytorch_model*.bin"),
+    open=open_weights,
+    refusal=(
+        "only pytorch_model.bin, a pickle, which is not opened; expected model.safetensors "
+        "(convert it with safetensors.torch.save_file, or set `pickle: true` on the row if you trust it)"
+    ),
+    files=files,
+)
+
+
+def _state(file: WeightsFile) -> Mapping[str, Any]:
+    import torch
+
+    path = file.storage.path(FILE)
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # noqa: BLE001  # Bytes that are no pickle can make its reader stumble in any way.
+        cause = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+        raise RowError(f"{file.where}/{FILE}: torch does not load it with weights_only ({cause}); expected tensors alone") from None
+    if not isinstance(state, dict):
+        raise RowError(f"{file.where}/{FILE}: {type(state).__name__}; expected a state dict of tensors")
+    held = {name: value for name, value in state.items() if isinstance(name, str) and isinstance(value, torch.Tensor)}
+    return {name: held[name] for name in sorted(held) if held[name].layout is torch.strided}
+
+
+def _stored(tensor: Any, where: str) -> StoredTensor:
+    dtype = str(tensor.dtype)
+
+    @cache  # A tensor whose rows do not lie one after the other is put in order once.
+    def load() -> memoryview:
+        import torch
+
+        if dtype not in DTYPES:
+            raise RowError(f"{where}: dtype {dtype}; expected one of {', '.join(DTYPES)}")
+        return memoryview(tensor.contiguous().reshape(-1).view(torch.uint8).numpy())
+
+    header = TensorInfo(FILE, DTYPES.get(dtype, dtype), tuple(tensor.shape))
+    return in_memory(load, header, tensor.numel() * tensor.element_size(), where)

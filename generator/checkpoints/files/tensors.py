@@ -1,0 +1,52 @@
+"""Tensors in files: the dtypes whose numbers are read exactly, and where the bytes come from."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from generator.contracts import Storage, StoredTensor, TensorInfo
+from generator.errors import RowError
+from generator.numerics.arrays import Floats
+
+READABLE = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4"}
+
+
+def decode(data: bytes | memoryview, dtype: str, shape: tuple[int, ...], where: str) -> Floats:
+    """The numbers in ``data``, exactly, as float64.
+
+    errors: RowError for a dtype that does not hold plain numbers
+    """
+    if dtype not in READABLE:
+        raise RowError(f"{where}: dtype {dtype}; expected one of {', '.join(READABLE)}")
+    raw = np.frombuffer(data, dtype=READABLE[dtype])
+    if dtype == "BF16":  # The upper half of a float32.
+        raw = (raw.astype(np.uint32) << 16).view(np.float32)
+    with np.errstate(invalid="ignore"):  # A signalling NaN becomes a quiet one, and that is all.
+        return raw.astype(np.float64).reshape(shape)
+
+
+def by_header(header: TensorInfo, n_bytes: int, part: Callable[[int, int], bytes | memoryview], where: str) -> StoredTensor:
+    """A tensor whose bytes hold the plain numbers that its header says; ``part`` gives them."""
+
+    def numbers(data: bytes | memoryview, shape: tuple[int, ...]) -> Floats:
+        return decode(data, header.dtype, shape, where)
+
+    return StoredTensor(header, n_bytes, part, numbers)
+
+
+def by_range(storage: Storage, header: TensorInfo, start: int, stop: int, where: str) -> StoredTensor:
+    """A tensor whose bytes lie in its file from ``start`` up to, not including, ``stop``."""
+
+    def part(first: int, last: int) -> bytes:
+        return storage.part(header.file, start + first, start + last)
+
+    return by_header(header, stop - start, part, where)
+
+
+def in_memory(load: Callable[[], memoryview], header: TensorInfo, n_bytes: int, where: str) -> StoredTensor:
+    """A tensor of a format that is read whole; ``load`` gives its bytes, row by row, each time that some are asked for."""
+
+    def part(start: int, stop: int) -> memoryview:
+        return load()[start:stop]
+
+    return by_header(header, n_bytes, part, where)

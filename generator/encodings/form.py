@@ -1,0 +1,65 @@
+"""The interface of all forms of encoding. A form that lacks any of it cannot be instantiated."""
+
+from abc import ABC, abstractmethod
+
+from generator.numerics.arrays import Floats
+
+
+class Form(ABC):
+    """The numbers of a position encoding, and the kernel that follows from them. Analyses declare which forms they understand."""
+
+    @property
+    @abstractmethod
+    def noun(self) -> str:
+        """The form in words, with an article, for sentences on a page."""
+
+    @property
+    @abstractmethod
+    def numbers(self) -> Floats:
+        """All of its numbers, in the shape and unit of the form."""
+
+    @property
+    @abstractmethod
+    def grid(self) -> tuple[int, int] | None:
+        """Rows and columns of patches, numbered row by row; None for a sequence."""
+
+    @property
+    @abstractmethod
+    def extent(self) -> int | None:
+        """The number of positions that it covers; None without a limit."""
+
+    @property
+    @abstractmethod
+    def reference(self) -> "Form | None":
+        """A form for comparison, which figures draw too; None without one."""
+
+    @property
+    @abstractmethod
+    def quantity(self) -> str:
+        """The quantity and unit of the kernel. Kernels of the same quantity can be subtracted."""
+
+    @property
+    @abstractmethod
+    def is_symmetric(self) -> bool:
+        """Whether the kernel is symmetric in query and key by construction."""
+
+    @property
+    @abstractmethod
+    def depends_on_offset(self) -> bool:
+        """Whether the kernel is a function of the offset alone, on the grid where there is one. Otherwise it has to be symmetric."""
+
+    @abstractmethod
+    def kernel(self, n_positions: int) -> Floats:
+        """The kernel of the first positions, query by key: (n_heads, n, n), n limited to ``extent``; NaN for keys that a causal mask hides."""
+
+    def middle(self, rows: int, columns: int) -> "Form":
+        """The form of ``rows`` × ``columns`` patches in the middle of its grid.
+
+        errors: NotImplementedError in a form without a grid
+        """
+        raise NotImplementedError(f"{type(self).__name__}: positions on a grid {self.grid}; expected a form that has a middle")
+
+    @property
+    def settled(self) -> "Form":
+        """The form with every number computed that needs another library, so that a stored one does not need it again."""
+        return self

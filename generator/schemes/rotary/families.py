@@ -1,0 +1,36 @@
+"""Model families that rotate queries and keys, as far as nothing in config.json says so or says how."""
+
+from collections.abc import Callable, Mapping
+
+from generator.contracts import ModelConfig
+
+# Rotate, also where config.json has none of the settings of a rotation.
+ALWAYS = frozenset(
+    {"llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma", "gemma2", "phi", "gpt_neox", "gptj", "codegen", "falcon", "roformer",
+     "persimmon", "stablelm", "open-llama", "gpt_neox_japanese"}
+)  # fmt: skip
+# Rotate only where a setting of their own has this value.
+ONLY_WITH: Mapping[str, tuple[str, object]] = {
+    "granitemoehybrid": ("position_embedding_type", "rope"),
+    "zamba2": ("use_mem_rope", True),
+    "clvp_encoder": ("use_rotary_embedding", True),
+    "wav2vec2-conformer": ("position_embeddings_type", "rotary"),
+    "wav2vec2-bert": ("position_embeddings_type", "rotary"),
+    "esm": ("position_embedding_type", "rotary"),
+}
+OF_IMAGES = frozenset({"efficientloftr"})  # Rotate by rows and columns, and have no setting that tells a model of images.
+# What the code does that config.json does not say.
+OWN_CODE = {
+    "qwen2_5_omni_dit": "Only the first head of each layer is turned.",
+    "clvp_encoder": "The values are turned as well, in the same way.",
+}
+LEAST_OF_CLVP = 32  # Components of a head.
+
+
+def _by_projection(config: ModelConfig) -> int | None:
+    width, n_heads = config.integer("projection_dim"), config.count("num_attention_heads")
+    return None if width is None or n_heads is None else max(width // (n_heads * 2), LEAST_OF_CLVP)
+
+
+# Families with a rule of their own for how many components of a head they rotate.
+ROTARY_DIM: Mapping[str, Callable[[ModelConfig], int | None]] = {"clvp_encoder": _by_projection}

@@ -1,0 +1,112 @@
+"""Shaw's relative positions: a learned vector for each clipped offset, multiplied with queries inside attention."""
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.checkpoints.model.tensor_names import in_order, parts, stack
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.encodings import Form, RelativeTable
+from generator.errors import RowError
+from generator.figures.panels import cell_numbers, image, panels
+from generator.figures.style import DIVERGING, SERIES
+from generator.numerics.arrays import Array, Floats, frozen
+from generator.schemes.shaw.families import BY_BUCKET, COLUMNS, KINDS, MOST_OFFSETS, Rows, configured
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LIMIT = 4  # In the picture.
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    found = {name: pattern for name in in_order(files.tensors) for pattern in KINDS if re.search(pattern, name)}
+    stacks = {name: "decoder" if pattern == COLUMNS else stack(name) for name, pattern in found.items()}  # Inkling has no other.
+    part = parts({name: f"{stacks[name]} {KINDS[pattern][0]}".strip() for name, pattern in found.items()})
+    return [_encoding(files, name, pattern, part[name]) for name, pattern in found.items()]
+
+
+def _encoding(files: Files, name: str, pattern: str, part: str) -> Encoding[Form]:
+    tensor = files.tensors[name]
+    shape = _stacked(files, name)
+    rows = _rows(files, pattern, shape)
+    if rows is None:
+        raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected as many rows as config.json has offsets")
+    table = files.tensor(name)
+    table = table.T if re.search(COLUMNS, name) else table.reshape(shape)
+    form = RelativeTable(frozen(_taken(table, rows.rows)), frozen(rows.offsets))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (rows.note,))
+
+
+def _rows(files: Files, pattern: str, shape: tuple[int, ...]) -> Rows | None:
+    rows_of = KINDS[pattern][1]
+    return rows_of(files.config.anywhere, shape[0]) if len(shape) == 2 and 2 < shape[0] <= MOST_OFFSETS else None
+
+
+def _stacked(files: Files, name: str) -> tuple[int, ...]:
+    """The shape with a row for each offset or bucket."""
+    shape = files.tensors[name].shape
+    if len(shape) == 3 and shape[0] == 1:
+        return shape[1:]
+    if re.search(COLUMNS, name):
+        return shape[::-1]
+    n_buckets = configured(files.config.anywhere, "num_buckets", 32)
+    if re.search(BY_BUCKET, name) and len(shape) == 2 and shape[0] % n_buckets == 0:
+        return n_buckets, shape[0] // n_buckets * shape[1]
+    return shape
+
+
+def _taken(table: Floats, rows: Array) -> Floats:
+    return np.where(rows[:, None] >= 0, table[rows], 0.0)
+
+
+def _numbers() -> Numbers:
+    """The clipped offset of each pair of 12 positions, query by key, and of each offset up to 10 (Shaw et al. 2018, section 3.2)."""
+    index, offsets = np.arange(12), np.arange(-10, 11)
+    pairs, clipped = (np.clip(each, -LIMIT, LIMIT) for each in (index[None, :] - index[:, None], offsets))
+    return {"pairs": pairs, "offsets": offsets, "clipped": clipped}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (left, right) = panels(2, height=3.6)
+    image(left, numbers["pairs"], (-LIMIT, LIMIT), DIVERGING)
+    cell_numbers(left, numbers["pairs"], (-LIMIT, LIMIT), DIVERGING)
+    left.set_box_aspect(1)
+    left.set(xlabel="key position", ylabel="query position")
+    right.plot(numbers["offsets"], numbers["clipped"], color=SERIES[0], marker="o", markersize=3)
+    right.set(xlabel="offset: key minus query (positions)", ylabel="offset whose vector is taken")
+    right.set_xticks(range(-10, 11, 5))
+    right.grid(axis="y")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    low, high = numbers["clipped"].min(), numbers["clipped"].max()
+    return (
+        f"A matrix of 12 by 12 positions, one number along each diagonal, and a line that rises from {low} to {high} and is level beyond."
+    )
+
+
+PICTURE = Picture(
+    caption=f"Which offset's vector each pair of positions takes, where the limit is {LIMIT}: {2 * LIMIT + 1} vectors do for a text of any length.",
+    how_to_read=(
+        "Row: the position that looks; column: the position looked at. The number is the offset whose vector the query is multiplied with. It is the same along "
+        f"each diagonal, and beyond {LIMIT} positions it stays the same: all far keys on one side share a vector."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
+SCHEME = Scheme(
+    key="shaw",
+    title="Shaw's relative positions",
+    also=("relative position representations", "relative position embedding (relative_key in BERT)"),
+    summary="A learned vector for each offset up to a limit, multiplied with the query inside attention.",
+    looked_for="distance_embedding, pe_k, emb_rel_k or rel_pos_emb among the tensors",
+    order=34,
+    find=find,
+    picture=PICTURE,
+)

@@ -1,0 +1,48 @@
+"""The colormaps of figures for the parts of the site that matplotlib does not draw."""
+
+from generator.figures.style import SEQUENTIAL, STOPS
+
+PATH = "assets/colormaps.css"
+DARK_TEXT, LIGHT_TEXT = "#000000", "#ffffff"  # One of the two has a contrast of 4.5 or more with any colour.
+
+
+def colours(colormap: str, count: int) -> list[str]:
+    """``count`` evenly spaced colours from the low end of a colormap to its high end, as #rrggbb, interpolated between its stops."""
+    stops = [_channels(stop) for stop in STOPS[colormap].split()]
+    shades = []
+    for index in range(count):
+        at = index / (count - 1) * (len(stops) - 1)
+        first = min(int(at), len(stops) - 2)
+        mixed = (low + (at - first) * (high - low) for low, high in zip(stops[first], stops[first + 1], strict=True))
+        shades.append("#" + "".join(f"{round(255 * channel):02x}" for channel in mixed))
+    return shades
+
+
+def stylesheet(count: int) -> bytes:
+    """CSS classes l0 … for the levels of a map, from the high end of the sequential colormap, with text that contrasts with them."""
+    rules = (
+        f":is(.pam, .pam-key) .l{level} {{ background: {colour}; color: {_text_on(colour)}; }}\n"
+        for level, colour in enumerate(reversed(colours(SEQUENTIAL, count)))
+    )
+    return "".join(rules).encode()
+
+
+def _text_on(colour: str) -> str:
+    """The text colour of the higher contrast (WCAG 2.2, section 1.4.3)."""
+    return max((DARK_TEXT, LIGHT_TEXT), key=lambda text: _contrast(text, colour))
+
+
+def _contrast(one: str, other: str) -> float:
+    low, high = sorted(_luminance(colour) for colour in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance, 0 to 1 (IEC 61966-2-1)."""
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in _channels(colour.removeprefix("#"))]
+    return sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def _channels(colour: str) -> tuple[float, ...]:
+    """Red, green and blue of rrggbb, 0 to 1."""
+    return tuple(int(colour[start : start + 2], 16) / 255 for start in (0, 2, 4))

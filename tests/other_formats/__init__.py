@@ -1,0 +1,1 @@
+"""File formats that the program does not have; a test puts them into the package where it looks for its own."""

@@ -1,0 +1,95 @@
+"""What holds for every form of encoding, whichever there are."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from generator.encodings import Form
+from generator.encodings.kernels import kernel_of
+from generator.numerics.arrays import offsets_between
+from tests.forms import FORMS, all_forms
+
+NEEDED = sorted(Form.__abstractmethods__)
+ON_A_GRID = [name for name, form in FORMS.items() if form.grid is not None]
+N = 24
+each = pytest.mark.parametrize("name", FORMS)
+each_on_a_grid = pytest.mark.parametrize("name", ON_A_GRID)
+
+
+def made_without(names: set[str]) -> Callable[[], Form]:
+    """A form that says all that is needed but this."""
+    return type("Incomplete", (Form,), {name: None for name in NEEDED if name not in names})
+
+
+def test_every_form_is_among_the_examples() -> None:
+    assert {type(form) for form in FORMS.values()} == all_forms()
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_a_form_that_leaves_out_what_is_asked_of_it_cannot_be_made(name: str) -> None:
+    assert made_without(set())()
+    with pytest.raises(TypeError, match=name):
+        made_without({name})()
+
+
+def test_a_form_on_a_grid_that_does_not_tell_its_middle_is_an_error_where_that_is_shown() -> None:
+    with pytest.raises(NotImplementedError, match="expected a form that tells those in its middle"):
+        made_without(set())().middle(2, 2)
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+@each
+def test_a_kernel_is_square_and_no_larger_than_asked_for(name: str) -> None:
+    n_heads, n_queries, n_keys = FORMS[name].kernel(N).shape
+    assert n_heads > 0
+    assert 0 < n_queries == n_keys <= N
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+@each
+def test_a_kernel_has_the_symmetries_that_its_form_says(name: str) -> None:
+    form = FORMS[name]
+    kernel = form.kernel(N)
+    if form.is_symmetric:
+        np.testing.assert_allclose(kernel, kernel.transpose(0, 2, 1), rtol=1e-12)
+    if form.depends_on_offset and form.grid is None:
+        of_offset = dict(zip(offsets_between(kernel.shape[1]).ravel(), kernel.reshape(len(kernel), -1).T, strict=True))
+        expected = [[of_offset[key - query] for key in range(kernel.shape[1])] for query in range(kernel.shape[1])]
+        np.testing.assert_array_equal(np.moveaxis(kernel, 0, 2), expected)
+    assert form.is_symmetric or form.depends_on_offset
+
+
+@each
+def test_a_form_has_words_for_what_it_is_and_for_what_its_kernel_holds(name: str) -> None:
+    assert all(text.strip() == text and len(text) > 3 for text in (FORMS[name].noun, FORMS[name].quantity))
+
+
+@each_on_a_grid
+def test_a_grid_has_room_for_as_many_positions_as_the_form(name: str) -> None:
+    form = FORMS[name]
+    assert form.grid is not None
+    assert form.extent == form.grid[0] * form.grid[1]
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+@each_on_a_grid
+def test_the_middle_of_a_grid_says_the_same_of_its_patches(name: str) -> None:
+    form = FORMS[name]
+    rows, columns = form.grid or (0, 0)
+    inner = (-(-rows // 2), -(-columns // 2))
+    down, across = ((outer - shown) // 2 for outer, shown in zip((rows, columns), inner, strict=True))
+    patches = np.arange(rows * columns).reshape(rows, columns)[down : down + inner[0], across : across + inner[1]].ravel()
+    middle = form.middle(*inner)
+    assert middle.grid == inner
+    np.testing.assert_allclose(
+        middle.kernel(patches.size), form.kernel(rows * columns)[:, patches[:, None], patches], rtol=1e-9, atol=1e-12
+    )
+
+
+@each
+def test_of_patches_along_a_side_there_are_no_more_than_it_has_room_for(name: str) -> None:
+    form = FORMS[name]
+    if form.grid is None:
+        room = N if form.extent is None else form.extent
+        assert kernel_of(form, 2 * N, N, of_patches=True).longest == min(N, room)

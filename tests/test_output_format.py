@@ -1,0 +1,73 @@
+"""The format in which figures are written is known to one module; here another takes its place."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from generator.cache.lazy import LazyMapping
+from generator.contracts import Atlas, PageKind, discovery
+from generator.figures import output
+from generator.pipeline import evaluate, jobs
+from generator.pipeline.build import SITE_SRC, TEMPLATES
+from generator.site import pages, render
+from tests.built import ROOT
+from tests.support import checkpoint
+from tests.synthetic import ROTATION, WORDLESS, write_folder
+
+ITSELF = {"generator/figures/svg.py", "generator/figures/output.py"}
+OWN_DRAWING = "generator/site/value_strips.py"  # It writes lines as SVG with no library, for one file of views.
+SIZE = (321, 123)
+
+
+def encode(*_: object) -> bytes:
+    return b"drawn"
+
+
+def size(_: bytes) -> tuple[int, int]:
+    return SIZE
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LazyMapping[bytes]]:
+    """A site of two checkpoints, their figures in a format of the test's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"EXTENSION": ".drawn", "encode": encode, "size": size}.items():
+            patch.setattr(output, name, value)
+        folder = tmp_path_factory.mktemp("rows")
+        places = {name: write_folder(folder / name, contents) for name, contents in {"table": WORDLESS, "turned": ROTATION}.items()}
+        rows = [checkpoint(slug=name, id=name, place=str(place)) for name, place in places.items()]
+        outcomes = tuple(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows)
+        atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes())
+        every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+        yield render.render(atlas, every_page, TEMPLATES, SITE_SRC)
+
+
+def test_every_figure_is_a_file_of_the_format_and_every_page_shows_such_files(tree: LazyMapping[bytes]) -> None:
+    files = [path for path in tree if path.startswith("figures/")]
+    assert len(files) > 20
+    assert {Path(path).suffix for path in files} == {".drawn"}
+    shown = {path for page in tree if page.endswith(".md") for path in re.findall(r'src="[./]*(figures/[^"]+)"', tree[page].decode())}
+    assert {path for path in shown if path not in tree} == set()
+    assert len(shown) > 20
+
+
+def test_a_page_keeps_a_place_of_the_size_that_the_format_says(tree: LazyMapping[bytes]) -> None:
+    assert f'width="{SIZE[0]}" height="{SIZE[1]}"' in tree["checkpoints/table.md"].decode()
+
+
+def test_the_colour_of_a_checkpoint_is_put_in_as_the_format_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "recoloured", lambda drawing, former, colour: f"{drawing.decode()}: {former} is now {colour}".encode())
+    assert jobs._coloured({"a": b"drawn"}, "a", "#3d7fd6") == f"drawn: {jobs.PLACEHOLDER} is now #3d7fd6".encode()
+
+
+def test_no_other_module_and_no_template_names_the_format() -> None:
+    written = [
+        *ROOT.glob("generator/**/*.py"),
+        *(path for kind in ("pages", "analyses", "schemes") for path in ROOT.glob(f"templates/{kind}/*")),
+    ]
+    naming = {
+        path.relative_to(ROOT).as_posix() for path in written if re.search(r"\.svg\b|backend_svg|FigureCanvas", path.read_text("utf-8"))
+    }
+    assert naming - ITSELF == {OWN_DRAWING}
