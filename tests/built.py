@@ -1,4 +1,4 @@
-"""Builds that tests look at. What several of them need is made once for a whole run, by whichever of its processes asks first."""
+"""Builds that tests look at. What several of them need is made once for a whole run, by the first process that needs it."""
 
 import os
 import shutil
@@ -49,7 +49,7 @@ def begin(output: Path) -> None:
 
 
 def _nothing_listed(folder: Path) -> None:
-    """Build a list in which no encoding is found."""
+    """Build a list without any encoding."""
     write_folder(folder / "nothing", NOTHING)
     done = build(folder / "build", "--config", str(write_list(folder, [{"folder": "nothing"}])))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -32,7 +32,7 @@ def made(name: str, **options: Any) -> Any:
 
 
 def ids(n_tokens: int, *names: str) -> dict[str, Any]:
-    """The same tokens under each name."""
+    """The same tokens under every name."""
     import torch
 
     return {name: torch.arange(n_tokens)[None] % 30 + 5 for name in names or ("input_ids",)}
@@ -67,10 +67,10 @@ def returned(model: Any, *methods: str, **inputs: Any) -> list[Floats]:
 
 
 def read(find: Callable[[Files], list[Encoding[Form]]], model: Any, folder: Path) -> dict[str, Encoding[Form]]:
-    """What is found in the model once it is saved, by part."""
-    found = find(FolderFiles(save_model(model, folder), "tiny"))
-    assert len({encoding.record.key for encoding in found}) == len(found)
-    return {encoding.part: encoding for encoding in found}
+    """The encodings of the saved model, by part."""
+    encodings = find(FolderFiles(save_model(model, folder), "tiny"))
+    assert len({encoding.record.key for encoding in encodings}) == len(encodings)
+    return {encoding.part: encoding for encoding in encodings}
 
 
 def same(encoding: Encoding[Form], theirs: Floats) -> None:

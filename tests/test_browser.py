@@ -50,8 +50,8 @@ COLOURS: dict[str, object] = {
 
 def serious(page: Page, options: dict[str, object]) -> list[tuple[str, str]]:
     """What axe holds for a serious barrier, and where."""
-    found = Axe().run(page, options=options).response["violations"]
-    return [(each["id"], node["html"]) for each in found if each["impact"] in ("serious", "critical") for node in each["nodes"]]
+    violations = Axe().run(page, options=options).response["violations"]
+    return [(rule["id"], node["html"]) for rule in violations if rule["impact"] in ("serious", "critical") for node in rule["nodes"]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -66,7 +66,7 @@ def test_a_page_is_whole_and_open_to_all_in_both_schemes_and_on_a_narrow_screen(
     assert page.locator("figure img:not([alt]), figure img[alt='']").count() == 0
     page.locator("html.js").wait_for()  # The theme's script has run.
     page.add_style_tag(content="* { transition: none !important }")  # Axe sees the colours of a scheme, not those on the way to it.
-    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
     assert serious(page, WCAG) == []
     page.emulate_media(color_scheme="dark")
     page.locator("body[data-md-color-scheme=slate]").wait_for()

@@ -85,12 +85,12 @@ def scheduler(tmp_path: Path) -> Iterator[Cluster]:
         yield cluster
 
 
-def packed(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], tell: Callable[[jobs.Event], None]) -> list[bytes]:
-    """What comes of the folders, none of it known before."""
+def packed(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], report: Callable[[jobs.Event], None]) -> list[bytes]:
+    """The packed outcomes of FOLDERS, with an empty store."""
     rows = [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in FOLDERS.items()]
     tasks = dict.fromkeys(evaluate.plan(rows, offline=True))
     with pool() as executor:
-        outcomes = jobs.run(tasks, ResultStore(folder / "store"), executor, tell)
+        outcomes = jobs.run(tasks, ResultStore(folder / "store"), executor, report)
     return [pack(outcomes[task]) for task in tasks]
 
 
@@ -125,8 +125,8 @@ def test_a_worker_with_other_code_does_no_work(scheduler: Cluster, tmp_path: Pat
     assert outcome.reason == "its worker has other code or other libraries; expected the same checkout and the same versions everywhere"
 
 
-def studied(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], *tasks: evaluate.Task) -> list[str | None]:
-    """The reasons of what failed."""
+def evaluated(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], *tasks: evaluate.Task) -> list[str | None]:
+    """The reason of each task that failed, else None."""
     with pool() as executor:
         outcomes = jobs.run(dict.fromkeys(tasks), ResultStore(folder / "store"), executor, lambda _: None)
     return [outcomes[task].reason for task in tasks]
@@ -135,7 +135,7 @@ def studied(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], 
 def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_pool, "WORKERS_SECONDS", 1.0)
     with running(tmp_path, 0) as cluster, pytest.raises(RefusedError, match=r"^--cluster tcp://\S+: no worker for 1 seconds; expected one"):
-        studied(tmp_path, cluster.pool(), ENDLESS)
+        evaluated(tmp_path, cluster.pool(), ENDLESS)
 
 
 def test_a_scheduler_that_is_lost_ends_the_run_with_one_sentence(
@@ -146,7 +146,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_with_one_sentence(
     assert capfd.readouterr().err == ""
 
 
-def test_whoever_interrupts_a_run_does_not_wait_for_rows_under_way(scheduler: Cluster, tmp_path: Path) -> None:
+def test_an_interrupted_run_does_not_wait_for_pending_rows(scheduler: Cluster, tmp_path: Path) -> None:
     def interrupt(event: jobs.Event) -> None:
         raise KeyboardInterrupt(event.name)
 
@@ -158,19 +158,19 @@ def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path
     write_folder(tmp_path / "nothing", NOTHING)
     [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     with running(tmp_path, 1) as cluster:
-        studied(tmp_path, cluster.pool("other"), task)  # The worker imports what it needs.
-        assert studied(tmp_path, cluster.pool(seconds=2.0), ENDLESS) == ["took longer than 2 seconds"]
-        assert studied(tmp_path, cluster.pool(), task) == [None]
+        evaluated(tmp_path, cluster.pool("other"), task)  # The worker imports what it needs.
+        assert evaluated(tmp_path, cluster.pool(seconds=2.0), ENDLESS) == ["took longer than 2 seconds"]
+        assert evaluated(tmp_path, cluster.pool(), task) == [None]
 
 
 def test_a_run_whose_only_worker_cannot_be_freed_ends(tmp_path: Path) -> None:
     other = replace(ENDLESS, checkpoint=replace(ENDLESS.checkpoint, slug="other"))
     with running(tmp_path, 1, "--no-nanny") as cluster, pytest.raises(RefusedError, match="no worker took up a row for 1 seconds"):
-        studied(tmp_path, cluster.pool(seconds=1.0), ENDLESS, other)
+        evaluated(tmp_path, cluster.pool(seconds=1.0), ENDLESS, other)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9"])
-def test_a_scheduler_that_cannot_be_asked_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_that_does_not_answer_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_pool, "REACH_SECONDS", 0.5)
     with (
         pytest.raises(RefusedError, match=r"no scheduler|no certificate"),

@@ -118,8 +118,8 @@ class TestCompare:
         show(page, site, f"#a={SINUSOID}&b={BLOOM}&scale=stored&at=30,20")
         cosine = cosine_matrix(sinusoid(64, 512))[30, 20]
         slope = float(np.mean(2.0 ** -(np.arange(1, 33) / 4)))
-        said = [float(text.replace("−", "-")) for text in page.locator(VALUES).all_inner_texts()]
-        assert said == [pytest.approx(cosine, abs=2e-3), pytest.approx(-10 * slope, abs=2e-2)]
+        values = [float(text.replace("−", "-")) for text in page.locator(VALUES).all_inner_texts()]
+        assert values == [pytest.approx(cosine, abs=2e-3), pytest.approx(-10 * slope, abs=2e-2)]
 
     def test_different_quantities_have_no_difference_as_stored(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={BLOOM}&scale=stored")
@@ -177,8 +177,8 @@ class TestCompare:
     def test_numbers_are_no_more_exact_than_their_steps(self, page: Page, site: Path) -> None:
         show(page, site)
         cases = [[0.123456, 0.0004], [-0.0001, 0.0004], [1234.6, 3], [12.3, 50], [-2.5e-15, 3e-18], [0.85103], [1024], [-2.665e-15]]
-        said = page.evaluate("cases => cases.map((numbers) => atlas.say(...numbers))", cases)
-        assert said == ["0.123", "0.000", "1,230", "0", "−2.500 × 10⁻¹⁵", "0.8510", "1,024", "−2.665 × 10⁻¹⁵"]
+        texts = page.evaluate("cases => cases.map((numbers) => atlas.say(...numbers))", cases)
+        assert texts == ["0.123", "0.000", "1,230", "0", "−2.500 × 10⁻¹⁵", "0.8510", "1,024", "−2.665 × 10⁻¹⁵"]
 
     def test_numbers_stand_beside_each_other_with_their_difference(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}")
@@ -192,7 +192,7 @@ class TestCompare:
         assert len(titles(page)) == 3
         assert page.locator("#pac b").count() == 0
 
-    def test_an_unknown_name_is_told(self, page: Page, site: Path) -> None:
+    def test_an_unknown_name_is_reported(self, page: Page, site: Path) -> None:
         show(page, site, f"#a=no/such&b={BLOOM}")
         expect(page.locator("#pac-unknown")).to_have_text("This atlas has no encoding called no/such.")
 

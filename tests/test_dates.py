@@ -1,4 +1,4 @@
-"""The date that a site bears: that of what was read, whoever builds it and on whatever day."""
+"""The date of a site is that of the data, on whatever day it is built."""
 
 import json
 import os
@@ -63,9 +63,9 @@ def test_a_site_has_the_date_of_the_newest_revision_that_could_be_read(world: Pa
 
 
 def test_atlas_json_says_what_made_it_and_under_which_licence(world: Path) -> None:
-    found = atlas(world)
-    assert {found["version"]} | set(found["libraries"]) == {__version__, *LIBRARIES}
-    assert (found["schema"], found["licence"][:4], found["address"]) == (1, "MIT;", "https://where.it/stands/")
+    document = atlas(world)
+    assert {document["version"]} | set(document["libraries"]) == {__version__, *LIBRARIES}
+    assert (document["schema"], document["licence"][:4], document["address"]) == (1, "MIT;", "https://where.it/stands/")
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +110,8 @@ def test_a_site_of_folders_has_the_date_of_the_program(tmp_path: Path) -> None:
     os.utime(write_folder(tmp_path / "nothing", NOTHING) / "config.json", (0, 0))
     build(tmp_path, [{"folder": "nothing"}])
     command = ["git", "-C", str(ROOT), "log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%d"]
-    told = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, text=True, check=True).stdout.strip()
-    assert atlas(tmp_path)["date"] == told
+    committed_on = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, text=True, check=True).stdout.strip()
+    assert atlas(tmp_path)["date"] == committed_on
 
 
 @pytest.fixture
@@ -126,12 +126,12 @@ def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.M
     close_session()
 
 
-def test_a_commit_is_asked_about_once(asking: pytest.MonkeyPatch) -> None:
+def test_a_commit_is_requested_once(asking: pytest.MonkeyPatch) -> None:
     with serving(HUB) as hub:
         asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
-        found = [committed("atlas/moving", NEW, "row", offline=False) for _ in range(2)]
-    assert found == [int(datetime(2022, 5, 6, 7, 8, 9, tzinfo=UTC).timestamp())] * 2
-    assert [asked.path for asked in hub.log if "atlas" in asked.path] == [f"/api/models/atlas/moving/commits/{NEW}"]
+        dates = [committed("atlas/moving", NEW, "row", offline=False) for _ in range(2)]
+    assert dates == [int(datetime(2022, 5, 6, 7, 8, 9, tzinfo=UTC).timestamp())] * 2
+    assert [request.path for request in hub.log if "atlas" in request.path] == [f"/api/models/atlas/moving/commits/{NEW}"]
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_what_is_no_date_is_none(date: object, asking: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     "answer", [Answer(None), refusal(503, Retry_After="60"), refusal(404), Answer(body=b"<html>"), Answer(body=b"{}")], ids=str
 )
-def test_a_hub_that_gives_no_date_is_not_waited_for_and_is_asked_another_time(answer: Answer, asking: pytest.MonkeyPatch) -> None:
+def test_a_hub_without_a_date_costs_no_retries_and_is_tried_again_the_next_time(answer: Answer, asking: pytest.MonkeyPatch) -> None:
     row = checkpoint(source="hub", place="atlas/moving", revision=NEW)
     with serving(HUB, Trouble(answer, "/commits/", times=1)) as hub:
         asking.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
-        found = [SOURCE.pin(row, False).committed for _ in range(2)]
-    assert [date is None for date in found] == [True, False]
+        dates = [SOURCE.pin(row, False).committed for _ in range(2)]
+    assert [date is None for date in dates] == [True, False]

@@ -56,13 +56,13 @@ def test_mkdocs_builds_the_docs_on_its_own(built: Path, tmp_path: Path) -> None:
 
 def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(built: Path) -> None:
     atlas = json.loads((built / "site/data/atlas.json").read_text(encoding="utf-8"))
-    found = [
+    metrics = [
         encoding["metrics"]["anatomy.module_difference"]
         for row in atlas["checkpoints"]
         for encoding in row["encodings"]
         if "anatomy.module_difference" in encoding["metrics"]
     ]
-    differences = [metric["value"] for metric in found if metric["value"] is not None]
+    differences = [metric["value"] for metric in metrics if metric["value"] is not None]
     assert len(differences) >= 4
     assert max(differences) < 1e-6
 
@@ -90,8 +90,8 @@ def test_no_link_is_broken(built: Path) -> None:
 
 
 def _targets(soup: BeautifulSoup) -> list[str]:
-    found = [str(tag[name]) for name in ("href", "src") for tag in soup.find_all(True) if tag.has_attr(name)]
-    return [target for target in found if not target.startswith(("http:", "https:", "mailto:", "data:"))]
+    targets = [str(tag[name]) for name in ("href", "src") for tag in soup.find_all(True) if tag.has_attr(name)]
+    return [target for target in targets if not target.startswith(("http:", "https:", "mailto:", "data:"))]
 
 
 def _exists(site: Path, page: Path, target: str, pages: dict[Path, BeautifulSoup]) -> bool:
@@ -100,6 +100,6 @@ def _exists(site: Path, page: Path, target: str, pages: dict[Path, BeautifulSoup
     place = place / "index.html" if place.is_dir() else place
     inside = place.is_relative_to(site.resolve()) and place.is_file()
     if "=" in fragment:  # A view of the compare page, not a place on it.
-        names = [said.partition("=")[2] for said in fragment.split("&")]
+        names = [field.partition("=")[2] for field in fragment.split("&")]
         return inside and all((site / f"data/compare/{name}.js").is_file() for name in names)
     return inside and (not fragment or fragment == "__skip" or place not in pages or pages[place].find(id=fragment) is not None)

@@ -1,4 +1,4 @@
-"""Whether anything has changed: files by their bytes and names, the program by what each stage needs of it."""
+"""Digests of files by bytes and names, and of the program by the modules that a stage needs."""
 
 import os
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_a_memory_that_is_broken_is_none(content: str, tmp_path: Path) -> None:
     assert fingerprint.Digests(tmp_path / "digests").of(file) == before
 
 
-def test_a_very_large_file_is_told_apart_without_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_very_large_file_is_identified_without_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = written(tmp_path / "a", file="text") / "file"
     monkeypatch.setattr(fingerprint, "MOST_READ", 3)
     monkeypatch.delattr("hashlib.file_digest")

@@ -1,4 +1,4 @@
-"""A build in which little or nothing is new: what it does not do again, and what it does not even import."""
+"""Builds with little or nothing new: what they reuse, and which libraries they do not import."""
 
 import json
 import os
@@ -121,13 +121,13 @@ def test_a_drawing_of_several_that_was_changed_on_disk_is_drawn_again(world: Pat
     assert contents(world / "out/docs") == before
 
 
-def test_a_note_that_was_edited_is_published_and_nothing_is_studied_again(world: Path) -> None:
+def test_an_edited_note_is_published_without_a_new_evaluation(world: Path) -> None:
     write_list(world, [{"folder": name, "notes": "Edited since."} for name in FOLDERS])
     assert "3 from the store" in here(world)
     assert "Edited since." in (world / "out/site/checkpoints/table.html").read_text(encoding="utf-8")
 
 
-def test_files_that_were_only_copied_anew_are_not_studied_again(world: Path) -> None:
+def test_files_that_were_only_touched_are_not_evaluated_again(world: Path) -> None:
     here(world)
     for name in FOLDERS:
         for file in (world / name).iterdir():
@@ -135,7 +135,7 @@ def test_files_that_were_only_copied_anew_are_not_studied_again(world: Path) -> 
     assert "nothing has changed since the last build" in here(world)
 
 
-def test_a_file_that_changed_within_the_same_size_and_time_is_studied_again(world: Path) -> None:
+def test_a_file_that_changed_within_the_same_size_and_time_is_evaluated_again(world: Path) -> None:
     config = world / "rotation/config.json"
     time = config.stat().st_mtime_ns
     config.write_bytes(config.read_bytes().replace(b"4096.0", b"8192.0"))
@@ -143,7 +143,7 @@ def test_a_file_that_changed_within_the_same_size_and_time_is_studied_again(worl
     assert "2 from the store" in here(world)
 
 
-def test_a_checkpoint_that_was_not_reached_is_asked_for_again(tmp_path: Path) -> None:
+def test_a_checkpoint_that_was_not_reached_is_tried_again(tmp_path: Path) -> None:
     write_list(tmp_path, [{"hub": "atlas/plain", "revision": COMMIT}])
     assert "0 built, 0 failed, 1 not reached" in here(tmp_path)
     with serving({"atlas/plain": Repository({COMMIT: dict(NOTHING)}, {"main": COMMIT})}) as hub:

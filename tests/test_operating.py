@@ -1,4 +1,4 @@
-"""What whoever runs it meets: caches that come back in part, damaged sites, odd paths, pipes that close, names made to mislead."""
+"""Operation: partly restored caches, damaged sites, odd paths, closed pipes, deceptive names."""
 
 import json
 import multiprocessing
@@ -41,18 +41,18 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("kept", [("store",), ("store", "docs", "site")])
-def test_of_an_output_that_comes_back_without_what_is_hidden_the_studies_are_found(kept: tuple[str, ...], world: Path) -> None:
+@pytest.mark.parametrize("restored", [("store",), ("store", "docs", "site")])
+def test_an_output_restored_without_hidden_files_still_has_its_outcomes(restored: tuple[str, ...], world: Path) -> None:
     again = world / "again"
     shutil.rmtree(again, ignore_errors=True)
-    for name in kept:
+    for name in restored:
         shutil.copytree(world / "out" / name, again / name)
     done = build(world, "again")
     assert (done.returncode, "(2 from the store, " in done.stdout) == (0, True)
     assert contents(again / "site") == contents(world / "out/site")
 
 
-def test_a_store_beside_files_of_somebody_else_is_left_alone(world: Path) -> None:
+def test_a_store_beside_foreign_files_is_left_alone(world: Path) -> None:
     shutil.copytree(world / "out/store", world / "mixed/store")
     (world / "mixed/thesis.tex").touch()
     assert build(world, "mixed").returncode == 2
@@ -100,7 +100,7 @@ def test_what_inspect_prints_as_json_is_not_touched(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["id"] == str(folder)
 
 
-def test_a_build_of_which_nobody_reads_any_longer_goes_on(world: Path) -> None:
+def test_a_build_whose_output_is_no_longer_read_goes_on(world: Path) -> None:
     (world / "out/.built.json").unlink()
     command = [sys.executable, "-m", "generator", "build", "--offline", "--config", "checkpoints.yml", "--output", "out"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SOURCE_DATE_EPOCH": "1700000000", "HF_HOME": str(world / "hub")}
@@ -108,8 +108,8 @@ def test_a_build_of_which_nobody_reads_any_longer_goes_on(world: Path) -> None:
         assert going.stdout is not None
         assert going.stderr is not None
         going.stdout.close()
-        said = going.stderr.read()
-    assert (going.returncode, said) == (0, b"")
+        stderr = going.stderr.read()
+    assert (going.returncode, stderr) == (0, b"")
     assert (world / "out/.built.json").exists()
 
 

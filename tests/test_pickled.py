@@ -1,3 +1,4 @@
+import hashlib
 import pickle
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,15 @@ def test_a_view_of_a_larger_tensor_has_the_hash_of_its_own_values(tmp_path: Path
     table = random_table()
     whole, view = pickled(tmp_path / "a", {"table": table.T.contiguous()}), pickled(tmp_path / "b", {"table": table.T})
     assert whole.sha256("table") == view.sha256("table")
+
+
+@pytest.mark.parametrize(
+    "value", [torch.nn.Parameter(torch.ones(3, 2)), torch.tensor(2.0), torch.zeros(0, 4)], ids=["parameter", "number", "empty"]
+)
+def test_a_parameter_a_number_and_an_empty_tensor_are_read_like_any_other(tmp_path: Path, value: torch.Tensor) -> None:
+    files = pickled(tmp_path, {"value": value})
+    np.testing.assert_array_equal(files.tensor("value"), value.detach().numpy())
+    assert files.sha256("value") == hashlib.sha256(value.detach().numpy().tobytes()).hexdigest()
 
 
 @pytest.mark.parametrize("kind", [torch.int8, torch.uint8, torch.bool, torch.complex64, torch.float8_e4m3fn])

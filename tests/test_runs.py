@@ -1,4 +1,4 @@
-"""A run: order, what is done again, and that no row costs another one its place."""
+"""The evaluation of a list: order, reuse of stored outcomes, isolation of rows from each other."""
 
 import gc
 import json
@@ -68,7 +68,7 @@ def keys_of(tasks: Sequence[evaluate.Task], code: str = "code") -> list[str | No
 def run(
     checkpoints: Sequence[Checkpoint], folder: Path, jobs: int = 2, limits: local_pool.Limits | None = None, fresh: bool = False
 ) -> tuple[tuple[Outcome, ...], list[pipeline_jobs.Event]]:
-    """The outcomes and the events; what is done is kept in ``folder``."""
+    """The outcomes and the events; the store is in ``folder``."""
     events: list[pipeline_jobs.Event] = []
     tasks = evaluate.plan(checkpoints, offline=False)
     store, keys = ResultStore(folder / "store"), dict(zip(tasks, keys_of(tasks), strict=True))
@@ -84,15 +84,15 @@ THREE = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION}
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_outcomes_come_in_the_order_of_the_rows_however_many_run_at_once(jobs: int, tmp_path: Path) -> None:
-    outcomes, told = run(rows(tmp_path, THREE), tmp_path, jobs)
+    outcomes, events = run(rows(tmp_path, THREE), tmp_path, jobs)
     assert [outcome.status for outcome in outcomes] == ["failed", "ok", "ok"]
-    assert sorted(event.slug for event in told if event.name == "finished") == ["broken", "nothing", "rotation"]
+    assert sorted(event.slug for event in events if event.name == "finished") == ["broken", "nothing", "rotation"]
 
 
-def test_each_row_that_is_studied_starts_once_before_it_finishes_also_when_it_is_over_at_once(tmp_path: Path) -> None:
+def test_each_row_that_is_evaluated_starts_once_and_then_finishes_also_when_it_takes_no_time(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, dict.fromkeys("abcdefgh", BROKEN))
-    _, told = run(checkpoints, tmp_path)
-    assert [[event.name for event in told if event.slug == row.slug] for row in checkpoints] == [["started", "finished"]] * 8
+    _, events = run(checkpoints, tmp_path)
+    assert [[event.name for event in events if event.slug == row.slug] for row in checkpoints] == [["started", "finished"]] * 8
 
 
 def test_outcomes_are_the_same_where_processes_cannot_share_what_they_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def _frozen_objects() -> bytes:
     return str(gc.get_freeze_count()).encode()
 
 
-def test_processes_share_what_a_collection_would_touch() -> None:
+def test_processes_share_frozen_objects() -> None:
     with local_pool.processes(jobs=1) as pool:
         assert int(pool.submit(_frozen_objects).result()) > 10_000
 
@@ -116,21 +116,21 @@ def _large_libraries() -> bytes:
     return " ".join(name for name in ("torch", "transformers") if name in sys.modules).encode()
 
 
-def _stored_kernel(kept: ResultStore) -> bytes:
-    outcome = kept.get("key")
+def _stored_kernel(store: ResultStore) -> bytes:
+    outcome = store.get("key")
     return outcome.readings[0].form.load().kernel(8).tobytes() if outcome is not None else b""
 
 
-def test_a_scaled_rotation_from_the_store_asks_transformers_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scaled_rotation_from_the_store_does_not_need_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_pool, "_context", lambda _: multiprocessing.get_context("spawn"))  # These share nothing.
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
     config = json.dumps({**json.loads(ROTATION["config.json"]), "rope_scaling": yarn}).encode()
-    [row], kept = rows(tmp_path, {"yarn": {"config.json": config}}), ResultStore(tmp_path / "store")
+    [row], store = rows(tmp_path, {"yarn": {"config.json": config}}), ResultStore(tmp_path / "store")
     with local_pool.processes(jobs=1) as pool:
-        pool.submit(worker.run_task, evaluate.Task(row, SERIES[0], offline=True), kept, "key").result()
+        pool.submit(worker.run_task, evaluate.Task(row, SERIES[0], offline=True), store, "key").result()
         assert pool.submit(_large_libraries).result() == b"torch transformers"
     with local_pool.processes(jobs=1) as pool:
-        kernel = pool.submit(_stored_kernel, kept).result()
+        kernel = pool.submit(_stored_kernel, store).result()
         assert pool.submit(_large_libraries).result() == b""
     assert kernel == evaluate.find(evaluate.open_files(row, offline=True))[0].form.kernel(8).tobytes()
 
@@ -148,9 +148,9 @@ def test_a_row_that_takes_too_much_memory_fails_naming_the_limit_and_no_other_do
 
 def test_the_limits_of_a_checkpoint_stand_in_one_place() -> None:
     limits = local_pool.Limits()
-    told = re.compile(rf"\b{limits.seconds:g}(\.0)?( s\b| seconds|,)|\b{limits.memory / 2**30:g} (GiB|\* 2\*\*30)")
+    limit = re.compile(rf"\b{limits.seconds:g}(\.0)?( s\b| seconds|,)|\b{limits.memory / 2**30:g} (GiB|\* 2\*\*30)")
     written = [*ROOT.glob("*.md"), *ROOT.glob("site_src/**/*.md"), *ROOT.glob("templates/**/*.jinja"), *ROOT.glob("generator/**/*.py")]
-    assert [path.name for path in written if told.search(path.read_text(encoding="utf-8"))] == ["local_pool.py"]
+    assert [path.name for path in written if limit.search(path.read_text(encoding="utf-8"))] == ["local_pool.py"]
 
 
 def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
@@ -163,13 +163,13 @@ def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
     [task] = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
     with local_pool.processes(jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)) as pool:
-        deadly, kept = evaluate.Task(checkpoint(place=Deadly()), "", False), ResultStore(tmp_path / "store")
-        lost, found = pool.submit(worker.run_task, deadly, kept, "lost"), pool.submit(worker.run_task, task, kept, "found")
+        deadly, store = evaluate.Task(checkpoint(place=Deadly()), "", False), ResultStore(tmp_path / "store")
+        lost, finished = pool.submit(worker.run_task, deadly, store, "lost"), pool.submit(worker.run_task, task, store, "finished")
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
         assert pool.explain(caught.value).startswith("its process ended with code -9; it had 3 GiB of memory and 300 seconds")
-        assert found.result().packed is None
-    outcome = kept.get("found")
+        assert finished.result().packed is None
+    outcome = store.get("finished")
     assert outcome is not None
     assert outcome.status == "ok"
 
@@ -178,7 +178,7 @@ def _nothing_can_be_made() -> bytes:
     raise ValueError("no such colour")
 
 
-def test_what_a_worker_cannot_make_is_named_with_its_reason(tmp_path: Path) -> None:
+def test_an_artifact_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -> None:
     with local_pool.processes(jobs=1) as pool:
         artifacts = ArtifactCache(BlobCache(tmp_path), "code", False, pool)
         with pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"):
@@ -192,14 +192,14 @@ def _made_by_the_second(trace: Path) -> bytes:
     return b"made"
 
 
-def test_a_worker_that_is_lost_is_followed_by_another(tmp_path: Path) -> None:
+def test_an_artifact_whose_worker_is_lost_is_made_by_another(tmp_path: Path) -> None:
     make = partial(_made_by_the_second, tmp_path / "trace")
     with local_pool.processes(jobs=1) as pool:
         assert ArtifactCache(BlobCache(tmp_path), "code", False, pool).submit("a.svg", make)() == b"made"
 
 
 class Idle:
-    """An executor of which nothing is asked."""
+    """An executor that must not be used."""
 
     shares_disk = True
 
@@ -229,26 +229,26 @@ def test_a_fresh_artifact_is_made_once_in_one_build(tmp_path: Path) -> None:
     assert artifacts.submit("a.svg", _nothing_can_be_made)() == bytes(3)
 
 
-def test_finished_work_is_not_done_again(tmp_path: Path) -> None:
+def test_a_stored_outcome_is_not_evaluated_again(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"rotation": ROTATION})
     run(checkpoints, tmp_path)
-    outcomes, told = run(checkpoints, tmp_path, limits=local_pool.Limits(seconds=0.01))  # No work is done in so short a time.
+    outcomes, events = run(checkpoints, tmp_path, limits=local_pool.Limits(seconds=0.01))  # No work is done in so short a time.
     assert outcomes[0].status == "ok"
-    assert [(event.name, event.stored) for event in told] == [("finished", True)]
+    assert [(event.name, event.stored) for event in events] == [("finished", True)]
 
 
-def test_finished_work_is_done_again_when_all_is_to_be_fresh(tmp_path: Path) -> None:
+def test_a_stored_outcome_is_evaluated_again_in_a_fresh_build(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"nothing": NOTHING})
     run(checkpoints, tmp_path)
-    _, told = run(checkpoints, tmp_path, fresh=True)
-    assert [event.stored for event in told if event.name == "finished"] == [False]
+    _, events = run(checkpoints, tmp_path, fresh=True)
+    assert [event.stored for event in events if event.name == "finished"] == [False]
 
 
 def test_finished_work_that_is_cut_is_done_again(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"nothing": NOTHING})
     first, _ = run(checkpoints, tmp_path)
-    [kept] = (tmp_path / "store").iterdir()
-    kept.write_bytes(kept.read_bytes()[:100])
+    [stored] = (tmp_path / "store").iterdir()
+    stored.write_bytes(stored.read_bytes()[:100])
     assert pack(run(checkpoints, tmp_path)[0]) == pack(first)
 
 
@@ -259,7 +259,7 @@ def test_work_is_done_again_when_a_file_of_the_checkpoint_changes(tmp_path: Path
     assert keys_of(tasks) != before
 
 
-def test_finished_work_is_found_however_the_way_to_its_folder_is_written(tmp_path: Path) -> None:
+def test_stored_outcomes_are_used_however_the_path_of_the_folder_is_spelt(tmp_path: Path) -> None:
     [row] = rows(tmp_path, {"nothing": NOTHING})
     run([row], tmp_path)
     [outcome], [event] = run([replace(row, place=f"{row.place}/.")], tmp_path)
@@ -285,8 +285,8 @@ def test_the_key_covers_whatever_a_row_says(what: str, tmp_path: Path) -> None:
 def test_a_new_row_costs_no_other_one_its_finished_work(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"nothing": NOTHING, "table": TABLE})
     run(checkpoints, tmp_path)
-    outcomes, told = run([*rows(tmp_path, {"first": NOTHING}), *checkpoints], tmp_path)
-    assert {event.slug: event.stored for event in told if event.name == "finished"} == {"first": False, "nothing": True, "table": True}
+    outcomes, events = run([*rows(tmp_path, {"first": NOTHING}), *checkpoints], tmp_path)
+    assert {event.slug: event.stored for event in events if event.name == "finished"} == {"first": False, "nothing": True, "table": True}
     assert [reading.label.colour for reading in outcomes[2].readings] == [SERIES[2]]
 
 
@@ -301,7 +301,7 @@ def test_the_placeholder_is_no_other_colour() -> None:
     assert pipeline_jobs.PLACEHOLDER not in {*SERIES, *style.DARK, *style.DARK.values(), style.REFERENCE, style.ACCENT}
 
 
-def test_what_only_pages_show_of_a_row_is_shown_without_studying_it_again(tmp_path: Path) -> None:
+def test_options_that_only_pages_show_need_no_new_evaluation(tmp_path: Path) -> None:
     [row] = rows(tmp_path, {"nothing": NOTHING})
     run([row], tmp_path)
     [outcome], [event] = run([replace(row, notes="new", group="other")], tmp_path)
@@ -313,6 +313,6 @@ def test_the_key_covers_the_code(tmp_path: Path) -> None:
     assert keys_of(tasks) != keys_of(tasks, "other code")
 
 
-def test_a_row_that_failed_is_not_kept(tmp_path: Path) -> None:
+def test_a_failed_row_is_not_stored(tmp_path: Path) -> None:
     run(rows(tmp_path, {"broken": BROKEN}), tmp_path)
     assert not (tmp_path / "store").exists()

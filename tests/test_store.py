@@ -52,10 +52,10 @@ def test_the_outcome_of_any_form_comes_back_as_it_was(name: str, tmp_path: Path,
     row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
     outcome = evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True))
     store.put(KEY, packed(outcome))
-    found = store.get(KEY)
-    assert found is not None
-    assert pack(found) == pack(outcome)
-    assert found.checkpoint == row
+    stored = store.get(KEY)
+    assert stored is not None
+    assert pack(stored) == pack(outcome)
+    assert stored.checkpoint == row
 
 
 @given(VALUES)
@@ -67,37 +67,37 @@ def test_any_plain_value_comes_back_as_it_was(value: object) -> None:
     "array", [np.eye(3), np.array(7), np.array(["naïve", ""]), np.array([]), np.array([np.nan, np.inf])], ids=lambda array: str(array.shape)
 )
 def test_an_array_comes_back_as_it_was_and_cannot_be_changed(array: np.ndarray) -> None:
-    found = unpack(pack(array))
-    assert isinstance(found, np.ndarray)
-    np.testing.assert_array_equal(found, array, strict=True)
-    assert not found.flags.writeable
+    stored = unpack(pack(array))
+    assert isinstance(stored, np.ndarray)
+    np.testing.assert_array_equal(stored, array, strict=True)
+    assert not stored.flags.writeable
 
 
-def test_what_is_kept_of_a_config_comes_back_as_it_was() -> None:
+def test_settings_of_a_config_come_back_unchanged() -> None:
     scaling = {"rope_type": "longrope", "long_factor": [1.0, 2.0], "mscale": None, "nested": {"a": [True]}}
-    found = unpack(pack(Encoding("decoder", "rotary", Rotation(1e4, 4, 4, 16, scaling), Provenance("config.json"))))
-    assert isinstance(found, Encoding)
-    assert found.form.scaling == scaling
+    stored = unpack(pack(Encoding("decoder", "rotary", Rotation(1e4, 4, 4, 16, scaling), Provenance("config.json"))))
+    assert isinstance(stored, Encoding)
+    assert stored.form.scaling == scaling
 
 
 def test_what_is_loaded_later_goes_to_another_process_as_its_address_on_disk(store: ResultStore) -> None:
     form = PositionTable(np.random.default_rng(0).standard_normal((400, 64)))
     result = Result(arrays={"squares": np.square(form.vectors)})
     store.put(KEY, packed(Outcome(checkpoint(), "ok", readings=(reading(form, {"question": result}),))))
-    found = store.get(KEY)
-    assert found is not None
-    sent = pickle.dumps((found.readings[0].form, found.readings[0].results))
+    stored = store.get(KEY)
+    assert stored is not None
+    sent = pickle.dumps((stored.readings[0].form, stored.readings[0].results))
     assert len(sent) < form.vectors.nbytes / 50
     lazy_form, results = pickle.loads(sent)  # noqa: S301 (it was made here)
     assert pack((lazy_form.load(), results)) == pack((form, {"question": result}))
 
 
-def test_a_key_under_which_nothing_was_put_has_nothing(store: ResultStore) -> None:
+def test_an_unknown_key_is_a_miss(store: ResultStore) -> None:
     assert store.get(KEY) is None
 
 
 @pytest.mark.parametrize("cut", [0, 1, 100, -100, -1])
-def test_a_file_that_is_cut_counts_as_not_there(cut: int, store: ResultStore) -> None:
+def test_a_truncated_file_is_a_miss(cut: int, store: ResultStore) -> None:
     store.put(KEY, packed(Outcome(checkpoint(), "ok")))
     [file] = store.folder.iterdir()
     file.write_bytes(file.read_bytes()[:cut])
@@ -105,7 +105,7 @@ def test_a_file_that_is_cut_counts_as_not_there(cut: int, store: ResultStore) ->
 
 
 @pytest.mark.parametrize("place", range(0, 1000, 50))
-def test_a_flipped_bit_is_found_or_does_no_harm(place: int, store: ResultStore) -> None:
+def test_a_flipped_bit_is_detected_or_harmless(place: int, store: ResultStore) -> None:
     store.put(KEY, packed(Outcome(checkpoint(), "ok", "a reason")))
     [file] = store.folder.iterdir()
     data = bytearray(file.read_bytes())
@@ -122,7 +122,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("data", FOREIGN.values(), ids=FOREIGN)
-def test_a_foreign_file_counts_as_not_there(data: bytes, store: ResultStore) -> None:
+def test_a_foreign_file_is_a_miss(data: bytes, store: ResultStore) -> None:
     store.folder.mkdir()
     (store.folder / f"{KEY}.outcome").write_bytes(data)
     assert store.get(KEY) is None
@@ -132,7 +132,7 @@ def age(path: Path, seconds: int) -> None:
     os.utime(path, (seconds, seconds))
 
 
-def test_beyond_its_limit_the_store_loses_what_was_longest_not_asked_for(store: ResultStore) -> None:
+def test_beyond_its_limit_the_store_removes_the_least_recently_used(store: ResultStore) -> None:
     whole = pack(Outcome(checkpoint(), "ok"))
     for second, key in enumerate("abcd"):
         store.put(key, [whole])
@@ -142,7 +142,7 @@ def test_beyond_its_limit_the_store_loses_what_was_longest_not_asked_for(store: 
     assert {file.stem for file in store.folder.iterdir()} == {"a", "d"}
 
 
-def test_what_the_present_list_needs_is_kept_beyond_the_limit(store: ResultStore) -> None:
+def test_outcomes_of_the_present_list_stay_beyond_the_limit(store: ResultStore) -> None:
     store.put("old", packed(Outcome(checkpoint(), "ok")))
     store.put("new", packed(Outcome(checkpoint(), "ok")))
     store.drawings.put("used", b"<svg/>")
@@ -161,9 +161,9 @@ def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(stor
 def test_arrays_are_read_on_access_and_not_held(tmp_path: Path, store: ResultStore) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", TABLE)))
     store.put(KEY, packed(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True))))
-    found = store.get(KEY)
-    assert found is not None
-    lazy_form, arrays = found.readings[0].form, found.readings[0].results["table"].arrays
+    stored = store.get(KEY)
+    assert stored is not None
+    lazy_form, arrays = stored.readings[0].form, stored.readings[0].results["table"].arrays
     form = lazy_form.load()
     assert isinstance(form, PositionTable)
     assert lazy_form.load() is not form

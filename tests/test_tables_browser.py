@@ -53,7 +53,7 @@ def test_words_are_sorted_as_words(table: Page) -> None:
     assert names(table) == sorted([*NAMES, "short"], key=str.lower)
 
 
-def test_the_order_is_told(table: Page) -> None:
+def test_the_order_is_announced(table: Page) -> None:
     headings = table.locator("table[data-pa-sortable] thead th")
     table.get_by_role("button", name="Name").click()
     expect(headings.first).to_have_attribute("aria-sort", "ascending")

@@ -38,9 +38,9 @@ def run(model: Any, **options: Any) -> Any:
     import torch
 
     ids = torch.tensor([IDS])
-    told = {"input_ids": ids, **({"decoder_input_ids": ids} if model.config.is_encoder_decoder else {}), **options}
+    inputs = {"input_ids": ids, **({"decoder_input_ids": ids} if model.config.is_encoder_decoder else {}), **options}
     with torch.no_grad():
-        return model(**told)
+        return model(**inputs)
 
 
 def arrays(model: Any) -> dict[str, Array]:
@@ -50,12 +50,12 @@ def arrays(model: Any) -> dict[str, Array]:
 
 def heard(model: Any, ending: str) -> dict[str, Floats]:
     """What each module whose name ends so returns for IDS: (n_tokens, d_model), by the module's name."""
-    said: dict[str, Floats] = {}
+    outputs: dict[str, Floats] = {}
 
     def keep(name: str) -> Any:
         def hook(_module: Any, _inputs: Any, output: Any) -> None:
             output = output[0] if isinstance(output, tuple) else output
-            said[name] = np.asarray(output.detach().double().numpy()).reshape(-1, output.shape[-1])[: len(IDS)]
+            outputs[name] = np.asarray(output.detach().double().numpy()).reshape(-1, output.shape[-1])[: len(IDS)]
 
         return hook
 
@@ -63,4 +63,4 @@ def heard(model: Any, ending: str) -> dict[str, Floats]:
         if name == ending or name.endswith("." + ending):
             module.register_forward_hook(keep(name))
     run(model)
-    return said
+    return outputs

@@ -1,1 +1,1 @@
-"""Bytes on disk, found again by digest."""
+"""Caches of bytes on disk, by digest."""

@@ -1,1 +1,1 @@
-"""One build in order: which checkpoints are new, who evaluates them, where results are kept."""
+"""One build, in order: which checkpoints are new, their evaluation, the store of their outcomes."""
