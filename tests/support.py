@@ -20,7 +20,7 @@ DTYPES = {np.dtype(np.float64): "F64", np.dtype(np.float32): "F32", np.dtype(np.
 LABELS = (Label("First", "#3d7fd6"), Label("Second", "#d9772b"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DictFiles:
     """``contracts.Files`` from plain dicts: the settings of config.json, arrays (…,) by tensor name, texts by file name."""
 

@@ -18,11 +18,11 @@ rng = np.random.default_rng(0)
 
 def of_table(vectors: Any, rows: int, columns: int) -> Result:
     form = PositionTable(frozen(vectors), grid=(rows, columns))
-    return tiles.compute(Subject(Encoding("vision", "made for a test", form, Provenance(""))))
+    return tiles.compute(Subject(Encoding("vision", "made for a test", form, Provenance(""), modality="image")))
 
 
 def of_window(bias: Any) -> Result:
-    return window.compute(Subject(Encoding("vision", "made for a test", WindowBias(frozen(bias)), Provenance(""))))
+    return window.compute(Subject(Encoding("vision", "made for a test", WindowBias(frozen(bias)), Provenance(""), modality="image")))
 
 
 def values_of(result: Result) -> dict[str, float | None]:

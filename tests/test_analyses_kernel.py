@@ -215,7 +215,9 @@ def test_random_vectors_fall_at_half_of_the_steps() -> None:
 
 
 def result_of_image(form: Shaped) -> Result:
-    return compute(Subject(Encoding("vision rows", "made for a test", form, Provenance("")), no_input="no sentence was given"))
+    return compute(
+        Subject(Encoding("vision rows", "made for a test", form, Provenance(""), modality="image"), no_input="no sentence was given")
+    )
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_the_finding_depends_on_the_direction_of_the_positions(direction: int, o
 
 FILES = DictFiles({"model_type": "gpt2"}, {"wpe.weight": np.ones((6, 4)), "wte.weight": np.arange(12.0).reshape(3, 4)})
 TABLE = Encoding("decoder", "made for a test", PositionTable(frozen(np.ones((6, 4)))), Provenance(""))
-PATCHES = Encoding("vision", "made for a test", PositionTable(frozen(np.ones((6, 4))), grid=(2, 3)), Provenance(""))
+PATCHES = Encoding("vision", "made for a test", PositionTable(frozen(np.ones((6, 4))), grid=(2, 3)), Provenance(""), modality="image")
 BIAS = Encoding("encoder", "made for a test", OffsetBias(frozen([[0.0]]), frozen([0.0]), False, "constant"), Provenance(""))
 
 

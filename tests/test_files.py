@@ -1,8 +1,10 @@
+import gc
 import hashlib
 import json
 import os
 import pickle
 import struct
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,14 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_torch_file
 
-from generator.checkpoints.files.folder import MOST_TEXT_BYTES
+from generator.checkpoints.files.folder import MOST_TEXT_BYTES, Folder
 from generator.checkpoints.files.reader import FolderFiles, parse_config
+from generator.checkpoints.model.position_tables import stored_tables
+from generator.encodings import sinusoid
 from generator.errors import RowError
 from generator.numerics.arrays import Array
-from tests.support import Planted, save_folder
+from generator.pipeline.evaluate import find
+from tests.support import DictFiles, Planted, save_folder
 
 TABLE = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
 CONFIG = {"model_type": "bert"}
@@ -271,3 +276,39 @@ def test_a_pickle_beside_safetensors_is_no_hindrance(tmp_path: Path) -> None:
     files = folder_of(tmp_path)
     (tmp_path / "pytorch_model.bin").write_bytes(b"whatever")
     assert list(files.tensors) == ["table"]
+
+
+class CountingFolder(Folder):
+    """A folder that records the length of every range that is read."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "here")
+        self.lengths: list[int] = []
+
+    def part(self, name: str, start: int, stop: int) -> bytes:
+        self.lengths.append(stop - start)
+        return super().part(name, start, stop)
+
+
+@pytest.mark.parametrize(("table", "scheme"), [(TABLE, "learned"), (sinusoid(50, 8), "sinusoidal")])
+def test_a_stored_table_is_read_once_for_both_schemes_and_its_digest(tmp_path: Path, table: Array, scheme: str) -> None:
+    storage = CountingFolder(save_folder(tmp_path, CONFIG, {"position_embeddings.weight": table}))
+    (encoding,) = find(FolderFiles(storage, "here"))
+    assert (encoding.scheme, encoding.provenance.sha256) == (scheme, hashlib.sha256(table.tobytes()).hexdigest())
+    assert storage.lengths.count(table.nbytes) == 1
+
+
+@pytest.mark.parametrize("first", ["tensor", "sha256"])
+def test_the_digest_is_of_the_bytes_in_whatever_order_it_is_read(tmp_path: Path, first: str) -> None:
+    files = folder_of(tmp_path)
+    getattr(files, first)("table")
+    assert files.sha256("table") == hashlib.sha256(TABLE.tobytes()).hexdigest()
+
+
+def test_tables_do_not_outlive_their_files() -> None:
+    files = DictFiles({}, {"wpe.weight": TABLE})
+    vectors = weakref.ref(stored_tables(files)[0].vectors)
+    assert vectors() is not None
+    del files
+    gc.collect()
+    assert vectors() is None

@@ -10,10 +10,10 @@ import torch
 from generator.analyses import anatomy
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model import input_layer
-from generator.contracts import InputLayer, LayerNorm, OwnLayer, Result, Sentence, Subject
-from generator.encodings import Form, Rotation
+from generator.contracts import Encoding, InputLayer, LayerNorm, OwnLayer, Provenance, Result, Sentence, Subject
+from generator.encodings import Form, PositionTable, Rotation
 from generator.errors import NotApplicableError, RowError
-from generator.numerics.arrays import Floats
+from generator.numerics.arrays import Floats, frozen
 from generator.pipeline.evaluate import find
 from tests import tiny
 from tests.support import DictFiles, checkpoint, save_model, subject
@@ -292,3 +292,13 @@ def test_layernorm_of_huge_values_does_not_overflow(size: float) -> None:
 def test_anatomy_says_why_there_is_no_input() -> None:
     with pytest.raises(NotApplicableError, match="no sentence was given"):
         anatomy.compute(subject(Rotation(1e4, 2, 2, 8)))
+
+
+def test_the_sentence_is_not_read_by_an_encoder_of_speech() -> None:
+    form = PositionTable(frozen(np.eye(4)))
+    speech = Encoding("speech encoder", "learned", form, Provenance(""), modality="audio")
+    text = Encoding("text decoder", "learned", form, Provenance(""))
+    first, second = input_layer.subjects(DictFiles({}, {"wte.weight": np.eye(4)}), checkpoint(sentence=(1, 2)), [speech, text])
+    assert (first.no_input, first.no_words) == ("its positions are not those of words",) * 2
+    assert second.input is not None
+    assert second.input.sentence.ids == (1, 2)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from markupsafe import Markup
 
-from generator.contracts import Analysis, Atlas, Encoding, Label, Outcome, Page, PageKind, Provenance, Reading, Result, discovery
+from generator.contracts import Analysis, Atlas, Encoding, Label, Modality, Outcome, Page, PageKind, Provenance, Reading, Result, discovery
 from generator.encodings import Form, NoEncoding, PositionTable, Rotation, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import frozen
@@ -24,9 +24,9 @@ NOTHING = NoEncoding("from the config")
 draws = np.random.default_rng(0)
 
 
-def outcome(slug: str, form: Form, part: str = "encoder", scheme: str = "learned", **options: Any) -> Outcome:
+def outcome(slug: str, form: Form, scheme: str = "learned", modality: Modality = "text", **options: Any) -> Outcome:
     reading = Reading.of(
-        Encoding(part, scheme, form, Provenance("")),
+        Encoding("encoder", scheme, form, Provenance(""), modality=modality),
         Label(f"Title {slug}", "#3d7fd6"),
         {analysis.key: _result(analysis, form) for analysis in ANALYSES},
         {},
@@ -100,8 +100,8 @@ def test_kernels_of_all_forms_are_compared_but_tables_only_with_tables() -> None
 
 
 def test_patches_are_not_compared_with_words() -> None:
-    patches = [outcome(slug, PositionTable(sinusoid(20, 8), grid=(4, 5)), part="vision") for slug in "ab"]
-    context = page("map", *patches, outcome("c", table(1)), outcome("d", table(2)), outcome("e", table(3), part="audio encoder")).context
+    patches = [outcome(slug, PositionTable(sinusoid(20, 8), grid=(4, 5)), modality="image") for slug in "ab"]
+    context = page("map", *patches, outcome("c", table(1)), outcome("d", table(2)), outcome("e", table(3), modality="audio")).context
     assert [name for name, _ in context["tables"]] == ["patches, 4 × 5", "words"]
 
 

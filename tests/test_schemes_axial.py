@@ -30,7 +30,7 @@ def test_the_table_equals_what_reformer_adds(tmp_path: Path) -> None:
     model = made("ReformerModel", **SIZE)
     (encoding,) = read(find, model, tmp_path).values()
     form = form_of(encoding, PositionTable)
-    assert form.grid == (4, 8)
+    assert (form.grid, encoding.record.is_of_words) == ((4, 8), True)
     theirs = as_numbers(model.embeddings.position_embeddings(torch.arange(32)[None]))[0]
     np.testing.assert_allclose(form.vectors, theirs, rtol=0, atol=1e-6)
 

@@ -99,3 +99,9 @@ def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
         find(DictFiles({}, {"embeddings.position_embeddings.weight": np.zeros((4, 4)), "max_position_embeddings.weight": np.zeros((4, 4))}))
         == []
     )
+
+
+@pytest.mark.parametrize(("table", "expected"), [("x", "page"), ("h", "page"), ("row", "image"), ("box", "text")])
+def test_the_modality_is_that_of_what_looks_the_table_up(table: str, expected: str) -> None:
+    (encoding,) = find(DictFiles({}, {f"embeddings.{table}_position_embeddings.weight": np.zeros((8, 4))}))
+    assert encoding.modality == expected

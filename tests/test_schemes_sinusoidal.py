@@ -196,7 +196,7 @@ def test_the_sinusoid_of_fun_asr_is_that_of_its_stacked_frames_counted_from_one(
     theirs = FunAsrNanoPositionEmbedding(24, 12)(torch.zeros(1, 23, 12)).double().numpy()
     (encoding,) = find(DictFiles({"model_type": "fun_asr_nano", "audio_config": FUN_ASR}))
     np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
-    assert (encoding.part, encoding.is_of_words) == ("audio encoder", False)
+    assert (encoding.part, encoding.modality) == ("audio encoder", "audio")
 
 
 @pytest.mark.parametrize("wrong", [{"num_mel_bins": 0}, {"num_stacked_frames": "x"}, {"max_position_embeddings": 1}])
@@ -257,7 +257,9 @@ def test_a_side_of_speecht5_without_such_a_number_keeps_its_other_sinusoid() -> 
         {"model_type": "speecht5", "hidden_size": 8, "max_speech_positions": 20, "max_text_positions": 24},
         {"speecht5.decoder.prenet.encode_positions.alpha": np.array(2.0)},
     )
-    assert [encoding.part for encoding in find(files)] == ["speech encoder", "speech decoder"]
+    encodings = find(files)
+    assert [encoding.part for encoding in encodings] == ["speech encoder", "speech decoder"]
+    assert [encoding.record.is_of_words for encoding in encodings] == [False, False]
 
 
 def test_a_factor_that_is_no_number_is_a_row_error() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from generator.checkpoints.model.stacks import Stack, completed, defaults, stacks
-from generator.checkpoints.model.tensor_names import in_order, parts, stack
+from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack
 from generator.contracts import Json, ModelConfig
 
 LAYERS = ["decoder.layers.0.bias", "encoder.layers.10.bias", "encoder.layers.2.bias"]
@@ -53,3 +53,23 @@ def test_the_layer_is_named_only_where_several_share_a_title() -> None:
 @pytest.mark.parametrize(("name", "part"), STACKS.items())
 def test_a_stack_is_known_by_a_word_of_the_tensors_name(name: str, part: str) -> None:
     assert stack(name) == part
+
+
+@pytest.mark.parametrize(
+    ("config", "modalities"),
+    [
+        ({"speech_config": {"a": 1}, "text_config": {"a": 1}}, ["text", "text", "audio"]),
+        ({"model_type": "wav2vec2-bert"}, ["audio"]),
+        ({"encoder_config": {"model_type": "granite_speech_encoder"}}, ["text", "audio"]),
+        ({"model_type": "granite_speech"}, ["text"]),
+    ],
+)
+def test_a_stack_of_speech_is_of_audio_whatever_its_part_is_called(config: Json, modalities: list[str]) -> None:
+    assert [stack.modality for stack in of(config)] == modalities
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("speech_encoder.a", "audio"), ("audio_tower.decoder.a", "audio"), ("speecht5.decoder.a", "text")]
+)
+def test_the_modality_of_a_tensor_is_a_whole_word_of_its_name(name: str, expected: str) -> None:
+    assert modality(name) == expected

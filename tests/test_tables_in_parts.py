@@ -62,9 +62,9 @@ def test_what_gemma_4_adds_to_a_patch_is_the_vector_of_its_x_and_that_of_its_y()
     np.testing.assert_allclose(tables["vision columns"][2] + tables["vision rows"][5], theirs, rtol=0, atol=FLOAT32)
 
 
-def test_neither_rows_nor_columns_are_of_words() -> None:
+def test_tables_of_rows_and_columns_are_of_an_image() -> None:
     encodings = learned.find(DictFiles({}, {"a.row_embedder.weight": noise(6, 8), "a.column_embedder.weight": noise(6, 8)}))
-    assert [each.is_of_words for each in encodings] == [False, False]
+    assert [encoding.modality for encoding in encodings] == ["image", "image"]
     assert "sum of two vectors" in encodings[0].notes[0]
 
 
@@ -126,3 +126,9 @@ def test_the_sinusoid_of_a_series_is_known_less_its_mean_and_scaled(first: int) 
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, table[first:])
     assert "less their mean and then scaled" in encoding.notes[-1]
     assert learned.find(files) == []
+
+
+def test_the_encoder_of_a_model_with_mel_bins_encodes_audio_and_its_decoder_text() -> None:
+    arrays = {f"model.{part}.embed_positions.weight": noise(6, 8) for part in ("encoder", "decoder")}
+    encodings = learned.find(DictFiles({"model_type": "whisper", "num_mel_bins": 80, "vocab_size": 40}, arrays))
+    assert {encoding.part: encoding.modality for encoding in encodings} == {"encoder": "audio", "decoder": "text"}

@@ -7,7 +7,7 @@ import pytest
 
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.input_layer import subjects
-from generator.checkpoints.model.patch_grid import Lattice, lattice
+from generator.checkpoints.model.patch_grid import Lattice, lattice_of
 from generator.contracts import Fact, ModelConfig
 from generator.encodings import PositionTable, grid_sinusoid
 from generator.errors import RowError
@@ -212,11 +212,11 @@ LATTICES: list[tuple[int, dict[str, Any], Lattice]] = [
 
 @pytest.mark.parametrize(("n_rows", "config", "expected"), LATTICES)
 def test_patches_lie_as_the_config_says_or_else_in_a_square(n_rows: int, config: dict[str, Any], expected: Lattice) -> None:
-    assert lattice("pos_embed", n_rows, ModelConfig(config, "x")) == expected
+    assert lattice_of("pos_embed", n_rows, ModelConfig(config, "x")) == expected
 
 
 def test_a_table_that_counts_frames_lies_on_no_grid() -> None:
-    assert lattice("video_model.temporal_embeddings.position_embeddings", 16, ModelConfig(VIT, "x")) == Lattice()
+    assert lattice_of("video_model.temporal_embeddings.position_embeddings", 16, ModelConfig(VIT, "x")) == Lattice()
 
 
 def table_of(config: dict[str, Any], **arrays: Floats) -> list[tuple[str, Any, tuple[int, ...]]]:
@@ -301,7 +301,7 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
     (encoding,) = sinusoidal.find(DictFiles(config.to_dict()))
     theirs = VideoMAEModel(config).embeddings.position_embeddings[0].double().numpy()
     np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
-    assert (encoding.part, encoding.is_of_words) == ("vision", False)
+    assert (encoding.part, encoding.modality) == ("vision", "image")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Numbers and counts as text."""
+"""Numbers and counts in sentences, case by case."""
 
 import ast
 import re
@@ -47,7 +47,7 @@ def test_rounding_never_reaches_a_limit_that_the_value_does_not(
 
 
 @pytest.mark.parametrize(("value", "text"), [(16.72, "+16.7"), (-16.72, "−16.7"), (-0.01, "+0.0"), (1234.5, "+1,234.5")])
-def test_a_signed_number_always_has_a_sign(value: float, text: str) -> None:
+def test_a_number_with_its_sign(value: float, text: str) -> None:
     assert signed(value, 1) == text
 
 
@@ -69,9 +69,9 @@ def _fixed_decimals(path: Path) -> Iterator[str]:
             yield f"{path.stem}: {ast.unparse(node.value)}"
 
 
-@pytest.mark.parametrize("package", ["analyses", "schemes", "contracts", "site/pages"])
-def test_only_one_module_formats_numbers_for_readers(package: str) -> None:
-    assert [expression for path in sorted((ROOT / "generator" / package).rglob("*.py")) for expression in _fixed_decimals(path)] == []
+@pytest.mark.parametrize("room", ["analyses", "schemes", "contracts", "site/pages"])
+def test_only_one_module_formats_numbers_for_readers(room: str) -> None:
+    assert [expression for path in sorted((ROOT / "generator" / room).rglob("*.py")) for expression in _fixed_decimals(path)] == []
 
 
 @pytest.mark.parametrize(
@@ -93,5 +93,5 @@ def test_large_numbers_are_written_in_words(number: float, text: str) -> None:
     ("value", "digits", "text"),
     [(2105.0, 2, "2,100"), (0.4213, 2, "0.42"), (1.0, 2, "1"), (4.96e-3, 2, "0.005"), (-25.04, 3, "−25"), (2.7e-15, 2, "2.7 × 10⁻¹⁵"), (0.0, 3, "0"), (float("nan"), 3, "not defined"), (999.6, 3, "1,000"), (-3.1e12, 2, "−3.1 × 10¹²")],
 )  # fmt: skip
-def test_a_number_has_its_significant_digits_without_trailing_zeros(value: float, digits: int, text: str) -> None:
+def test_significant_digits_are_written_out(value: float, digits: int, text: str) -> None:
     assert significant(value, digits) == text

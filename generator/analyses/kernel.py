@@ -46,7 +46,7 @@ def compute(subject: Subject[Shaped]) -> Result:
     """
     form = subject.encoding.form
     finite(form.numbers, "the encoding")
-    kernel = kernel_of(form, POSITIONS, SIDE, of_patches=subject.encoding.part.startswith("vision"))
+    kernel = kernel_of(form, POSITIONS, SIDE, of_patches=subject.encoding.modality == "image")
     if kernel.longest < FEWEST:
         raise NotApplicableError(f"it speaks of {kernel.longest} positions in a line, and a profile takes at least {FEWEST}")
     scaled = min_max_scaled_heads(kernel.heads)
@@ -106,7 +106,7 @@ def _symmetry(form: Shaped, heads: Floats) -> Metric:
 
 
 def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
-    along_a_side = subject.encoding.part.startswith("vision") and not isinstance(subject.encoding.form, PositionTable)
+    along_a_side = subject.encoding.modality == "image" and not isinstance(subject.encoding.form, PositionTable)
     return "patches along rows and columns" if len(kernel.lines) > 1 or along_a_side else "positions"
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
 from generator.contracts.model_config import ModelConfig
 from generator.contracts.published_record import Published
@@ -19,6 +19,7 @@ FormT_co = TypeVar("FormT_co", bound=Form, covariant=True)
 LONGEST_PART = 60
 TIMES = range(2**32)  # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
 SENTENCE = "The cat sat on the mat because it was tired."
+Modality = Literal["text", "image", "audio", "page"]
 Numbers = Mapping[str, Array]
 
 
@@ -82,7 +83,7 @@ class Files(Protocol):
         """Hex digest of a tensor's stored bytes."""
 
     def read(self, name: str) -> bytes | None:
-        """Content of a small file in the folder of config.json or within the weights; None where it does not exist."""
+        """Content of a small file beside config.json or within the weights; None where it does not exist."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class EncodingRecord:
     """An encoding without its form.
 
     form: class name of the form; notes: sentences on how the encoding was read
-    is_of_words: whether positions are those of words, not of patches or audio frames
+    modality: of its positions: words of a text, patches of an image, frames or samples of audio, boxes on a page
     """
 
     part: str
@@ -148,7 +149,12 @@ class EncodingRecord:
     form: str
     provenance: Provenance
     notes: tuple[str, ...] = ()
-    is_of_words: bool = True
+    modality: Modality = "text"
+
+    @property
+    def is_of_words(self) -> bool:
+        """Whether its positions are those of words."""
+        return self.modality == "text"
 
     @property
     def key(self) -> str:
@@ -161,23 +167,19 @@ class EncodingRecord:
 
 @dataclass(frozen=True, eq=False)
 class Encoding(Generic[FormT_co]):
-    """A position encoding of one part of a model. notes: sentences on how it was read"""
+    """A position encoding of one part of a model. notes, modality: as in ``EncodingRecord``"""
 
     part: str
     scheme: str
     form: FormT_co
     provenance: Provenance
     notes: tuple[str, ...] = ()
+    modality: Modality = "text"
 
     @property
     def record(self) -> EncodingRecord:
         """This encoding without its form."""
-        return EncodingRecord(self.part, self.scheme, type(self.form).__name__, self.provenance, self.notes, self.is_of_words)
-
-    @property
-    def is_of_words(self) -> bool:
-        """Whether positions are those of words: they lie on no grid, and the part is neither vision nor audio."""
-        return self.form.grid is None and not self.part.startswith(("vision", "audio"))
+        return EncodingRecord(self.part, self.scheme, type(self.form).__name__, self.provenance, self.notes, self.modality)
 
 
 @dataclass(frozen=True)

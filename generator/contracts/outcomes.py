@@ -26,7 +26,7 @@ class Reading:
     """An encoding with the results and drawings of every analysis.
 
     form: read from disk when it is loaded; results: by analysis key
-    drawings: image files by "analysis-figure", and "thumbnail"; alts: alternative texts of the figures, by the same keys
+    drawings: files by "analysis-figure", and "thumbnail"; alts: alternative texts of the figures, by the same keys
     """
 
     encoding: EncodingRecord
@@ -97,7 +97,7 @@ class Atlas:
 class Figure:
     """A figure on a page.
 
-    path, without extension: of the image file, data: of the file with its numbers, both relative to the docs folder
+    path, data: of the figure, without extension, and of the file with its numbers, relative to the docs folder
     results: what it is drawn from; cache_key: identifies the results, empty where the figure is not cached
     title: of its encoding, where a page shows figures of several; "" otherwise
     """

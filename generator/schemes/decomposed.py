@@ -49,7 +49,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     reach = tensor.shape[0] // 2
     form = RelativeTable(frozen(files.tensor(name)[::-1]), frozen(np.arange(-reach, reach + 1)))
     note = f"Its {tensor.shape[0]} vectors are for offsets along {ALONG[name[-1]]} among {reach + 1} patches. {TURNED}"
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note, STRETCHED))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note, STRETCHED), "image")
 
 
 GRID, QUERY = (6, 8), (2, 3)

@@ -38,6 +38,7 @@ class FolderFiles:
 
     def __init__(self, folder: Path | Storage, where: str, pickle: bool = False, revision: str | None = None) -> None:
         self.where, self.pickle, self.revision = where, pickle, revision
+        self._digests: dict[str, str] = {}
         if isinstance(folder, Path) and not folder.is_dir():
             found = "not a folder" if folder.exists() else "no such folder"
             raise RowError(f"{where}: {found}; expected a folder with config.json")
@@ -53,7 +54,7 @@ class FolderFiles:
 
     def tensor(self, name: str) -> Floats:
         stored = self._stored[name]
-        return stored.decode(stored.part(0, stored.n_bytes), stored.header.shape)
+        return stored.decode(self._hashed(name), stored.header.shape)
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
         stored = self._stored[name]
@@ -75,8 +76,16 @@ class FolderFiles:
             raise RowError(f"{self.where}: {name} of shape {shape} has no row {wrong[0]}; expected 0 to {shape[0] - 1}")
 
     def sha256(self, name: str) -> str:
+        if name not in self._digests:
+            self._hashed(name)
+        return self._digests[name]
+
+    def _hashed(self, name: str) -> bytes | memoryview:
+        """The bytes of a tensor; their digest is stored for ``sha256``, which then reads nothing."""
         stored = self._stored[name]
-        return hashlib.sha256(stored.part(0, stored.n_bytes)).hexdigest()
+        data = stored.part(0, stored.n_bytes)
+        self._digests[name] = hashlib.sha256(data).hexdigest()
+        return data
 
     def read(self, name: str) -> bytes | None:
         text = self.storage.whole(name)

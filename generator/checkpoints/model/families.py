@@ -5,6 +5,7 @@ ENCODERS = frozenset(
     {"modernbert", "esm", "esmc", "nomic_bert", "roformer", "eurobert", "gte", "neomme", "ultrabert", "jina_embeddings_v3",
      "openai_privacy_filter", "wav2vec2-conformer", "wav2vec2-bert", "new", "neobert", "xlm-roberta-flash"}
 )  # fmt: skip
+AUDIO_ENCODERS = frozenset({"wav2vec2-conformer", "wav2vec2-bert"})  # Of audio, where the name of the family does not say so.
 # Decoders that add a stored table; those of other families are taken for encoders unless the tensor's name says which it is.
 DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
 

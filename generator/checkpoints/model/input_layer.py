@@ -37,7 +37,7 @@ class Tokens:
 
 def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]]) -> list[Subject[Form]]:
     """Each encoding; the first that is of words brings the sentence along, so that it is not taken apart twice."""
-    first = next((encoding for encoding in encodings if encoding.is_of_words), None)
+    first = next((encoding for encoding in encodings if encoding.modality == "text"), None)
     found = [_subject(files, checkpoint, encoding, first) for encoding in encodings]
     if not any(_beside_words(encoding) for encoding in encodings):
         return found
@@ -47,7 +47,7 @@ def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[
 
 def _beside_words(encoding: Encoding[Form]) -> bool:
     """Whether its vectors are added to those of words."""
-    return isinstance(encoding.form, PositionTable) and encoding.is_of_words
+    return isinstance(encoding.form, PositionTable) and encoding.modality in ("text", "page")
 
 
 def _words(files: Files, checkpoint: Checkpoint) -> tuple[Floats | None, str]:
@@ -65,7 +65,7 @@ def _no_word_table(files: Files) -> str:
 
 
 def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None) -> Subject[Form]:
-    if first is None or not encoding.is_of_words:
+    if first is None or encoding.modality != "text":
         return Subject(encoding, no_input="its positions are not those of words")
     if encoding is not first:
         return Subject(encoding, no_input=f"the sentence is taken apart under “{first.part}”")

@@ -23,7 +23,7 @@ class Lattice:
     source: str = ""
 
 
-def lattice(name: str, n_rows: int, config: ModelConfig) -> Lattice:
+def lattice_of(name: str, n_rows: int, config: ModelConfig) -> Lattice:
     """Where the patches stand among ``n_rows`` stored rows: as the config's sizes say, otherwise a square if there is one."""
     if IN_TIME & set(re.split(r"[._]", name)):
         return Lattice()

@@ -1,15 +1,17 @@
-"""Stored position tables, found by the end of a tensor's name, whichever scheme they turn out to follow."""
+"""Stored position tables, learned or sinusoidal, by the names and shapes of tensors."""
 
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from generator.checkpoints.model.families import AFTER_PADDING, AFTER_TWO, ANGLES_STORED, DECODERS
-from generator.checkpoints.model.patch_grid import Lattice, lattice
-from generator.contracts import Encoding, Files, ModelConfig, Provenance
+from generator.checkpoints.model.patch_grid import Lattice, lattice_of
+from generator.checkpoints.model.tensor_names import modality
+from generator.contracts import Encoding, Files, Modality, ModelConfig, Provenance
 from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import TableLayout, layout, shifted_layout
 from generator.errors import RowError
@@ -32,37 +34,60 @@ SCALED = re.compile(r"(^|\.)position_enc$")  # PatchTST's and PatchTSMixer's, wh
 SCALE = 10.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StoredTable:
-    """A tensor that holds a position table: its name, its part and where in it the positions stand.
+    """A position table that a tensor holds.
 
-    lattice: the grid of an image's patches; tolerance: how near to a sinusoid its values must be to count as one
+    name: of the tensor; first_row: index of its first row that is a position
+    lattice: the grid of the patches of an image; empty for a text
+    vectors: the rows that are positions, (n_positions, d_model)
+    layout: the layout of the sinusoid that ``vectors`` equal within ``tolerance``, counted from 0 or from ``first_row``; None where
+    they are learned
     """
 
     name: str
     part: str
+    modality: Modality
     first_row: int
+    lattice: Lattice
+    vectors: Floats
+    layout: TableLayout | None
     tolerance: float
-    lattice: Lattice = field(default_factory=Lattice)
 
 
-def stored_tables(files: Files) -> list[StoredTable]:
-    """Every tensor whose name and shape say that it is a position table."""
+_TABLES: WeakKeyDictionary[Files, tuple[StoredTable, ...]] = WeakKeyDictionary()
+
+
+def stored_tables(files: Files) -> tuple[StoredTable, ...]:
+    """Every position table among the tensors of ``files``; cached, so that schemes share one read, for as long as ``files`` live.
+
+    errors: RowError when a table has no row for a position, or holds no plain numbers
+    """
+    if files not in _TABLES:
+        _TABLES[files] = tuple(_stored(files, name, part) for name, part in _parts(files).items())
+    return _TABLES[files]
+
+
+def _parts(files: Files) -> dict[str, str]:
+    """The part of each position table, by the name of its tensor."""
     tensors = files.tensors if _added(files.config) else {}
-    found = [name for name, tensor in tensors.items() if NAME.search(name) and not NO_TABLE.search(name) and _is_table(name, tensor.shape)]
-    parts = {name: _part(name, files) for name in found}
-    alike = Counter(parts.values())
-    named = {name: part if alike[part] == 1 else f"{part} {NAME.sub('', name)}" for name, part in parts.items()}
-    return [_stored(files, name, part) for name, part in named.items()]
+    names = [name for name, tensor in tensors.items() if NAME.search(name) and not NO_TABLE.search(name) and _is_table(name, tensor.shape)]
+    parts = {name: _part(name, files) for name in names}
+    counts = Counter(parts.values())
+    return {name: part if counts[part] == 1 else f"{part} {NAME.sub('', name)}" for name, part in parts.items()}
 
 
 def _stored(files: Files, name: str, part: str) -> StoredTable:
     tensor = files.tensors[name]
-    tolerance = TOLERANCE.get(tensor.dtype, FLOAT32_TOLERANCE)
     if _of_patches(name, files):
-        patches = _patches(name, tensor.shape, files.config)
-        return StoredTable(name, part, patches.before, tolerance, patches)
-    return StoredTable(name, part, _first_row(files, name, _size(tensor.shape)[0]), tolerance)
+        lattice, seen = _patches(name, tensor.shape, files.config), _of_grid(files)
+        first_row = lattice.before
+    else:
+        lattice, seen = Lattice(), _of_sequence(name, files)
+        first_row = _first_row(files, name, _size(tensor.shape)[0])
+    tolerance = TOLERANCE.get(tensor.dtype, FLOAT32_TOLERANCE)
+    vectors = _vectors(files, name, first_row, lattice.after)
+    return StoredTable(name, part, seen, first_row, lattice, vectors, _layout(name, vectors, first_row, lattice, tolerance), tolerance)
 
 
 def _is_table(name: str, shape: tuple[int, ...]) -> bool:
@@ -87,7 +112,7 @@ def _patches(name: str, shape: tuple[int, ...], config: ModelConfig) -> Lattice:
     grid = shape[2:] if _channels_first(shape) else shape[-3:-1]
     if len(shape) > 2 and len(grid) == 2 and min(grid) > 1:
         return Lattice(grid=(grid[0], grid[1]), source="as the tensor's shape says")
-    return lattice(name, _size(shape)[0], config)
+    return lattice_of(name, _size(shape)[0], config)
 
 
 def _of_patches(name: str, files: Files) -> bool:
@@ -102,32 +127,42 @@ def _of_patches(name: str, files: Files) -> bool:
 def _part(name: str, files: Files) -> str:
     words = re.split(r"[._]", name)
     if _of_patches(name, files):
-        seen = "audio" if "num_mel_bins" in files.config else "vision"
+        seen = "audio" if _of_grid(files) == "audio" else "vision"
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else seen
     default = "decoder" if files.config.family in DECODERS else "encoder"
     return next((title for word, title in PARTS if word in words), default)
 
 
-def vectors(files: Files, table: StoredTable) -> Floats:
+def _of_grid(files: Files) -> Modality:
+    """What patches are of: a spectrogram where the config has mel bins, otherwise an image."""
+    return "audio" if "num_mel_bins" in files.config else "image"
+
+
+def _of_sequence(name: str, files: Files) -> Modality:
+    """What positions in a line are of: frames of a spectrogram where an encoder's config has mel bins (Whisper)."""
+    is_encoder = "decoder" not in re.split(r"[._]", name)
+    return "audio" if is_encoder and "num_mel_bins" in files.config else modality(name)
+
+
+def _vectors(files: Files, name: str, first_row: int, n_after: int) -> Floats:
     """The rows that are positions: (n_positions, d_model)."""
-    stored = files.tensor(table.name)
-    rows = (np.moveaxis(stored, 1, -1) if _channels_first(stored.shape) else stored).reshape(_size(stored.shape))
-    return frozen(rows[table.first_row : len(rows) - table.lattice.after])
+    values = files.tensor(name)
+    matrix = (np.moveaxis(values, 1, -1) if _channels_first(values.shape) else values).reshape(_size(values.shape))
+    return frozen(matrix[first_row : len(matrix) - n_after])
 
 
-def layout_of(table: StoredTable, rows: Floats) -> TableLayout | None:
-    """Which layout of the sinusoid ``rows`` (n_positions, d_model) of ``table`` equal, if any, counted from 0 or from its first row."""
-    found = layout(rows, table.first_row, table.lattice.grid, table.tolerance)
-    is_scaled = found is None and SCALED.search(table.name) is not None
-    return shifted_layout(rows, table.first_row, table.tolerance * SCALE) if is_scaled else found
+def _layout(name: str, vectors: Floats, first_row: int, lattice: Lattice, tolerance: float) -> TableLayout | None:
+    plain = layout(vectors, first_row, lattice.grid, tolerance)
+    is_scaled = plain is None and SCALED.search(name) is not None
+    return shifted_layout(vectors, first_row, tolerance * SCALE) if is_scaled else plain
 
 
-def as_encoding(files: Files, table: StoredTable, rows: Floats, scheme: str, notes: tuple[str, ...] = ()) -> Encoding[Form]:
-    """The record of a stored table that follows ``scheme``."""
+def as_encoding(files: Files, table: StoredTable, scheme: str, notes: tuple[str, ...] = ()) -> Encoding[Form]:
+    """The encoding that ``table`` is under ``scheme``."""
     tensor = files.tensors[table.name]
     about_rows = _patches_note(files, table) if _of_patches(table.name, files) else _rows_note(files, table, tensor.shape[0])
-    form = PositionTable(rows, table.first_row, table.lattice.grid)
-    return Encoding(table.part, scheme, form, Provenance.of(files, table.name), (*about_rows, *notes))
+    form = PositionTable(table.vectors, table.first_row, table.lattice.grid)
+    return Encoding(table.part, scheme, form, Provenance.of(files, table.name), (*about_rows, *notes), table.modality)
 
 
 def _added(config: ModelConfig) -> bool:

@@ -4,22 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from generator.checkpoints.model.families import ENCODERS
-from generator.contracts import Json, ModelConfig
+from generator.checkpoints.model.families import AUDIO_ENCODERS, ENCODERS
+from generator.contracts import Json, Modality, ModelConfig
 from generator.contracts.model_config import DEEPEST, ROPE
 
-# Where nested configs stand, and what their part is called. Those for images are left to others.
-NESTED = {
+# Part and modality of the stack that each key of config.json describes. Stacks of images belong to rotary_2d and position_tables.
+NESTED: Mapping[str, tuple[str, Modality]] = {
     **dict.fromkeys(
-        ("text_config", "language_config", "llm_config", "vlm_config", "thinker_config", "decoder", "decoder_config"), "decoder"
+        ("text_config", "language_config", "llm_config", "vlm_config", "thinker_config", "decoder", "decoder_config"), ("decoder", "text")
     ),
-    **dict.fromkeys(("encoder", "encoder_config", "text_encoder"), "encoder"),
-    **dict.fromkeys(("audio_config", "asr_config"), "audio encoder"),
-    "speech_config": "speech encoder",
-    "dit_config": "audio decoder",
-    "depth_decoder_config": "depth decoder",
-    "global_config": "global transformer",
-    "talker_config": "talker",
+    **dict.fromkeys(("encoder", "encoder_config", "text_encoder"), ("encoder", "text")),
+    **dict.fromkeys(("audio_config", "asr_config"), ("audio encoder", "audio")),
+    "speech_config": ("speech encoder", "audio"),
+    "dit_config": ("audio decoder", "audio"),
+    "depth_decoder_config": ("depth decoder", "audio"),
+    "global_config": ("global transformer", "text"),
+    "talker_config": ("talker", "audio"),
 }
 NULLABLE = frozenset({"sliding_window"})  # Null is an answer here, whatever the family's default.
 
@@ -29,12 +29,13 @@ class Stack:
     """A stack of layers: the part it plays, and its config, completed with its family's defaults where it is nested."""
 
     part: str
+    modality: Modality
     config: ModelConfig
 
 
 def stacks(config: ModelConfig) -> list[Stack]:
     """The whole first, then what is nested in it, each after the one that it stands in."""
-    level = [Stack(_part(config, "decoder"), config)]
+    level = [_stack(config, "decoder", "text")]
     found = list(level)
     for _ in range(DEEPEST):
         level = [inner for outer in level for inner in _nested(outer)]
@@ -43,14 +44,17 @@ def stacks(config: ModelConfig) -> list[Stack]:
 
 
 def _nested(outer: Stack) -> list[Stack]:
-    sections = ((part, outer.config.section(name)) for name, part in NESTED.items())
-    return [Stack(_part(inner, part), completed(inner)) for part, inner in sections if inner is not None]
+    sections = ((part, modality, outer.config.section(name)) for name, (part, modality) in NESTED.items())
+    return [_stack(completed(inner), part, modality) for part, modality, inner in sections if inner is not None]
 
 
-def _part(config: ModelConfig, default: str) -> str:
+def _stack(config: ModelConfig, part: str, modality: Modality) -> Stack:
+    """The stack of ``config``; ``part`` and ``modality`` hold unless its settings or its family show others."""
     if config.is_encoder_decoder:
-        return "encoder and decoder"
-    return "encoder" if default == "decoder" and (config.family in ENCODERS or config.family.endswith("encoder")) else default
+        return Stack("encoder and decoder", modality, config)
+    is_encoder = config.family in ENCODERS or config.family.endswith("encoder")
+    is_of_audio = config.family in AUDIO_ENCODERS or (is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_")))
+    return Stack("encoder" if is_encoder and part == "decoder" else part, "audio" if is_of_audio else modality, config)
 
 
 def completed(config: ModelConfig, model_type: str | None = None) -> ModelConfig:

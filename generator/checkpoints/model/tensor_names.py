@@ -4,8 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from generator.contracts import Modality
+
 # What stands in a name, and what its part is called; an encoder's name need not say so.
 STACKS = (("decoder", "decoder"), ("speech", "speech encoder"), ("audio", "audio encoder"), ("semantic", "semantic encoder"))
+OF_AUDIO = frozenset({"speech", "audio", "semantic", "acoustics"})  # Words in the names of tensors whose positions are of audio.
 LAYER = re.compile(r"(?:^|\.)(\d+)\.(?:(\d+)\.)?")
 
 
@@ -13,6 +16,11 @@ def stack(name: str) -> str:
     """The encoder, the decoder, or whichever other stack of layers it is in."""
     words = set(re.split(r"[._]", name))
     return next((title for word, title in STACKS if word in words), "encoder")
+
+
+def modality(name: str) -> Modality:
+    """Audio or text, by the words of the tensor's name."""
+    return "text" if OF_AUDIO.isdisjoint(re.split(r"[._]", name)) else "audio"
 
 
 def in_order(names: Iterable[str]) -> list[str]:

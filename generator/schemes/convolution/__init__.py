@@ -39,7 +39,7 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
     form = Convolution(frozen(weights), frozen(np.arange(width) - width // 2))
     groups = f"Its {tensor.shape[0]} channels are in groups of {tensor.shape[1]}, each of which sees its own group alone."
     part = stack(name) if number is None else f"{stack(name)} convolution {number}"
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (groups, *normed))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (groups, *normed), "audio")
 
 
 def _weights(files: Files, name: str, kind: str) -> tuple[Floats, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
 from generator.figures.lines import DOTTED
@@ -41,7 +41,12 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected (coordinates, width)")
     first_row = _first_row(files, tensor.shape[0]) if kind == ORDER else 0
     form = PositionTable(frozen(files.tensor(name)[first_row:]), first_row)
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), _notes(files, kind, first_row))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), _notes(files, kind, first_row), _modality(kind))
+
+
+def _modality(kind: str) -> Modality:
+    """Rows and columns are of an image's patches, the order is of words, and the others are of boxes on a page."""
+    return "image" if kind in ("row", "col") else "text" if kind == ORDER else "page"
 
 
 def _first_row(files: Files, n_rows: int) -> int:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.position_tables import as_encoding, layout_of, stored_tables, vectors
+from generator.checkpoints.model.position_tables import as_encoding, stored_tables
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Scheme
 from generator.encodings import Form
 from generator.figures.panels import Panel, image_panels
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    tables = [(table, vectors(files, table)) for table in stored_tables(files)]
-    beside = _beside(files.config)
-    found = [as_encoding(files, table, rows, SCHEME.key, beside) for table, rows in tables if layout_of(table, rows) is None]
-    return found + [of_patches(files, table, SCHEME.key) for table in patch_tables(files)]
+    """Stored tables that equal no sinusoid.
+
+    errors: RowError when a table does not fit the config
+    """
+    notes = _beside(files.config)
+    encodings = [as_encoding(files, table, SCHEME.key, notes) for table in stored_tables(files) if table.layout is None]
+    return encodings + [of_patches(files, table, SCHEME.key) for table in patch_tables(files)]
 
 
 def _beside(config: ModelConfig) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generator.checkpoints.model.patch_grid import lattice
+from generator.checkpoints.model.patch_grid import lattice_of
 from generator.contracts import Encoding, Files, Provenance
 from generator.encodings import Form, PositionTable
 from generator.errors import RowError
@@ -51,7 +51,7 @@ def patch_tables(files: Files) -> Iterator[PatchTable]:
 
 def as_encoding(files: Files, table: PatchTable, scheme: str) -> Encoding[Form]:
     """The record of such a table that follows ``scheme``."""
-    return Encoding(table.part, scheme, table.form, Provenance.of(files, table.name), table.notes)
+    return Encoding(table.part, scheme, table.form, Provenance.of(files, table.name), table.notes, "image")
 
 
 def _side(name: str, side: str, vectors: Floats) -> PatchTable:
@@ -74,7 +74,7 @@ def _gated(files: Files, name: str) -> PatchTable:
         raise RowError(f"{files.where}: {gate_name} has shape {shape}; expected one number, the gate of {name}")
     share = 1.0 - math.tanh(float(files.tensor(gate_name).reshape(-1)[0]))
     stored = files.tensor(name)
-    patches = lattice(name, len(stored), files.config)
+    patches = lattice_of(name, len(stored), files.config)
     vectors = frozen(share * stored[patches.before : len(stored) - patches.after])
     gated = f"The model adds this table times 1 − tanh(gate) = {significant(share, 4)}, and so it is shown."
     tiles = "A second table, for each shape of the image and each of its tiles, is added times tanh(gate); it is not shown."

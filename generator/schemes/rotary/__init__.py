@@ -76,7 +76,9 @@ def _encoding(stack: Stack, kind: LayerKind) -> Encoding[Form]:
         *_layers_note(kind),
         *((OWN_CODE[config.family],) if config.family in OWN_CODE else ()),
     )
-    return Encoding(f"{stack.part} {kind.name}".strip(), SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), notes)
+    return Encoding(
+        f"{stack.part} {kind.name}".strip(), SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), notes, stack.modality
+    )
 
 
 def _scaling(kind: LayerKind) -> Mapping[str, Any]:

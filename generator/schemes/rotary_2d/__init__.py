@@ -35,7 +35,7 @@ def find(files: Files) -> list[Encoding[Form]]:
     models = list(_image_models(files.config, ""))
     several = len(models) > 1
     return [
-        Encoding(f"vision {index}{along}" if several else f"vision{along}", SCHEME.key, form, Provenance("config.json"), notes)
+        Encoding(f"vision {index}{along}" if several else f"vision{along}", SCHEME.key, form, Provenance("config.json"), notes, "image")
         for index, model in enumerate(models)
         for along, form, notes in _rotations(model)
     ]

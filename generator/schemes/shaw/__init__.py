@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, parts, stack
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack
+from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.figures.panels import cell_numbers, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import Array, Floats, frozen
-from generator.schemes.shaw.families import BY_BUCKET, COLUMNS, KINDS, MOST_OFFSETS, Rows, configured
+from generator.schemes.shaw.families import BY_BUCKET, COLUMNS, KINDS, MOST_OFFSETS, SPEECH_INPUT, SPEECHT5, Rows, configured
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ LIMIT = 4  # In the picture.
 def find(files: Files) -> list[Encoding[Form]]:
     found = {name: pattern for name in in_order(files.tensors) for pattern in KINDS if re.search(pattern, name)}
     stacks = {name: "decoder" if pattern == COLUMNS else stack(name) for name, pattern in found.items()}  # Inkling has no other.
-    part = parts({name: f"{stacks[name]} {KINDS[pattern][0]}".strip() for name, pattern in found.items()})
+    part = parts({name: f"{stacks[name]} {KINDS[pattern].role}".strip() for name, pattern in found.items()})
     return [_encoding(files, name, pattern, part[name]) for name, pattern in found.items()]
 
 
@@ -36,12 +36,17 @@ def _encoding(files: Files, name: str, pattern: str, part: str) -> Encoding[Form
     table = files.tensor(name)
     table = table.T if re.search(COLUMNS, name) else table.reshape(shape)
     form = RelativeTable(frozen(_taken(table, rows.rows)), frozen(rows.offsets))
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (rows.note,))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (rows.note,), _modality(files, name, pattern))
+
+
+def _modality(files: Files, name: str, pattern: str) -> Modality:
+    """What offsets are between; the encoder of SpeechT5, with the same vectors for both, reads audio where its input is convolved."""
+    of_speech = re.search(SPEECHT5, name) and any(SPEECH_INPUT.search(other) for other in files.tensors)
+    return "audio" if of_speech or modality(name) == "audio" else KINDS[pattern].modality
 
 
 def _rows(files: Files, pattern: str, shape: tuple[int, ...]) -> Rows | None:
-    rows_of = KINDS[pattern][1]
-    return rows_of(files.config.anywhere, shape[0]) if len(shape) == 2 and 2 < shape[0] <= MOST_OFFSETS else None
+    return KINDS[pattern].rows(files.config.anywhere, shape[0]) if len(shape) == 2 and 2 < shape[0] <= MOST_OFFSETS else None
 
 
 def _stacked(files: Files, name: str) -> tuple[int, ...]:

@@ -1,11 +1,12 @@
 """How model families store vectors by offset: the tensor's name, and which row each offset has."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from generator.contracts import ModelConfig
+from generator.contracts import Modality, ModelConfig
 from generator.encodings.buckets import buckets
 from generator.numerics.arrays import Array
 
@@ -13,6 +14,8 @@ QUERIES = "Queries are multiplied with these vectors"
 BEYOND = "beyond the last offset its vector holds"
 MOST_OFFSETS = 8193
 COLUMNS = r"(^|\.)rel_logits_proj\.proj$"  # Has a column for each offset.
+SPEECHT5 = r"(^|\.)pe_k\.weight$"
+SPEECH_INPUT = re.compile(r"(^|\.)encoder\.prenet\.pos_conv_embed\.")  # Of a SpeechT5 whose encoder reads speech.
 BY_BUCKET = r"(^|\.)self_attn\.relative_pos_embeddings\.weight$"  # Has a row for each bucket and head.
 
 
@@ -90,14 +93,28 @@ def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
     return Rows(offsets, buckets(offsets, n_buckets, furthest, causal=True), f"{note}; {BEYOND}. {ahead}")
 
 
-# The end of a tensor's name: what is multiplied with the vectors where that is part of the name, and which row each offset has.
-KINDS: Mapping[str, tuple[str, Callable[[ModelConfig, int], Rows | None]]] = {
-    r"(^|\.)self_attn\.distance_embedding\.weight$": ("", _one_sided),
-    r"(^|\.)self\.distance_embedding\.weight$": ("", _of_bert),
-    r"(^|\.)pe_k\.weight$": ("", _of_speecht5),
-    r"(^|\.)emb_rel_k$": ("keys", _of_vits),
-    r"(^|\.)emb_rel_v$": ("values", _of_vits),
-    r"(^|\.)rel_pos_emb\.weight$": ("", _of_granite),
-    COLUMNS: ("", _of_inkling),
-    BY_BUCKET: ("", _of_prophetnet),
+@dataclass(frozen=True)
+class VectorKind:
+    """A kind of stored vectors.
+
+    rows: which row each offset has, of a config and a number of rows; None where they do not fit
+    role: what the vectors are multiplied with, where a layer has several tables
+    modality: what offsets are between, unless the tensor's name says audio
+    """
+
+    rows: Callable[[ModelConfig, int], Rows | None]
+    role: str = ""
+    modality: Modality = "text"
+
+
+# By the end of the tensor's name.
+KINDS: Mapping[str, VectorKind] = {
+    r"(^|\.)self_attn\.distance_embedding\.weight$": VectorKind(_one_sided, modality="audio"),
+    r"(^|\.)self\.distance_embedding\.weight$": VectorKind(_of_bert),
+    SPEECHT5: VectorKind(_of_speecht5),
+    r"(^|\.)emb_rel_k$": VectorKind(_of_vits, "keys"),
+    r"(^|\.)emb_rel_v$": VectorKind(_of_vits, "values"),
+    r"(^|\.)rel_pos_emb\.weight$": VectorKind(_of_granite, modality="audio"),
+    COLUMNS: VectorKind(_of_inkling),
+    BY_BUCKET: VectorKind(_of_prophetnet),
 }

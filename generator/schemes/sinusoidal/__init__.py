@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.patch_grid import own_grids
-from generator.checkpoints.model.position_tables import as_encoding, layout_of, stored_tables, vectors
+from generator.checkpoints.model.position_tables import as_encoding, stored_tables
 from generator.checkpoints.model.stacks import completed, stacks
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable, sinusoid
@@ -15,7 +15,7 @@ from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.numerics.arrays import frozen
-from generator.schemes.sinusoidal.families import DECLARED, HEADS, OF_CLIPS, Made, made_by
+from generator.schemes.sinusoidal.families import DEFAULT, HEADS, OF_CLIPS, Part, RuntimeSinusoid, runtime_sinusoid
 from generator.schemes.sinusoidal.feature_maps import feature_map
 from generator.text import rounded, significant
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embeddings")
 FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$")
-SIDES = {"encoder": ("text encoder", "max_text_positions", 450), "decoder": ("speech decoder", "max_speech_positions", 4000)}
+SIDES = {"encoder": Part("text encoder", ("max_text_positions",)), "decoder": Part("speech decoder", ("max_speech_positions",), "audio")}
+DEFAULT_LENGTHS = {"encoder": 450, "decoder": 4000}
 MOST_VALUES = 2**27  # 1 GB in float64; the longest in use holds a tenth of it.
 COSINES_FIRST = "all cosines in the first half of the vector, all sines in the second, with the exponent k/(d/2 − 1)"
 WORDS = {
@@ -38,13 +39,17 @@ WORDS = {
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    tables = [(table, vectors(files, table)) for table in stored_tables(files)]
+    """Stored tables that equal a sinusoid, and those that the model computes when it runs.
+
+    errors: RowError when a size in the config is unusable
+    """
+    tables = stored_tables(files)
     stored = [
-        as_encoding(files, table, rows, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {WORDS[layout]}.",))
-        for table, rows in tables
-        if (layout := layout_of(table, rows))
+        as_encoding(files, table, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {WORDS[table.layout]}.",))
+        for table in tables
+        if table.layout is not None
     ]
-    parts = {table.part for table, _ in tables}
+    parts = {table.part for table in tables}
     scaled = _scaled(files)
     made = [encoding for stack in stacks(files.config) for encoding in _made(stack.config, parts)]
     sides = {encoding.part.split()[-1] for encoding in scaled}  # A side has one or the other.
@@ -55,27 +60,27 @@ def find(files: Files) -> list[Encoding[Form]]:
 def _made(config: ModelConfig, stored: set[str]) -> list[Encoding[Form]]:
     """What is made at run time; nothing where a part of the same name has a stored table."""
     declared = config.text("position_embedding_type") == "sinusoidal" or any(config.flag(name) is True for name in FLAGS)
-    how = made_by(config) or (DECLARED if declared else None)
-    if how is None or (stored if how is DECLARED else stored & {part for part, _ in how.lengths}):
+    spec = runtime_sinusoid(config) or (DEFAULT if declared else None)
+    if spec is None or (stored if spec is DEFAULT else stored & {part.name for part in spec.parts}):
         return []
-    counted = {part: _n_positions(config, names) for part, names in how.lengths}
-    return [_encoding(config, how, part, length) for part, length in counted.items() if length]
+    lengths = {part: _n_positions(config, part.sizes) for part in spec.parts}
+    return [_encoding(config, spec, part, length) for part, length in lengths.items() if length]
 
 
 def _scaled(files: Files) -> list[Encoding[Form]]:
     """The sinusoids that SpeechT5 multiplies by a trained number each (Li et al. 2019, arXiv 1809.08895, section 3.2)."""
-    return [_times(files, name, *SIDES[match[2]]) for name in files.tensors if (match := FACTOR.search(name))]
+    return [_times(files, name, SIDES[match[2]], DEFAULT_LENGTHS[match[2]]) for name in files.tensors if (match := FACTOR.search(name))]
 
 
-def _times(files: Files, name: str, part: str, key: str, usual: int) -> Encoding[Form]:
+def _times(files: Files, name: str, part: Part, default: int) -> Encoding[Form]:
     tensor = files.tensors[name]
-    n_positions, d_model = files.config.whole(key, usual), files.config.needed("d_model")
+    n_positions, d_model = files.config.whole(part.sizes[0], default), files.config.needed("d_model")
     if math.prod(tensor.shape) != 1 or not 0 < n_positions * d_model <= MOST_VALUES:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}, for {n_positions:,} × {d_model:,} values; expected one number")
     factor = float(files.tensor(name).reshape(-1)[0])
     form = PositionTable(frozen(factor * sinusoid(n_positions, d_model)))
     note = f"It is made when the model runs: {WORDS['interleaved']}, and multiplied by a trained number, {significant(factor, 4)}, as it is shown."
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note,))
+    return Encoding(part.name, SCHEME.key, form, Provenance.of(files, name), (note,), part.modality)
 
 
 def _of_map(config: ModelConfig) -> list[Encoding[Form]]:
@@ -85,7 +90,7 @@ def _of_map(config: ModelConfig) -> list[Encoding[Form]]:
     if found is None:
         return []
     form = PositionTable(found.vectors, grid=found.grid)
-    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=found.vectors.shape), (found.note,))]
+    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=found.vectors.shape), (found.note,), "image")]
 
 
 def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
@@ -100,38 +105,39 @@ def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
     counted = f"Patches are counted through the clip, step by step and row by row: {steps} steps of {grid[0]} rows by {grid[1]} columns."
     note = f"No tensor holds it; it is made when the model runs: {WORDS['interleaved']}. {counted}"
     form = PositionTable(sinusoid(*shape))
-    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,))]
+    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,), "image")]
 
 
-def _encoding(config: ModelConfig, how: Made, part: str, length: int) -> Encoding[Form]:
-    shape = length - how.skipped, _width(config, how)
+def _encoding(config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: int) -> Encoding[Form]:
+    shape = length - spec.skipped, _width(config, spec)
     if shape[0] < 1:
-        raise RowError(f"{config.where}: {length:,} positions, of which the first {how.skipped} are not used; expected more")
+        raise RowError(f"{config.where}: {length:,} positions, of which the first {spec.skipped} are not used; expected more")
     if shape[0] * shape[1] > MOST_VALUES:
         raise RowError(f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected at most {MOST_VALUES:,} values")
-    first_row = _first_angle(config, how)
-    table = sinusoid(first_row + shape[0], shape[1], how.layout)[first_row:]
-    if how.cosines_first:
+    first_row = _first_angle(config, spec)
+    table = sinusoid(first_row + shape[0], shape[1], spec.layout)[first_row:]
+    if spec.cosines_first:
         table = np.roll(table, shape[1] // 2, axis=1)
-    if how.scaled:
+    if spec.scaled:
         table = table / np.sqrt(shape[1])
-    laid = COSINES_FIRST if how.cosines_first else WORDS[how.layout]
+    laid = COSINES_FIRST if spec.cosines_first else WORDS[spec.layout]
     counts = f" The first position has the angles of number {first_row}." if first_row else ""
-    scaled = " Its values are divided by the square root of the width." if how.scaled else ""
+    scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
     note = f"No tensor holds it; it is made when the model runs: {laid}.{counts}{scaled}"
-    return Encoding(part, SCHEME.key, PositionTable(frozen(table), first_row), Provenance("config.json", shape=shape), (note,))
+    form = PositionTable(frozen(table), first_row)
+    return Encoding(part.name, SCHEME.key, form, Provenance("config.json", shape=shape), (note,), part.modality)
 
 
-def _first_angle(config: ModelConfig, how: Made) -> int:
+def _first_angle(config: ModelConfig, spec: RuntimeSinusoid) -> int:
     """The number whose angles the first position has."""
-    if not how.after_padding:
-        return how.skipped
+    if not spec.after_padding:
+        return spec.skipped
     padding = config.integer("pad_token_id")
     return padding + 1 if padding is not None and 0 <= padding < 2**20 else 2
 
 
-def _width(config: ModelConfig, how: Made) -> int:
-    return math.prod(config.whole(name) for name in how.width) if how.width else config.needed("d_model")
+def _width(config: ModelConfig, spec: RuntimeSinusoid) -> int:
+    return math.prod(config.whole(name) for name in spec.width) if spec.width else config.needed("d_model")
 
 
 def _n_positions(config: ModelConfig, names: tuple[str, ...]) -> int:

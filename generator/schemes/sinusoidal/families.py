@@ -2,25 +2,34 @@
 
 from dataclasses import dataclass
 
-from generator.contracts import ModelConfig
+from generator.contracts import Modality, ModelConfig
 from generator.encodings import SinusoidLayout
-
-Lengths = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
-class Made:
-    """How a family makes its table.
+class Part:
+    """A part of a model with a sinusoid.
 
-    lengths: for each part, the keys of config.json that add up to its number of positions (its usual ones if none is given)
+    sizes: the keys of config.json that add up to its number of positions; ``n_positions`` if empty
+    """
+
+    name: str
+    sizes: tuple[str, ...] = ()
+    modality: Modality = "text"
+
+
+@dataclass(frozen=True)
+class RuntimeSinusoid:
+    """The table that a family computes when the model runs.
+
     after_padding: whether the first position has the angles of pad_token_id + 1, as in fairseq
-    skipped: how many of these positions come before the first in use
+    skipped: number of positions before the first in use
     scaled: whether the values are divided by the square root of the width
-    width: the keys whose product is the width (the usual one if none is given)
+    width: the keys of config.json whose product is the width; ``d_model`` if empty
     """
 
     layout: SinusoidLayout
-    lengths: Lengths
+    parts: tuple[Part, ...]
     after_padding: bool = False
     cosines_first: bool = False
     skipped: int = 0
@@ -28,43 +37,44 @@ class Made:
     width: tuple[str, ...] = ()
 
 
-ENCODER: Lengths = (("encoder", ()),)
-DECODER: Lengths = (("decoder", ()),)
-BOTH: Lengths = (("encoder", ()), ("decoder", ()))
-SPEECH: Lengths = (("encoder", ("max_source_positions",)), ("decoder", ("max_target_positions",)))
-SERIES: Lengths = tuple((part, ("context_length", "prediction_length")) for part in ("encoder", "decoder"))
-SOUND = Made("tensor2tensor", (("audio encoder", ("max_source_positions",)),))
-DECLARED = Made("interleaved", ENCODER)  # What a config means that has a setting for a sinusoid, and a family that is not here.
+ENCODER, DECODER = Part("encoder"), Part("decoder")
+TEXT_PARTS = (Part("text encoder"), Part("text decoder"))
+SPEECH_TO_TEXT = (Part("encoder", ("max_source_positions",), "audio"), Part("decoder", ("max_target_positions",)))
+SPEECHT5 = (Part("speech encoder", ("max_speech_positions",), "audio"), Part("text decoder", ("max_text_positions",)))
+SERIES = tuple(Part(name, ("context_length", "prediction_length")) for name in ("encoder", "decoder"))
+AUDIO_DECODER = (Part("decoder", modality="audio"),)
+SOUND = RuntimeSinusoid("tensor2tensor", (Part("audio encoder", ("max_source_positions",), "audio"),))
+DEFAULT = RuntimeSinusoid("interleaved", (ENCODER,))  # Of other families with a setting for a sinusoid.
 FAMILIES = {
-    "ctrl": Made("halves", DECODER),
-    "marian": Made("halves", BOTH),
-    "pegasus": Made("halves", BOTH),
-    "pegasus_x": Made("tensor2tensor", BOTH),
-    "informer": Made("halves", SERIES),
-    "autoformer": Made("halves", SERIES),
-    "time_series_transformer": Made("halves", SERIES),
-    "m2m_100": Made("tensor2tensor", BOTH, after_padding=True),
-    "nllb-moe": Made("tensor2tensor", BOTH, after_padding=True),
-    "fsmt": Made("tensor2tensor", BOTH, after_padding=True),
-    "xglm": Made("tensor2tensor", DECODER, after_padding=True),
-    "kosmos_2_text_model": Made("tensor2tensor", DECODER, after_padding=True),
-    "kosmos_2_5_text_model": Made("tensor2tensor", DECODER, after_padding=True),
-    "speech_to_text": Made("tensor2tensor", SPEECH, after_padding=True),
-    "speecht5": Made(
-        "tensor2tensor", (("speech encoder", ("max_speech_positions",)), ("text decoder", ("max_text_positions",))), after_padding=True
-    ),
-    "seamless_m4t": Made("tensor2tensor", (("text encoder", ()), ("text decoder", ())), after_padding=True),
-    "seamless_m4t_v2": Made("tensor2tensor", (("text encoder", ()), ("text decoder", ())), after_padding=True),
-    "musicgen_decoder": Made("tensor2tensor", DECODER, cosines_first=True),
-    "musicgen_melody_decoder": Made("tensor2tensor", DECODER, cosines_first=True),
+    "ctrl": RuntimeSinusoid("halves", (DECODER,)),
+    "marian": RuntimeSinusoid("halves", (ENCODER, DECODER)),
+    "pegasus": RuntimeSinusoid("halves", (ENCODER, DECODER)),
+    "pegasus_x": RuntimeSinusoid("tensor2tensor", (ENCODER, DECODER)),
+    "informer": RuntimeSinusoid("halves", SERIES),
+    "autoformer": RuntimeSinusoid("halves", SERIES),
+    "time_series_transformer": RuntimeSinusoid("halves", SERIES),
+    "m2m_100": RuntimeSinusoid("tensor2tensor", (ENCODER, DECODER), after_padding=True),
+    "nllb-moe": RuntimeSinusoid("tensor2tensor", (ENCODER, DECODER), after_padding=True),
+    "fsmt": RuntimeSinusoid("tensor2tensor", (ENCODER, DECODER), after_padding=True),
+    "xglm": RuntimeSinusoid("tensor2tensor", (DECODER,), after_padding=True),
+    "kosmos_2_text_model": RuntimeSinusoid("tensor2tensor", (DECODER,), after_padding=True),
+    "kosmos_2_5_text_model": RuntimeSinusoid("tensor2tensor", (DECODER,), after_padding=True),
+    "speech_to_text": RuntimeSinusoid("tensor2tensor", SPEECH_TO_TEXT, after_padding=True),
+    "speecht5": RuntimeSinusoid("tensor2tensor", SPEECHT5, after_padding=True),
+    "seamless_m4t": RuntimeSinusoid("tensor2tensor", TEXT_PARTS, after_padding=True),
+    "seamless_m4t_v2": RuntimeSinusoid("tensor2tensor", TEXT_PARTS, after_padding=True),
+    "musicgen_decoder": RuntimeSinusoid("tensor2tensor", AUDIO_DECODER, cosines_first=True),
+    "musicgen_melody_decoder": RuntimeSinusoid("tensor2tensor", AUDIO_DECODER, cosines_first=True),
     "qwen2_5_omni_audio_encoder": SOUND,
     "qwen3_omni_moe_audio_encoder": SOUND,
-    "qwen3_asr_encoder": Made("tensor2tensor", (("audio encoder", ()),)),
-    "fun_asr_nano_encoder": Made("tensor2tensor", (("audio encoder", ()),), skipped=1, width=("num_mel_bins", "num_stacked_frames")),
-    "canary_decoder": Made("halves", DECODER, scaled=True),
-    "tipsv2_text_model": Made("tensor2tensor", ENCODER),
+    "qwen3_asr_encoder": RuntimeSinusoid("tensor2tensor", (Part("audio encoder", modality="audio"),)),
+    "fun_asr_nano_encoder": RuntimeSinusoid(
+        "tensor2tensor", (Part("audio encoder", modality="audio"),), skipped=1, width=("num_mel_bins", "num_stacked_frames")
+    ),
+    "canary_decoder": RuntimeSinusoid("halves", (DECODER,), scaled=True),
+    "tipsv2_text_model": RuntimeSinusoid("tensor2tensor", (ENCODER,)),
 }
-NOT_LEARNED = {"trocr": Made("tensor2tensor", DECODER, after_padding=True)}  # Where a setting says that the table is not learned.
+NOT_LEARNED = {"trocr": RuntimeSinusoid("tensor2tensor", (DECODER,), after_padding=True)}  # With use_learned_position_embeddings: false.
 OF_CLIPS = frozenset({"videomae"})  # Add a sinusoid to patches that are counted through all frames of a clip.
 
 
@@ -90,6 +100,6 @@ HEADS = {
 }
 
 
-def made_by(config: ModelConfig) -> Made | None:
-    """How the family of ``config`` makes its table, if it does."""
+def runtime_sinusoid(config: ModelConfig) -> RuntimeSinusoid | None:
+    """The sinusoid that the family of ``config`` computes when the model runs; None for other families."""
     return (NOT_LEARNED if config.flag("use_learned_position_embeddings") is False else FAMILIES).get(config.family)

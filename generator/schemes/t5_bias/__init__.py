@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, parts, stack
+from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Published, Scheme
 from generator.contracts.model_config import whole
 from generator.encodings import Form, OffsetBias
@@ -67,7 +67,9 @@ def _summed(config: ModelConfig, index: int) -> BiasKind | None:
     )
     n_buckets, distance = entry.value("relative_attention_num_buckets", 32), entry.value("max_distance", 100 if along else 128)
     summed = "The encoder adds up its biases along the sequence, across the page and down it."
-    return BiasKind("", (None, n_buckets), (None, distance), along, (hundredths, summed) if along else (summed,))
+    if not along:
+        return BiasKind("", (None, n_buckets), (None, distance), notes=(summed,))
+    return BiasKind("", (None, n_buckets), (None, distance), along, (hundredths, summed), modality="page")
 
 
 def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Form]:
@@ -78,7 +80,8 @@ def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Fo
     values = frozen(scale * (table.T if kind.by_head else table)[bucket].T)  # (n_heads, n_offsets)
     form = OffsetBias(values, frozen(offsets), sizes.causal, beyond="constant")
     notes = kind.notes if kind.each_offset or kind.radius else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*notes, *scale_note))
+    seen = "audio" if modality(name) == "audio" else kind.modality
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*notes, *scale_note), seen)
 
 
 def _scale(config: ModelConfig) -> tuple[float, tuple[str, ...]]:

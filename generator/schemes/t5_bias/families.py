@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from generator.contracts import Modality
+
 T5_BUCKETS = ("relative_attention_num_buckets", 32)  # Raffel et al. 2020, section 2.1; what transformers takes when the config is silent.
 T5_DISTANCE = ("relative_attention_max_distance", 128)
 FIXED = None  # Its code takes no notice of the config.
@@ -21,6 +23,7 @@ class BiasKind:
     along: what its offsets are measured along, where that is not the sequence
     radius: the key of how far a query looks; by_head: stored heads × buckets; has_more: rows beyond the buckets are for something else
     each_offset: there is a row for each offset, without buckets
+    modality: what offsets are between, unless the tensor's name says audio
     """
 
     ends: str
@@ -32,6 +35,7 @@ class BiasKind:
     by_head: bool = False
     has_more: bool = False
     each_offset: bool = False
+    modality: Modality = "text"
 
 
 KINDS = (
@@ -46,12 +50,26 @@ KINDS = (
         notes=("A query looks no further than the offsets shown.",),
         radius=("local_radius", 127),
     ),
-    BiasKind(r"(^|\.)rel_attn_embed\.weight$", ("num_buckets", 320), ("max_bucket_distance", 800), notes=(GATED,)),
+    BiasKind(r"(^|\.)rel_attn_embed\.weight$", ("num_buckets", 320), ("max_bucket_distance", 800), notes=(GATED,), modality="audio"),
     BiasKind(r"(^|\.)rel_pos_bias\.weight$", ("rel_pos_bins", 32), ("max_rel_pos", 128), by_head=True),
     BiasKind(
-        r"(^|\.)rel_pos_x_bias\.weight$", ("rel_2d_pos_bins", 64), ("max_rel_2d_pos", 256), "across the page", (ACROSS,), by_head=True
+        r"(^|\.)rel_pos_x_bias\.weight$",
+        ("rel_2d_pos_bins", 64),
+        ("max_rel_2d_pos", 256),
+        "across the page",
+        (ACROSS,),
+        by_head=True,
+        modality="page",
     ),
-    BiasKind(r"(^|\.)rel_pos_y_bias\.weight$", ("rel_2d_pos_bins", 64), ("max_rel_2d_pos", 256), "down the page", (DOWN,), by_head=True),
+    BiasKind(
+        r"(^|\.)rel_pos_y_bias\.weight$",
+        ("rel_2d_pos_bins", 64),
+        ("max_rel_2d_pos", 256),
+        "down the page",
+        (DOWN,),
+        by_head=True,
+        modality="page",
+    ),
     BiasKind(
         r"(^|\.)position_bias\.relative_attention_bias$",
         ("position_bias_num_buckets", 512),

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, parts, stack
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack
+from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
 from generator.encodings import BASE, Form, OffsetBias
 from generator.errors import RowError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING, INK
 from generator.numerics.arrays import Array, Floats, frozen
 from generator.schemes.transformer_xl.audio import mapped
+from generator.schemes.transformer_xl.families import TEXT_ENCODERS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +51,7 @@ def find(files: Files) -> list[Encoding[Form]]:
     maps = {name: map_name for name in in_order(files.tensors) if (map_name := _map_of(files, name))}
     part = parts({name: stack(name) for name in maps})
     found = [_encoding(files, name, map_name, part[name]) for name, map_name in maps.items()]
-    return found + [Encoding(of, SCHEME.key, form, origin, notes) for of, form, origin, notes in mapped(files)]
+    return found + [Encoding(of, SCHEME.key, form, origin, notes, "audio") for of, form, origin, notes in mapped(files)]
 
 
 def _map_of(files: Files, name: str) -> str | None:
@@ -68,7 +69,13 @@ def _encoding(files: Files, name: str, map_name: str, part: str) -> Encoding[For
     values = towards @ sinusoid_of(offsets, width, term.halves).T / np.sqrt(head_dim)
     form = OffsetBias(frozen(values), frozen(offsets), causal=False, beyond="constant")
     provenance = Provenance.of(files, name)
-    return Encoding(part, SCHEME.key, form, provenance, (*_notes(name, map_name, head_dim), *clamped))
+    return Encoding(part, SCHEME.key, form, provenance, (*_notes(name, map_name, head_dim), *clamped), _modality(files, name))
+
+
+def _modality(files: Files, name: str) -> Modality:
+    """Audio in conformers, but for the phonemes that a family with speech as its output encodes."""
+    is_of_text = name.endswith(HALVES) or (files.config.family in TEXT_ENCODERS and stack(name) == "encoder")
+    return modality(name) if is_of_text else "audio"
 
 
 def _term(files: Files, name: str, map_name: str) -> Term:

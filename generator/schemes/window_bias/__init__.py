@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.checkpoints.model import tensor_names
+from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, WindowBias
 from generator.errors import RowError
 from generator.figures.panels import cell_numbers, image, panels
@@ -47,9 +48,14 @@ def _place(name: str) -> tuple[str, list[int]]:
 def _part(name: str) -> str:
     """Stage and block, layer, or neither where all layers share one; the numbers next to the tensor are meant."""
     numbers = [number for _, number in NUMBER.findall(f"{_stem(name)}.")][-2:]
-    seen = "audio" if "audio" in re.split(r"[._]", name) else "vision"
+    seen = "audio" if _modality(name) == "audio" else "vision"
     titles = {0: (), 1: ("layer",), 2: ("stage", "block")}[len(numbers)]
     return " ".join((seen, *(word for pair in zip(titles, numbers, strict=True) for word in pair)))
+
+
+def _modality(name: str) -> Modality:
+    """What patches are of: a spectrogram (CLAP) or an image."""
+    return "audio" if tensor_names.modality(name) == "audio" else "image"
 
 
 def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
@@ -58,7 +64,8 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     if not read.values.size:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected one head and one offset at least")
     notes = (read.note, FEWER_QUERIES) if HALVING.search(name) else (read.note,)
-    return Encoding(part, SCHEME.key, WindowBias(frozen(np.ascontiguousarray(read.values))), Provenance.of(files, name), notes)
+    form = WindowBias(frozen(np.ascontiguousarray(read.values)))
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, _modality(name))
 
 
 def _unfolded(files: Files, name: str) -> Unfolded:
