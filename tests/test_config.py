@@ -15,7 +15,7 @@ from generator.pipeline import evaluate
 ROOT = Path(__file__).parent.parent
 SOURCES = evaluate.all_sources()
 HEAD = "checkpoints:\n"
-KEYS = "revision, title, group, notes, sentence, pickle, words, folder, hub"
+KEYS = ", ".join([*list_row.Options.model_fields, *(source.key for source in evaluate.all_sources())])
 NOT_PLAIN = "expected some text without control or direction marks"
 NOT_A_PATH = "expected a name, not a path"
 NOT_AN_ID = "expected a Hub id, 'owner/name'"
