@@ -1,4 +1,4 @@
-"""The compare page, the map and the data page as a reader's browser sees them, opened from a disk."""
+"""The compare page and the map in a browser, opened from disk."""
 
 import re
 from collections.abc import Iterator
@@ -23,14 +23,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def heard(page: Page) -> Iterator[list[str]]:
-    """Errors in the console and requests for anything but files; none by the end of the test."""
-    wrong: list[str] = []
-    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else wrong.append(request.url))
-    yield wrong
-    assert wrong == []
+def no_errors(page: Page) -> Iterator[None]:
+    """Fails the test after errors in the console, or requests for anything but files."""
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else problems.append(request.url))
+    yield
+    assert problems == []
 
 
 def show(page: Page, site: Path, view: str = "") -> None:
@@ -42,24 +42,24 @@ def titles(page: Page) -> list[str]:
     return page.locator("#pac-kernels figcaption").all_inner_texts()
 
 
-@pytest.mark.usefixtures("heard")
+@pytest.mark.usefixtures("no_errors")
 class TestCompare:
     def test_it_opens_with_two_schemes_of_one_form_and_their_difference(self, page: Page, site: Path) -> None:
         show(page, site)
         assert set(titles(page)[:2]) == {"Sinusoid", "table"}
         assert titles(page)[2:] == ["Second less first"]
 
-    def test_what_has_no_other_scheme_of_its_form_is_put_beside_one_of_another(self, page: Page, site: Path) -> None:
+    def test_an_encoding_without_another_of_its_form_is_compared_with_one_of_another_form(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={BLOOM}")
         assert titles(page)[0] == "BLOOM"
         assert titles(page)[1] != "BLOOM"
 
-    def test_the_address_says_what_is_shown_from_the_start(self, page: Page, site: Path) -> None:
+    def test_the_address_contains_the_first_view(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={BLOOM}")
         chosen = [page.locator(f"#pac-{slot}").input_value() for slot in "ab"]
         assert page.url.endswith(f"#a={chosen[0]}&b={chosen[1]}")
 
-    def test_an_address_opens_what_it_names(self, page: Page, site: Path) -> None:
+    def test_an_address_opens_its_encodings(self, page: Page, site: Path) -> None:
         show(page, site, FOUR)
         assert titles(page) == ["Sinusoid", "BLOOM", "Llama 2", "table"]
 
@@ -81,7 +81,7 @@ class TestCompare:
         expect(page.get_by_label("as they are stored")).to_be_checked()
         expect(page.get_by_label("Query", exact=True)).to_have_value("20")
 
-    def test_more_can_be_added_up_to_four_and_removed(self, page: Page, site: Path) -> None:
+    def test_encodings_can_be_added_up_to_four_and_removed(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={BLOOM}&c={LLAMA}")
         page.get_by_role("button", name="Add another").click()
         expect(page.locator("#pac-kernels figure")).to_have_count(4)
@@ -97,12 +97,12 @@ class TestCompare:
         page.wait_for_function(f"!location.hash.includes('a={LLAMA}')")
         expect(page.locator("#pac-a")).to_be_focused()
 
-    def test_the_button_that_goes_hands_its_focus_on(self, page: Page, site: Path) -> None:
+    def test_a_button_that_disappears_passes_its_focus_on(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={BLOOM}&c={LLAMA}")
         page.get_by_role("button", name="Add another").press("Enter")
         expect(page.locator("#pac-d")).to_be_focused()
 
-    def test_a_link_to_a_place_on_the_page_keeps_the_view(self, page: Page, site: Path) -> None:
+    def test_a_link_to_an_anchor_of_the_page_keeps_the_view(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}")
         page.evaluate("location.hash = 'numbers'")
         page.wait_for_timeout(300)
@@ -150,15 +150,15 @@ class TestCompare:
         expect(page.get_by_label("Query", exact=True)).to_have_value("50")
         expect(page.get_by_label("Key", exact=True)).to_have_value("100")
 
-    def test_where_a_model_cannot_look_nothing_is_defined(self, page: Page, site: Path) -> None:
+    def test_a_masked_pair_has_no_value(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={BLOOM}&b={SINUSOID}&at=3,9")
         assert page.locator(VALUES).first.inner_text() == "not defined"
 
-    def test_beyond_its_positions_an_encoding_says_how_many_it_has(self, page: Page, site: Path) -> None:
+    def test_a_position_beyond_an_encoding_shows_its_number_of_positions(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={TINY}&b={SINUSOID}&at=40,9")
         assert page.locator(VALUES).first.inner_text() == "only 16 positions"
 
-    def test_curves_turn_together_by_keyboard_and_what_has_no_table_has_none(self, page: Page, site: Path) -> None:
+    def test_curves_of_tables_turn_together_by_keyboard(self, page: Page, site: Path) -> None:
         show(page, site, FOUR)
         assert page.locator("#pac-curves .pac-missing").all_inner_texts() == ["No table, so no curve."] * 2
         page.locator(".pac-curve").first.focus()
@@ -174,20 +174,20 @@ class TestCompare:
         page.mouse.up()
         assert page.locator(".pac-curve").nth(1).get_attribute("data-turn") != "35,20"
 
-    def test_numbers_are_no_more_exact_than_their_steps(self, page: Page, site: Path) -> None:
+    def test_numbers_have_no_more_digits_than_their_steps(self, page: Page, site: Path) -> None:
         show(page, site)
         cases = [[0.123456, 0.0004], [-0.0001, 0.0004], [1234.6, 3], [12.3, 50], [-2.5e-15, 3e-18], [0.85103], [1024], [-2.665e-15]]
         texts = page.evaluate("cases => cases.map((numbers) => atlas.say(...numbers))", cases)
         assert texts == ["0.123", "0.000", "1,230", "0", "−2.500 × 10⁻¹⁵", "0.8510", "1,024", "−2.665 × 10⁻¹⁵"]
 
-    def test_numbers_stand_beside_each_other_with_their_difference(self, page: Page, site: Path) -> None:
+    def test_metrics_are_shown_with_their_difference(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}")
         row = page.locator("#pac-metrics tbody tr", has_text="Half-distance")
-        first, second, apart = (float(row.locator("td").nth(column).get_attribute("data-value") or "") for column in (1, 2, 3))
-        assert apart == pytest.approx(second - first, rel=1e-5)
+        first, second, difference = (float(row.locator("td").nth(column).get_attribute("data-value") or "") for column in (1, 2, 3))
+        assert difference == pytest.approx(second - first, rel=1e-5)
 
     @pytest.mark.parametrize("view", ["#a=no/such&b=<b>x</b>", "#a=%00&at=x,y&turn=1e9,2&scale=?", "#&&==", "#a=../../x"])
-    def test_an_address_that_makes_no_sense_does_no_harm(self, view: str, page: Page, site: Path) -> None:
+    def test_an_invalid_address_opens_the_page_without_errors(self, view: str, page: Page, site: Path) -> None:
         show(page, site, view)
         assert len(titles(page)) == 3
         assert page.locator("#pac b").count() == 0
@@ -196,7 +196,7 @@ class TestCompare:
         show(page, site, f"#a=no/such&b={BLOOM}")
         expect(page.locator("#pac-unknown")).to_have_text("This atlas has no encoding called no/such.")
 
-    def test_what_failed_cannot_be_chosen(self, page: Page, site: Path) -> None:
+    def test_a_failed_checkpoint_cannot_be_chosen(self, page: Page, site: Path) -> None:
         show(page, site)
         assert not [value for value in page.locator("#pac-a option").all_inner_texts() if "broken" in value]
 
@@ -213,7 +213,7 @@ class TestCompare:
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
-def test_without_javascript_pairs_stand_side_by_side(browser: Browser, site: Path) -> None:
+def test_without_javascript_the_page_has_figures_of_pairs(browser: Browser, site: Path) -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto((site / "compare.html").as_uri())
     expect(page.get_by_role("heading", name=re.compile("encoder and buckets"))).to_be_visible()

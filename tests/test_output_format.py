@@ -1,4 +1,4 @@
-"""The format in which figures are written is known to one module; here another takes its place."""
+"""A site with another image format of figures, which only one module defines."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def size(_: bytes) -> tuple[int, int]:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LazyMapping[bytes]]:
-    """A site of two checkpoints, their figures in a format of the test's own."""
+    """A site of two checkpoints with figures in the format of this test."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"EXTENSION": ".drawn", "encode": encode, "size": size}.items():
             patch.setattr(output, name, value)
@@ -44,30 +44,30 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LazyMapping[bytes
         yield render.render(atlas, every_page, TEMPLATES, SITE_SRC)
 
 
-def test_every_figure_is_a_file_of_the_format_and_every_page_shows_such_files(tree: LazyMapping[bytes]) -> None:
+def test_every_figure_is_a_file_of_the_format_and_pages_show_these_files(tree: LazyMapping[bytes]) -> None:
     files = [path for path in tree if path.startswith("figures/")]
     assert len(files) > 20
     assert {Path(path).suffix for path in files} == {".drawn"}
-    shown = {path for page in tree if page.endswith(".md") for path in re.findall(r'src="[./]*(figures/[^"]+)"', tree[page].decode())}
-    assert {path for path in shown if path not in tree} == set()
-    assert len(shown) > 20
+    sources = {path for page in tree if page.endswith(".md") for path in re.findall(r'src="[./]*(figures/[^"]+)"', tree[page].decode())}
+    assert {path for path in sources if path not in tree} == set()
+    assert len(sources) > 20
 
 
-def test_a_page_keeps_a_place_of_the_size_that_the_format_says(tree: LazyMapping[bytes]) -> None:
+def test_a_page_reserves_the_size_of_a_figure_according_to_the_format(tree: LazyMapping[bytes]) -> None:
     assert f'width="{SIZE[0]}" height="{SIZE[1]}"' in tree["checkpoints/table.md"].decode()
 
 
-def test_the_colour_of_a_checkpoint_is_put_in_as_the_format_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_format_replaces_the_placeholder_by_the_colour_of_a_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "recoloured", lambda drawing, former, colour: f"{drawing.decode()}: {former} is now {colour}".encode())
     assert jobs._coloured({"a": b"drawn"}, "a", "#3d7fd6") == f"drawn: {jobs.PLACEHOLDER} is now #3d7fd6".encode()
 
 
-def test_no_other_module_and_no_template_names_the_format() -> None:
-    written = [
+def test_no_other_module_and_no_template_contains_the_format() -> None:
+    files = [
         *ROOT.glob("generator/**/*.py"),
         *(path for kind in ("pages", "analyses", "schemes") for path in ROOT.glob(f"templates/{kind}/*")),
     ]
-    naming = {
-        path.relative_to(ROOT).as_posix() for path in written if re.search(r"\.svg\b|backend_svg|FigureCanvas", path.read_text("utf-8"))
+    matches = {
+        path.relative_to(ROOT).as_posix() for path in files if re.search(r"\.svg\b|backend_svg|FigureCanvas", path.read_text("utf-8"))
     }
-    assert naming - ITSELF == {OWN_DRAWING}
+    assert matches - ITSELF == {OWN_DRAWING}

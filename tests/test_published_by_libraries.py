@@ -1,4 +1,4 @@
-"""Values that sources call “again by” a library, asked of that library, with none of our code."""
+"""Published values whose source names a library, recomputed by that library alone."""
 
 import numpy as np
 import pytest

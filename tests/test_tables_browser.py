@@ -1,4 +1,4 @@
-"""Tables that can be sorted, filtered and taken away; without JavaScript they are plain tables."""
+"""Tables that can be sorted, filtered and downloaded; without JavaScript they are plain tables."""
 
 import csv
 import io
@@ -38,17 +38,17 @@ def names(page: Page) -> list[str]:
     return page.locator("table[data-pa-sortable] tbody tr:visible th").all_inner_texts()
 
 
-def test_numbers_are_sorted_as_numbers_and_what_is_missing_comes_last(table: Page) -> None:
+def test_numbers_are_sorted_by_value_with_missing_ones_last(table: Page) -> None:
     table.get_by_role("button", name="Value").click()
     assert names(table) == [*SORTED, "short"]
 
 
-def test_a_second_click_turns_the_order_but_not_for_what_is_missing(table: Page) -> None:
+def test_a_second_click_reverses_the_order_with_missing_numbers_last(table: Page) -> None:
     table.get_by_role("button", name="Value").dblclick()
     assert names(table) == [*SORTED[-2::-1], "none", "short"]
 
 
-def test_words_are_sorted_as_words(table: Page) -> None:
+def test_words_are_sorted_alphabetically(table: Page) -> None:
     table.get_by_role("button", name="Name").click()
     assert names(table) == sorted([*NAMES, "short"], key=str.lower)
 
@@ -77,7 +77,7 @@ def downloaded(page: Page, name: str) -> str:
     return Path(waiting.value.path()).read_text(encoding="utf-8")
 
 
-def test_rows_as_shown_are_taken_away_as_csv(table: Page) -> None:
+def test_csv_has_the_rows_in_the_order_shown(table: Page) -> None:
     table.get_by_role("button", name="Value").click()
     rows = list(csv.reader(io.StringIO(downloaded(table, "CSV"))))
     assert rows[0] == ["Name", "Value (logit)"]
@@ -85,16 +85,16 @@ def test_rows_as_shown_are_taken_away_as_csv(table: Page) -> None:
     assert [value for _, value in rows[1:]] == ["-1024.5", "1.2e-7", "2", "3", "10", "1000", "", ""]
 
 
-def test_only_rows_that_are_shown_are_taken_away_as_json(table: Page) -> None:
+def test_json_has_only_the_rows_shown(table: Page) -> None:
     table.get_by_label("Filter rows").fill("minus")
     assert json.loads(downloaded(table, "JSON")) == [{"Name": "minus", "Value (logit)": -1024.5}]
 
 
-def test_a_table_that_does_not_ask_for_it_stays_as_it_is(table: Page) -> None:
+def test_a_table_without_the_attribute_has_no_buttons(table: Page) -> None:
     assert table.locator("table").nth(1).locator("button").count() == 0
 
 
-def test_without_javascript_it_is_a_plain_table(browser: Browser, tmp_path: Path) -> None:
+def test_without_javascript_a_table_has_no_controls(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto((tmp_path / "page.html").as_uri())

@@ -67,7 +67,7 @@ class Files(Protocol):
 
     @property
     def config(self) -> ModelConfig:
-        """What config.json says."""
+        """Settings from config.json."""
 
     @property
     def tensors(self) -> "Mapping[str, TensorInfo]":

@@ -1,4 +1,4 @@
-"""Where the files of a checkpoint lie, and how tensors are stored in them."""
+"""Storage of a checkpoint's files, and formats of weights files."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -10,34 +10,34 @@ from generator.numerics.arrays import Floats
 
 
 class Storage(Protocol):
-    """Where the files of one checkpoint lie. Errors: RowError for what cannot be read, NotReachedError where nobody answers."""
+    """Access to the files of one checkpoint, in a folder or on the Hub. errors: RowError, NotReachedError"""
 
     def matching(self, pattern: str) -> list[str]:
-        """The names of files that fit a pattern, as of a shell, sorted; one with a / is of a file in a folder below."""
+        """Sorted names of the files that match a shell pattern; a name with a / is in a subfolder."""
 
     def has(self, name: str) -> bool:
-        """Whether there is such a file."""
+        """Whether a file exists."""
 
     def size(self, name: str) -> int:
-        """Its length in bytes."""
+        """Size of a file in bytes."""
 
     def part(self, name: str, start: int, stop: int) -> bytes:
-        """Its bytes from ``start`` up to, not including, ``stop``."""
+        """Bytes ``start`` (inclusive) to ``stop`` (exclusive) of a file."""
 
     def whole(self, name: str) -> bytes | None:
-        """All of a small file; None when there is none."""
+        """Content of a small file; None where it does not exist."""
 
     def path(self, name: str) -> Path:
-        """All of a large file, on this disk."""
+        """Path of a local copy of a file, which may be large."""
 
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """A tensor in a file, of which nothing has been read yet.
+    """A tensor in a file, whose bytes are read on request.
 
-    n_bytes: of all of it; the rows of a matrix have equal shares
-    part: its bytes from ``start`` up to, not including, ``stop``, counted from its own first. errors: those of a storage
-    decode: the numbers of such a shape that some of its bytes hold, exactly. errors: RowError where they are not plain numbers
+    n_bytes: size of the tensor, to which all rows of a matrix contribute equally
+    part(start, stop): bytes of the tensor, ``start`` inclusive and ``stop`` exclusive. errors: those of ``Storage``
+    decode(content, shape): values of these bytes as float64, without rounding. errors: RowError for a dtype that is not numeric
     """
 
     header: TensorInfo
@@ -48,7 +48,7 @@ class StoredTensor:
 
 @dataclass(frozen=True)
 class WeightsFile:
-    """The file by which weights are opened. ``where``: how to name its checkpoint in a message"""
+    """The file through which weights are opened. where: name of the checkpoint in messages"""
 
     storage: Storage
     name: str
@@ -65,15 +65,14 @@ def _none(_: WeightsFile) -> Mapping[str, bytes]:
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A way of storing tensors in files.
+    """A file format of weights.
 
-    order: which format is read where a checkpoint has several, the lowest first
-    names: patterns, as of a shell, for the name of the file by which weights are opened; the first that fits is opened
-    open: the tensors by name; headers alone are read, where there are some
-    refusal: why weights are not opened unless the row says ``pickle: true``; empty for a format that cannot hold code
-    files: the names of all files that hold these weights
-    texts: the small files that weights hold in themselves, such as config.json, for checkpoints that have none beside them
-    errors: RowError for files that are not what they should be, and those of a storage
+    order: of preference, lowest first, for checkpoints in several formats
+    names: shell patterns for the name of the file through which weights are opened; the first match is opened
+    open: returns the tensors by name, having read headers only, if the format has any
+    refusal: why weights are opened only with the option ``pickle``; "" for a format that cannot contain code
+    files: returns the names of all files of these weights; texts: returns the small files within the weights, such as config.json
+    errors of all functions: RowError for invalid files, and those of ``Storage``
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""What config.json says of a model: one record, under the same names whatever a model family calls its settings."""
+"""Settings of a model from config.json, with uniform names for settings that model families name differently."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,15 +19,15 @@ SIZES: Mapping[Size, tuple[str, ...]] = MappingProxyType(
     }
 )
 HEAD_DIM = ("head_dim", "kv_channels", "attention_head_size")
-TEXT = ("text_config", "language_config", "llm_config", "thinker_config")  # Where a model of several parts keeps its text model's.
+TEXT = ("text_config", "language_config", "llm_config", "thinker_config")  # Config of the text model in a multimodal model.
 ROPE = ("rope_parameters", "rope_scaling")
-DEEPEST = 4  # Levels of nested configs: a language model holds one of its images, which may hold a backbone's.
+DEEPEST = 4  # Levels of nested configs: a language model may contain a vision model, and that a backbone.
 LARGEST = 2**31
 LARGEST_REAL = 1e15
 
 
 def whole(value: object, where: str) -> int:
-    """``value`` as an int; 2048.0, as some configs write it, is one.
+    """``value`` as an int; some configs write floats such as 2048.0.
 
     errors: RowError unless it is a whole number from 1 to 2^31
     """
@@ -41,7 +41,7 @@ def whole(value: object, where: str) -> int:
 def positive(value: object, where: str) -> float:
     """``value`` as a float.
 
-    errors: RowError unless it is a number above 0, and not beyond all measure
+    errors: RowError unless it is a number above 0 and below LARGEST_REAL
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LARGEST_REAL:
         raise RowError(f"{where} is {value!r:.60}; expected a positive number")
@@ -50,66 +50,65 @@ def positive(value: object, where: str) -> float:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The settings of a model, or of a part of one, which has a config nested in that of the whole.
+    """Settings of a model, or of a part of it with a nested config.
 
-    Nothing is checked before it is read. ``text``, ``flag``, ``integer``, ``count``, ``listed`` and ``section`` give nothing for a
-    setting that is absent or of another type; ``whole``, ``positive``, ``size``, ``needed`` and ``head_dim`` raise RowError.
+    Settings are validated on access: ``text``, ``flag``, ``integer``, ``count`` and ``section`` return None, and ``listed`` an empty list,
+    for a setting that is absent or of another type; ``whole``, ``positive``, ``size``, ``needed`` and ``head_dim`` raise RowError.
 
-    settings: by the names that config.json has for them
-    where: how to name the checkpoint in a message
+    settings: by name in config.json; where: name of the checkpoint in messages
     """
 
     settings: Json
     where: str
 
     def __contains__(self, name: str) -> bool:
-        """Whether it has this setting, be it null."""
+        """Whether the setting is present, even if it is null."""
         return name in self.settings
 
     def value(self, name: str, default: object = None) -> Any:
-        """The setting as it is; ``default`` where it is absent, not where it is null."""
+        """Value of any type; ``default`` where the setting is absent, but None where it is null."""
         return self.settings.get(name, default)
 
     def first(self, *names: str, default: object = None) -> Any:
-        """The first of these settings that is there and not null."""
+        """First value of these settings that is neither absent nor null."""
         return next((value for name in names if (value := self.settings.get(name)) is not None), default)
 
     def text(self, name: str) -> str | None:
-        """A setting in words."""
+        """Value of a setting that is text."""
         return value if isinstance(value := self.settings.get(name), str) else None
 
     def flag(self, name: str) -> bool | None:
-        """A setting that is true or false."""
+        """Value of a setting that is true or false."""
         return value if isinstance(value := self.settings.get(name), bool) else None
 
     def integer(self, name: str) -> int | None:
-        """A whole number of any sign."""
+        """Value of a setting that is a whole number, of any sign."""
         value = self.settings.get(name)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def count(self, name: str) -> int | None:
-        """A whole number above 0."""
+        """Value of a setting that is a whole number above 0."""
         value = self.integer(name)
         return value if value is not None and value > 0 else None
 
     def listed(self, name: str) -> Sequence[Any]:
-        """A list; empty where there is none."""
+        """Value of a setting that is a list."""
         return value if isinstance(value := self.settings.get(name), list | tuple) else ()
 
     def section(self, name: str) -> "ModelConfig | None":
-        """The settings nested under this name."""
+        """Nested config with this name."""
         return replace(self, settings=value) if isinstance(value := self.settings.get(name), Mapping) else None
 
     def whole(self, name: str, default: object = None) -> int:
-        """A whole number from 1 to 2^31."""
+        """Value of a setting as a whole number. errors: RowError unless it is one from 1 to 2^31"""
         return whole(self.value(name, default), f"{self.where}: {name}")
 
     def positive(self, name: str, default: object = None) -> float:
-        """A number above 0."""
+        """Value of a setting as a float. errors: RowError unless it is above 0"""
         return positive(self.value(name, default), f"{self.where}: {name}")
 
     def size(self, name: Size) -> int | None:
-        """A size under any of its names, of the whole or of its text model; None where there is none."""
+        """Size of the model, or else of its text model, under any of the names in SIZES; None where it is absent. errors: RowError"""
         for config in (self, self.text_model):
             for key in SIZES[name]:
                 if config.value(key) is not None:
@@ -117,18 +116,18 @@ class ModelConfig:
         return None
 
     def needed(self, name: Size) -> int:
-        """As ``size``, of a config that has it."""
+        """``size``, which must be present. errors: RowError"""
         size = self.size(name)
         if size is None:
             raise RowError(f"{self.where}: config.json has none of {', '.join(SIZES[name])}; expected one")
         return size
 
     def updated(self, settings: Json) -> "ModelConfig":
-        """The same with ``settings`` in place of those of their names."""
+        """This config with ``settings`` added or replaced."""
         return replace(self, settings={**self.settings, **settings})
 
     def nested(self, levels: int = DEEPEST) -> Iterator["ModelConfig"]:
-        """This config and all that are nested in it, each before what it holds itself."""
+        """This config and all nested ones, parents first."""
         if levels > 0:
             yield self
             for section in self.sections.values():
@@ -136,18 +135,18 @@ class ModelConfig:
 
     @property
     def sections(self) -> Mapping[str, "ModelConfig"]:
-        """What is nested in it, by name."""
+        """Configs nested directly in this one, by name."""
         return {name: replace(self, settings=value) for name, value in self.settings.items() if isinstance(value, Mapping)}
 
     @property
     def text_model(self) -> "ModelConfig":
-        """The config nested in this one for the text model, however deep, or this one itself."""
+        """Config of the text model, nested at any depth; this config where there is none."""
         inner = next((section for name in TEXT if (section := self.section(name)) is not None), None)
         return self if inner is None else inner.text_model
 
     @property
     def anywhere(self) -> "ModelConfig":
-        """Its settings, those of its text model where it is silent, and else those of any other config nested in it."""
+        """Settings that are not null of this config, its text model and other nested configs; the first of these takes precedence."""
         merged: dict[str, Any] = {}
         for config in reversed((self, self.text_model, *self.sections.values())):
             merged |= {name: value for name, value in config.settings.items() if value is not None}
@@ -155,26 +154,26 @@ class ModelConfig:
 
     @property
     def family(self) -> str:
-        """The model type, or an honest "unknown"."""
+        """Model type; "unknown" where it is absent."""
         return self.text("model_type") or "unknown"
 
     @property
     def is_encoder_decoder(self) -> bool:
-        """Whether one stack of layers reads and another one writes."""
+        """Whether the model has an encoder and a decoder."""
         return self.flag("is_encoder_decoder") is True
 
     @property
     def head_dim(self) -> int:
-        """Components of an attention head: as it says itself, or the width over the heads."""
-        own = next((value for name in HEAD_DIM if (value := self.value(name))), None)
-        return whole(self.needed("d_model") // self.needed("n_heads") if own is None else own, f"{self.where}: head_dim")
+        """Width of an attention head: as configured, or else d_model / n_heads. errors: RowError"""
+        configured = next((value for name in HEAD_DIM if (value := self.value(name))), None)
+        return whole(self.needed("d_model") // self.needed("n_heads") if configured is None else configured, f"{self.where}: head_dim")
 
     @property
     def layer_types(self) -> tuple[str, ...]:
-        """The kind of attention that each layer has, such as "sliding_attention"; empty where it is not listed."""
-        return tuple(str(each) for each in self.listed("layer_types"))
+        """Kind of attention of every layer, such as "sliding_attention"; empty where it is not configured."""
+        return tuple(str(kind) for kind in self.listed("layer_types"))
 
     @property
     def rope(self) -> "ModelConfig":
-        """The settings of its rotation, or of one rotation for each kind of layer."""
+        """Settings of the rotation, or a nested config of these for each kind of layer; empty where they are absent."""
         return next((section for name in ROPE if (section := self.section(name)) is not None), replace(self, settings={}))

@@ -1,9 +1,9 @@
-"""The colormaps of figures for the parts of the site that matplotlib does not draw."""
+"""Colormaps of the figures, for the parts of the site that matplotlib does not draw."""
 
 from generator.figures.style import SEQUENTIAL, STOPS
 
 PATH = "assets/colormaps.css"
-DARK_TEXT, LIGHT_TEXT = "#000000", "#ffffff"  # One of the two has a contrast of 4.5 or more with any colour.
+DARK_TEXT, LIGHT_TEXT = "#000000", "#ffffff"  # On any colour, one of them has a contrast of at least 4.5.
 
 
 def colours(colormap: str, count: int) -> list[str]:
@@ -11,10 +11,10 @@ def colours(colormap: str, count: int) -> list[str]:
     stops = [_channels(stop) for stop in STOPS[colormap].split()]
     shades = []
     for index in range(count):
-        at = index / (count - 1) * (len(stops) - 1)
-        first = min(int(at), len(stops) - 2)
-        mixed = (low + (at - first) * (high - low) for low, high in zip(stops[first], stops[first + 1], strict=True))
-        shades.append("#" + "".join(f"{round(255 * channel):02x}" for channel in mixed))
+        position = index / (count - 1) * (len(stops) - 1)
+        first = min(int(position), len(stops) - 2)
+        channels = (low + (position - first) * (high - low) for low, high in zip(stops[first], stops[first + 1], strict=True))
+        shades.append("#" + "".join(f"{round(255 * channel):02x}" for channel in channels))
     return shades
 
 
@@ -28,12 +28,12 @@ def stylesheet(count: int) -> bytes:
 
 
 def _text_on(colour: str) -> str:
-    """The text colour of the higher contrast (WCAG 2.2, section 1.4.3)."""
+    """The text colour with the higher contrast (WCAG 2.2, section 1.4.3)."""
     return max((DARK_TEXT, LIGHT_TEXT), key=lambda text: _contrast(text, colour))
 
 
-def _contrast(one: str, other: str) -> float:
-    low, high = sorted(_luminance(colour) for colour in (one, other))
+def _contrast(first: str, second: str) -> float:
+    low, high = sorted(_luminance(colour) for colour in (first, second))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -44,5 +44,5 @@ def _luminance(colour: str) -> float:
 
 
 def _channels(colour: str) -> tuple[float, ...]:
-    """Red, green and blue of rrggbb, 0 to 1."""
+    """Red, green and blue of a colour rrggbb, 0 to 1."""
     return tuple(int(colour[start : start + 2], 16) / 255 for start in (0, 2, 4))

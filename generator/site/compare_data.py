@@ -107,7 +107,7 @@ def _by_offset(kernel: Floats) -> Floats:
 
 
 def _columns(form: Form, n: int) -> int | None:
-    """The columns of a ``Layout`` of its kernel."""
+    """``Layout.columns`` for the kernel of a form."""
     if not form.depends_on_offset:
         return None
     return n if form.grid is None else form.grid[1]

@@ -25,7 +25,7 @@ RECENT = 64  # drawings held in memory: a page needs the sizes of its drawings, 
 
 
 def drawing(figure: Figure) -> bytes:
-    """SVG of a figure, drawn from its results."""
+    """Image file of a figure, drawn from its results."""
     return maker(figure)()
 
 
@@ -39,7 +39,7 @@ def render(
 ) -> LazyMapping[bytes]:
     """Content of the docs folder by path: hand-written pages and assets, generated pages, figures, and data.
 
-    templates: folder of Jinja templates; site_src: folder of hand-written files; draw: returns the SVG of a figure
+    templates: folder of Jinja templates; site_src: folder of hand-written files; draw: returns the image file of a figure
     """
     environment = environment_of(templates)
     stored = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
