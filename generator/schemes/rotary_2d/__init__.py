@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.patch_grid import Grid, own_grids
+from generator.checkpoints.model.patch_grid import Grid, section_grids
 from generator.checkpoints.model.stacks import completed, defaults
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.contracts.model_config import DEEPEST
@@ -87,7 +87,7 @@ def _rotations(model: ImageModel) -> Iterator[Found]:
 def _grid(config: ModelConfig) -> tuple[int, int, str]:
     """Rows and columns of patches, and where the numbers come from."""
     stored = config.integer("num_position_embeddings")
-    if stated := next(own_grids(config), None):
+    if stated := next(section_grids(config), None):
         return *stated, _grid_note(stated, "as config.json says")
     if stored is not None and (side := isqrt(max(stored, 0))) > 1:
         return side, side, _grid_note((side, side), "as its stored table has")

@@ -3,7 +3,7 @@ memory, across heads."""
 
 from collections.abc import Callable, Iterator, Mapping
 
-from generator.checkpoints.model.patch_grid import own_grids
+from generator.checkpoints.model.patch_grid import section_grids
 from generator.contracts import ModelConfig
 from generator.contracts.model_config import positive, whole
 from generator.encodings import BASE, Rotation
@@ -123,7 +123,7 @@ def _halves(head_dim: int, base: float) -> str:
 
 
 def _side(config: ModelConfig) -> int:
-    return max(next(own_grids(config), (SIDE, SIDE)))
+    return max(next(section_grids(config), (SIDE, SIDE)))
 
 
 # Families that need a reading of their own, each with the key of config.json that its part of the config has.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.patch_grid import own_grids
+from generator.checkpoints.model.patch_grid import section_grids
 from generator.checkpoints.model.position_tables import as_encoding, stored_tables
 from generator.checkpoints.model.stacks import completed, stacks
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
@@ -95,7 +95,7 @@ def _of_map(config: ModelConfig) -> list[Encoding[Form]]:
 
 def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
     """The sinusoid of patches of a clip, which are numbered through all of its frames."""
-    grid = next(own_grids(config), None)
+    grid = next(section_grids(config), None)
     if grid is None:
         raise RowError(f"{config.where}: config.json tells no image_size and patch_size; expected both, for the clip's patches are counted")
     steps = config.whole("num_frames", 16) // config.whole("tubelet_size", 2)

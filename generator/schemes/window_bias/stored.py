@@ -6,7 +6,7 @@ from math import isqrt
 
 import numpy as np
 
-from generator.checkpoints.model.patch_grid import Grid, own_grids, pair, stated
+from generator.checkpoints.model.patch_grid import Grid, config_grids, pair, section_grids
 from generator.contracts import Files, ModelConfig
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -97,14 +97,14 @@ def _window(files: Files, name: str, shape: tuple[int, ...]) -> tuple[int, int, 
 def _windows(config: ModelConfig) -> list[Grid]:
     """The windows that the config names: its own, or the whole grid of patches."""
     own = (pair(each.value("window_size")) for each in config.nested())
-    return [*(window for window in own if window), *stated(config)]
+    return [*(window for window in own if window), *config_grids(config)]
 
 
 def _configured(files: Files, stage: int | None) -> tuple[int, int]:
     """Patches on a side of the window, no more than the grid has rows, and that of training, 0 where it is the same."""
     for each in files.config.nested():
         if window := pair(each.value("window_size")):
-            rows = [grid[0] >> (stage or 0) for grid in own_grids(each)][:1]
+            rows = [grid[0] >> (stage or 0) for grid in section_grids(each)][:1]
             listed = each.listed("pretrained_window_sizes")
             trained = listed[stage] if stage is not None and stage < len(listed) else 0
             side = min([window[0], *rows])
