@@ -8,7 +8,7 @@ MOST_TEXT_BYTES = 64 * 2**20  # The largest tokenizer.json in use is about 35 MB
 
 
 class Folder:
-    """Files in ``folder``; links may lead to the blobs beside a snapshot of huggingface_hub, and into ``cache``, its whole cache.
+    """Files in ``folder``; links may lead to the blobs of a snapshot of huggingface_hub, and into ``cache``, its whole cache.
 
     errors: RowError when a file is missing, not regular, outside of these folders, too short or too long
     """

@@ -163,10 +163,10 @@ def _word_scale(files: Files, name: str) -> float:
 
 
 def _norm(files: Files) -> LayerNorm | None:
-    for stem, key, usual in NORMS:
+    for stem, key, default in NORMS:
         weight, bias = _ending(files, (f"{stem}.weight", f"{stem}.gamma")), _ending(files, (f"{stem}.bias", f"{stem}.beta"))
         if weight is not None and bias is not None:
-            return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), files.config.positive(key, usual))
+            return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), files.config.positive(key, default))
     return None
 
 

@@ -29,7 +29,7 @@ class LayerKind:
 
     @property
     def window(self) -> int | None:
-        """Positions that a query attends to on one side, its own included; None for the whole context or without a setting."""
+        """Positions that a query attends to on one side, itself included; None for the whole context or without a setting."""
         config, types = self.config, _types(self.config)
         everywhere = all(layer_type == SLIDING for layer_type in types) if types else config.family in WINDOW_EVERYWHERE
         if self.name != SLIDING and (self.name or not everywhere):
@@ -42,7 +42,7 @@ class LayerKind:
 
     @property
     def head_dim(self) -> int:
-        """Components of a head; some kinds have a setting of their own, as layers with full attention in Gemma 4.
+        """Components of a head; layers with full attention may have a separate setting (Gemma 4).
 
         errors: RowError for an invalid size
         """

@@ -36,7 +36,7 @@ SCALE = 10.0
 
 @dataclass(frozen=True, eq=False)
 class StoredTable:
-    """A position table that a tensor holds.
+    """A position table in a tensor.
 
     name: of the tensor; first_row: index of its first row that is a position
     lattice: the grid of the patches of an image; empty for a text
@@ -61,7 +61,7 @@ _TABLES: WeakKeyDictionary[Files, tuple[StoredTable, ...]] = WeakKeyDictionary()
 def stored_tables(files: Files) -> tuple[StoredTable, ...]:
     """Every position table among the tensors of ``files``; cached, so that schemes share one read, for as long as ``files`` live.
 
-    errors: RowError when a table has no row for a position, or holds no plain numbers
+    errors: RowError when a table has no row for a position, or no plain numbers
     """
     if files not in _TABLES:
         _TABLES[files] = tuple(_stored(files, name, part) for name, part in _parts(files).items())

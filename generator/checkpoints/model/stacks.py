@@ -62,11 +62,11 @@ def completed(config: ModelConfig, model_type: str | None = None) -> ModelConfig
 
     Any setting of a rotation in ``config`` replaces the default rotation, except for its bases.
     """
-    usual = dict(defaults(config.family if model_type is None else model_type))
-    if config.first(*ROPE, "rope_theta") is not None and isinstance(rope := usual.pop("rope_parameters", None), Mapping):
-        usual |= _bases(rope) if config.value("rope_parameters") is None else {}
+    default_settings = dict(defaults(config.family if model_type is None else model_type))
+    if config.first(*ROPE, "rope_theta") is not None and isinstance(rope := default_settings.pop("rope_parameters", None), Mapping):
+        default_settings |= _bases(rope) if config.value("rope_parameters") is None else {}
     settings = {name: value for name, value in config.settings.items() if value is not None or name in NULLABLE}
-    return ModelConfig({**usual, **settings}, config.where)
+    return ModelConfig({**default_settings, **settings}, config.where)
 
 
 def _bases(rope: Json) -> Json:
