@@ -139,23 +139,23 @@ def test_the_list_in_this_repository_is_well_formed() -> None:
     assert len(list_file.load(ROOT / "checkpoints.yml", SOURCES)) >= 10
 
 
-def test_the_schema_in_this_repository_is_that_of_the_code() -> None:
+def test_the_schema_in_this_repository_equals_that_of_the_code() -> None:
     assert (ROOT / "checkpoints.schema.json").read_text(encoding="utf-8") == list_row.schema(SOURCES)
 
 
-def test_the_schema_knows_every_key_and_no_other() -> None:
+def test_the_schema_has_every_key_and_no_other() -> None:
     row = json.loads(list_row.schema(SOURCES))["properties"]["checkpoints"]["items"]["anyOf"][1]
     assert ", ".join(row["properties"]) == KEYS
     assert row["additionalProperties"] is False
 
 
 @pytest.mark.parametrize(("text", "said"), NOT_A_LIST.values(), ids=NOT_A_LIST)
-def test_what_is_no_list_of_checkpoints_is_refused_with_its_place(text: bytes, said: str) -> None:
+def test_an_invalid_list_is_refused_with_line_and_column(text: bytes, said: str) -> None:
     assert refused(text) == [said]
 
 
 @pytest.mark.parametrize(("row", "said"), BAD_ROWS.values(), ids=BAD_ROWS)
-def test_a_bad_row_is_refused_with_its_place(row: str, said: str) -> None:
+def test_an_invalid_row_is_refused_with_line_and_column(row: str, said: str) -> None:
     assert refused(HEAD + row) == [said]
 
 
@@ -165,7 +165,7 @@ def test_two_rows_with_one_page_name_are_refused_naming_both_lines(first: str, s
     assert refused(f"{HEAD}  - {first}\n  - {second}\n") == [said]
 
 
-def test_every_problem_of_every_row_is_told_at_once() -> None:
+def test_all_problems_of_all_rows_are_reported_at_once() -> None:
     text = HEAD + "  - ../x\n  - hub: a/b\n    revison: x\n    title: /etc\n    group: 3\n  - c/d\n  - c_d\n"
     assert [problem.split(";")[0] for problem in refused(text)] == [
         "2:5: checkpoints[0].hub: found '../x'",
@@ -176,7 +176,7 @@ def test_every_problem_of_every_row_is_told_at_once() -> None:
     ]
 
 
-def test_a_file_that_is_not_there_is_refused() -> None:
+def test_a_missing_file_is_refused() -> None:
     with pytest.raises(RefusedError, match=r"^none.yml: cannot be read \(No such file or directory\); expected the list of checkpoints$"):
         list_file.load(Path("none.yml"), SOURCES)
 
@@ -187,7 +187,7 @@ def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
     assert {key: getattr(found, key) for key in options} == options
 
 
-def test_a_row_without_options_has_the_defaults_that_its_schema_names() -> None:
+def test_a_row_without_options_has_the_defaults_of_the_schema() -> None:
     [found] = load(HEAD + "  - a/b\n")
     defaults = list_row.Options.model_validate({}).model_dump(exclude={"title"})
     assert {key: getattr(found, key) for key in defaults} == defaults
@@ -205,7 +205,7 @@ def test_one_checkpoint_at_two_revisions_has_two_pages() -> None:
     assert [checkpoint.slug for checkpoint in found] == ["a-b-step1", "a-b-step2"]
 
 
-def test_rows_come_in_order_of_their_slugs() -> None:
+def test_rows_are_in_the_order_of_their_slugs() -> None:
     assert [checkpoint.slug for checkpoint in load(HEAD + "  - c/d\n  - {hub: z/z, title: B}\n  - a/b\n")] == ["a-b", "b", "c-d"]
 
 
@@ -216,16 +216,16 @@ def test_a_folder_is_relative_to_the_file() -> None:
     assert (found.id, Path(found.place)) == ("../models/x", Path("lists/../models/x"))
 
 
-def test_a_byte_order_mark_is_no_problem() -> None:
+def test_a_byte_order_mark_is_ignored() -> None:
     assert len(load(b"\xef\xbb\xbfcheckpoints: [a/b]\n")) == 1
 
 
 @pytest.mark.parametrize(("title", "slug"), [("CON", "con-checkpoint"), ("index", "index-checkpoint"), ("日本", "a-b"), ("Été!", "ete")])
-def test_any_title_gets_a_page_name_that_every_disk_can_hold(title: str, slug: str) -> None:
+def test_every_title_gets_a_valid_file_name(title: str, slug: str) -> None:
     assert load(f"{HEAD}  - hub: a/b\n    title: {title}\n")[0].slug == slug
 
 
-def test_a_long_title_is_cut_where_it_says() -> None:
+def test_a_long_title_is_truncated_with_an_ellipsis() -> None:
     title = load(f"{HEAD}  - hub: a/b\n    title: {'long ' * 2_000}\n")[0].title
     assert len(title) == list_file.LONGEST_TITLE
     assert title.endswith("…")

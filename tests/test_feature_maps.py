@@ -42,7 +42,7 @@ def config_of(family: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("base", [10000, 20])
 @pytest.mark.parametrize(("family", "prefix"), HYBRID.items())
-def test_the_map_of_a_hybrid_encoder_has_the_sinusoid_of_its_module(family: str, prefix: str, base: int) -> None:
+def test_the_feature_map_of_a_hybrid_encoder_has_the_sinusoid_of_its_module(family: str, prefix: str, base: int) -> None:
     import torch
 
     config = {"model_type": family, "encoder_hidden_dim": 16, "anchor_image_size": [96, 160], "positional_encoding_temperature": base}
@@ -54,7 +54,7 @@ def test_the_map_of_a_hybrid_encoder_has_the_sinusoid_of_its_module(family: str,
 
 
 @pytest.mark.parametrize(("family", "prefix"), MASKS.items())
-def test_the_map_of_a_head_for_masks_has_the_sinusoid_of_its_module(family: str, prefix: str) -> None:
+def test_the_feature_map_of_a_mask_head_has_the_sinusoid_of_its_module(family: str, prefix: str) -> None:
     import torch
 
     encoding = found(config_of(family))
@@ -64,18 +64,18 @@ def test_the_map_of_a_head_for_masks_has_the_sinusoid_of_its_module(family: str,
     assert (encoding.part, form.grid) == ("vision", (3, 5))
 
 
-def test_the_size_is_that_of_the_config_or_an_assumption_that_is_told() -> None:
+def test_the_size_is_that_of_the_config_or_an_assumption_with_a_note() -> None:
     assert "stride 32 for images of 96 × 160 pixels, as its config says: 3 rows by 5 columns" in found(config_of("oneformer")).notes[0]
     assert "640 × 640 pixels, an assumption, for its config tells none: 20 rows by 20" in found({"model_type": "rt_detr"}).notes[0]
 
 
-def test_the_stride_is_that_of_the_map_which_the_encoder_takes() -> None:
+def test_the_stride_is_that_of_the_feature_map_of_the_encoder() -> None:
     form = found({"model_type": "rt_detr", "feat_strides": [8, 16, 32], "encode_proj_layers": [1]}).form
     assert form.grid == (40, 40)
 
 
 @pytest.mark.parametrize("silent", [{"encoder_layers": 0}, {"eval_size": [640, 640]}])
-def test_a_hybrid_encoder_that_adds_none_has_none(silent: dict[str, Any]) -> None:
+def test_a_hybrid_encoder_without_sinusoid_has_none(silent: dict[str, Any]) -> None:
     assert find(DictFiles({"model_type": "rt_detr", **silent})) == []
 
 
@@ -91,6 +91,6 @@ def test_a_hybrid_encoder_that_adds_none_has_none(silent: dict[str, Any]) -> Non
         {"anchor_image_size": [2**30, 2**30]},
     ],
 )
-def test_a_map_of_no_size_is_a_row_error(wrong: dict[str, Any]) -> None:
+def test_an_invalid_size_of_a_feature_map_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
         find(DictFiles({"model_type": "rt_detr", **wrong}))

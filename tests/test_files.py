@@ -63,27 +63,27 @@ def touch_all(files: FolderFiles, name: str) -> None:
     assert files.tensors is not None
 
 
-def test_a_tensor_is_read_as_it_was_stored(tmp_path: Path) -> None:
+def test_a_tensor_is_read_exactly(tmp_path: Path) -> None:
     files = folder_of(tmp_path)
     assert files.tensors["table"].shape == (6, 4)
     np.testing.assert_array_equal(files.tensor("table"), TABLE.astype(np.float64))
 
 
 @given(st.lists(st.integers(0, 5), max_size=8))
-def test_rows_come_in_the_order_asked_for(tmp_path_factory: pytest.TempPathFactory, indices: list[int]) -> None:
+def test_rows_are_in_the_order_of_the_indices(tmp_path_factory: pytest.TempPathFactory, indices: list[int]) -> None:
     files = folder_of(tmp_path_factory.mktemp("rows"))
     np.testing.assert_array_equal(files.rows("table", indices), files.tensor("table")[indices])
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64, torch.int64])
-def test_rows_of_every_readable_kind_are_exact(tmp_path: Path, kind: torch.dtype) -> None:
+def test_rows_of_every_readable_dtype_are_exact(tmp_path: Path, kind: torch.dtype) -> None:
     tensor = (torch.randn(6, 4, generator=torch.Generator().manual_seed(0)) * 9).to(kind)
     save_torch_file({"table": tensor}, save_folder(tmp_path, CONFIG) / "model.safetensors")
     np.testing.assert_array_equal(FolderFiles(tmp_path, "here").rows("table", [4, 1]), tensor[[4, 1]].double().numpy())
 
 
 @pytest.mark.parametrize("kind", [torch.int8, torch.float8_e4m3fn, torch.bool])
-def test_a_tensor_of_another_kind_is_listed_and_its_reading_is_a_row_error(tmp_path: Path, kind: torch.dtype) -> None:
+def test_reading_a_listed_tensor_of_another_dtype_is_a_row_error(tmp_path: Path, kind: torch.dtype) -> None:
     save_torch_file({"table": torch.zeros(6, 4).to(kind)}, save_folder(tmp_path, CONFIG) / "model.safetensors")
     files = FolderFiles(tmp_path, "here")
     with pytest.raises(RowError, match=f"here: table: dtype {files.tensors['table'].dtype}; expected one of"):
@@ -91,18 +91,18 @@ def test_a_tensor_of_another_kind_is_listed_and_its_reading_is_a_row_error(tmp_p
 
 
 @pytest.mark.parametrize("indices", WRONG_ROWS)
-def test_a_row_that_is_not_there_is_a_row_error(tmp_path: Path, indices: list[int]) -> None:
+def test_a_missing_row_is_a_row_error(tmp_path: Path, indices: list[int]) -> None:
     with pytest.raises(RowError, match="has no row"):
         folder_of(tmp_path).rows("table", indices)
 
 
 @pytest.mark.parametrize("shape", [(), (6,), (2, 3, 4)])
-def test_rows_of_what_is_no_matrix_are_a_row_error(tmp_path: Path, shape: tuple[int, ...]) -> None:
+def test_rows_of_a_tensor_of_another_shape_are_a_row_error(tmp_path: Path, shape: tuple[int, ...]) -> None:
     with pytest.raises(RowError, match="expected a matrix"):
         folder_of(tmp_path, np.zeros(shape, dtype=np.float32)).rows("table", [0])
 
 
-def test_rows_of_a_table_of_16_gb_are_read_alone(tmp_path: Path) -> None:
+def test_only_the_requested_rows_of_a_table_of_16_gb_are_read(tmp_path: Path) -> None:
     n_rows = 2**24
     header = json.dumps({"table": {"dtype": "F32", "shape": [n_rows, 256], "data_offsets": [0, n_rows * 1024]}}).encode()
     file = save_folder(tmp_path, CONFIG) / "model.safetensors"
@@ -111,11 +111,11 @@ def test_rows_of_a_table_of_16_gb_are_read_alone(tmp_path: Path) -> None:
     np.testing.assert_array_equal(FolderFiles(tmp_path, "here").rows("table", [n_rows - 1]), np.zeros((1, 256)))
 
 
-def test_the_hash_is_that_of_the_tensors_bytes(tmp_path: Path) -> None:
+def test_the_digest_is_of_the_bytes_of_the_tensor(tmp_path: Path) -> None:
     assert folder_of(tmp_path).sha256("table") == hashlib.sha256(TABLE.tobytes()).hexdigest()
 
 
-def test_the_hash_does_not_change_with_what_else_the_file_holds(tmp_path: Path) -> None:
+def test_the_digest_does_not_depend_on_other_tensors(tmp_path: Path) -> None:
     alone = folder_of(tmp_path / "alone")
     among = FolderFiles(save_folder(tmp_path / "among", CONFIG, {"a": TABLE * 2, "table": TABLE, "z": TABLE * 3}), "here")
     assert alone.sha256("table") == among.sha256("table")
@@ -125,13 +125,13 @@ def test_a_folder_without_weights_has_no_tensors(tmp_path: Path) -> None:
     assert FolderFiles(save_folder(tmp_path, CONFIG), "here").tensors == {}
 
 
-def test_a_small_file_is_read_where_there_is_one(tmp_path: Path) -> None:
+def test_a_small_file_is_read_if_it_exists(tmp_path: Path) -> None:
     files = FolderFiles(save_folder(tmp_path, CONFIG, texts={"vocab.txt": "[CLS]\n"}), "here")
     assert files.read("vocab.txt") == b"[CLS]\n"
     assert files.read("tokenizer.json") is None
 
 
-def test_no_such_folder_is_a_row_error(tmp_path: Path) -> None:
+def test_a_missing_folder_is_a_row_error(tmp_path: Path) -> None:
     with pytest.raises(RowError, match=r"here: no such folder; expected a folder with config.json"):
         FolderFiles(tmp_path / "missing", "here")
 
@@ -154,7 +154,7 @@ def test_a_folder_without_config_is_a_row_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_fifo_in_the_place_of_a_file_is_a_row_error_and_no_wait(tmp_path: Path, name: str) -> None:
+def test_a_fifo_instead_of_a_file_is_a_row_error_and_no_wait(tmp_path: Path, name: str) -> None:
     save_folder(tmp_path, CONFIG)
     (tmp_path / name).unlink(missing_ok=True)
     os.mkfifo(tmp_path / name)
@@ -190,14 +190,14 @@ def test_a_link_into_the_blobs_of_a_hub_cache_is_followed(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("link", ["nowhere", "config.json"])
-def test_a_link_that_leads_nowhere_is_as_good_as_no_file(tmp_path: Path, link: str) -> None:
+def test_a_broken_link_counts_as_a_missing_file(tmp_path: Path, link: str) -> None:
     (tmp_path / "config.json").symlink_to(link)
     with pytest.raises(RowError, match=r"here: no config.json"):
         FolderFiles(tmp_path, "here")
 
 
 @pytest.mark.parametrize("text", BAD_CONFIGS)
-def test_a_config_that_is_no_json_object_is_a_row_error(tmp_path: Path, text: bytes) -> None:
+def test_an_invalid_config_is_a_row_error(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "config.json").write_bytes(text)
     with pytest.raises(RowError, match=r"here/config.json: .*; expected a JSON object"):
         FolderFiles(tmp_path, "here")
@@ -211,7 +211,7 @@ def test_a_config_of_a_gigabyte_is_a_row_error_and_is_not_read(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("text", ODD_CONFIGS)
-def test_whatever_a_config_says_is_data(text: bytes) -> None:
+def test_odd_configs_are_plain_data(text: bytes) -> None:
     assert len(parse_config(text, "here")) == 1
 
 
@@ -220,7 +220,7 @@ def test_a_config_is_read_back_as_it_was_written(config: dict[str, Any]) -> None
     assert parse_config(json.dumps(config).encode(), "here") == config
 
 
-def test_a_weights_file_that_was_cut_is_a_row_error(tmp_path: Path) -> None:
+def test_a_truncated_weights_file_is_a_row_error(tmp_path: Path) -> None:
     save_folder(tmp_path, CONFIG, {"table": TABLE})
     os.truncate(tmp_path / "model.safetensors", 100)
     with pytest.raises(RowError, match=r"here/model.safetensors: "):
@@ -257,14 +257,14 @@ def test_tensors_are_read_from_their_shards(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("index", BAD_INDEXES)
-def test_an_index_that_does_not_fit_its_shards_is_a_row_error(tmp_path: Path, index: Any) -> None:
+def test_a_mismatch_of_index_and_shards_is_a_row_error(tmp_path: Path, index: Any) -> None:
     (tmp_path / "one.safetensors").write_text("outside")
     with pytest.raises(RowError, match=r"here/.*expected"):
         touch_all(sharded(tmp_path / "folder", index), "config.json")
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json"])
-def test_weights_that_are_only_pickled_are_not_opened_and_the_error_says_how_to_convert(name: str, tmp_path: Path) -> None:
+def test_the_error_for_pickled_weights_gives_the_way_to_convert_them(name: str, tmp_path: Path) -> None:
     save_folder(tmp_path, CONFIG)
     (tmp_path / name).write_bytes(pickle.dumps(Planted(tmp_path / "ran")))
     with pytest.raises(RowError, match=r"pickle.*safetensors.torch.save_file"):
@@ -272,7 +272,7 @@ def test_weights_that_are_only_pickled_are_not_opened_and_the_error_says_how_to_
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_pickle_beside_safetensors_is_no_hindrance(tmp_path: Path) -> None:
+def test_a_pickle_next_to_safetensors_is_ignored(tmp_path: Path) -> None:
     files = folder_of(tmp_path)
     (tmp_path / "pytorch_model.bin").write_bytes(b"whatever")
     assert list(files.tensors) == ["table"]
@@ -299,7 +299,7 @@ def test_a_stored_table_is_read_once_for_both_schemes_and_its_digest(tmp_path: P
 
 
 @pytest.mark.parametrize("first", ["tensor", "sha256"])
-def test_the_digest_is_of_the_bytes_in_whatever_order_it_is_read(tmp_path: Path, first: str) -> None:
+def test_the_digest_does_not_depend_on_the_order_of_reads(tmp_path: Path, first: str) -> None:
     files = folder_of(tmp_path)
     getattr(files, first)("table")
     assert files.sha256("table") == hashlib.sha256(TABLE.tobytes()).hexdigest()

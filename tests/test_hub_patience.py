@@ -10,8 +10,8 @@ import pytest
 
 from generator.cache.blobs import BlobCache
 from generator.checkpoints.hub import requests, responses, retries
-from generator.checkpoints.hub.responses import PassingError
-from generator.checkpoints.hub.retries import Patience, retry_after
+from generator.checkpoints.hub.responses import TransientError
+from generator.checkpoints.hub.retries import RetryBudget, retry_after
 from generator.errors import RowError
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, serving
 
@@ -49,7 +49,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     close_session()
 
 
-def ask(hub: Hub, within: Patience, monkeypatch: pytest.MonkeyPatch) -> bytes:
+def ask(hub: Hub, within: RetryBudget, monkeypatch: pytest.MonkeyPatch) -> bytes:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
     return requests.whole(f"{hub.endpoint}/{CONFIG}", "x", within, 100)
 
@@ -58,36 +58,36 @@ RESTS = {"in seconds": {"Retry_After": "290"}, "of the Hub's own limit": {"RateL
 
 
 @pytest.mark.parametrize("said", RESTS.values(), ids=RESTS)
-def test_a_row_waits_for_a_whole_window_of_the_rate_limit(said: dict[str, str], clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_waits_for_the_end_of_the_rate_limit_window(said: dict[str, str], clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(REPOSITORIES, Trouble(refusal(429, **said), "/resolve/", times=1)) as hub:
-        assert ask(hub, Patience(), monkeypatch) == b"{}"
+        assert ask(hub, RetryBudget(), monkeypatch) == b"{}"
     assert clock.slept == [290.0]
 
 
-def test_a_date_is_waited_for(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_waits_until_the_date_in_retry_after(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=200), usegmt=True)
     with serving(REPOSITORIES, Trouble(refusal(503, Retry_After=date), "/resolve/", times=1)) as hub:
-        assert ask(hub, Patience(), monkeypatch) == b"{}"
+        assert ask(hub, RetryBudget(), monkeypatch) == b"{}"
     assert 100 < clock.slept[0] <= 200
 
 
-def test_no_row_waits_beyond_what_it_may_take(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_row_waits_beyond_its_budget(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = clock.now
     with (
         serving(REPOSITORIES, Trouble(refusal(429, Retry_After="290"))) as hub,
-        pytest.raises(PassingError, match="for 290 seconds; expected at most 160"),
+        pytest.raises(TransientError, match="for 290 seconds; expected at most 160"),
     ):
-        ask(hub, Patience(), monkeypatch)
+        ask(hub, RetryBudget(), monkeypatch)
     assert clock.now - begun == 290.0
 
 
-def test_what_asks_for_more_than_a_row_waits_is_not_waited_for(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wait_beyond_the_budget_is_an_error_at_once(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     far = refusal(429, Retry_After="Fri, 31 Dec 9999 23:59:59 GMT")
     with (
         serving(REPOSITORIES, Trouble(far)) as hub,
-        pytest.raises(PassingError, match=rf"for [\d,]+ seconds; expected at most {retries.LONGEST:g}"),
+        pytest.raises(TransientError, match=rf"for [\d,]+ seconds; expected at most {retries.LONGEST:g}"),
     ):
-        ask(hub, Patience(), monkeypatch)
+        ask(hub, RetryBudget(), monkeypatch)
     assert clock.slept == []
 
 
@@ -95,29 +95,29 @@ IN_THE_WAY = {"a limit": refusal(429, Retry_After="1"), "a fault": refusal(503),
 
 
 @pytest.mark.parametrize("answer", IN_THE_WAY.values(), ids=IN_THE_WAY)
-def test_without_patience_there_is_one_request(answer: Answer, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_budget_allows_one_request(answer: Answer, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(REPOSITORIES, Trouble(answer)) as hub:
-        with pytest.raises(PassingError):
-            ask(hub, Patience(longest=0.0), monkeypatch)
+        with pytest.raises(TransientError):
+            ask(hub, RetryBudget(longest=0.0), monkeypatch)
         assert (len(hub.log), clock.slept) == (1, [])
-        with pytest.raises(PassingError):
-            ask(hub, Patience(), monkeypatch)
+        with pytest.raises(TransientError):
+            ask(hub, RetryBudget(), monkeypatch)
     assert len(clock.slept) > 1
 
 
 @pytest.mark.parametrize("said", ["", "soon", "-5", "Fri, 99 Dec 2099 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "²"])
-def test_what_names_no_time_to_come_asks_for_nothing(said: str) -> None:
+def test_a_header_without_a_future_time_means_no_wait(said: str) -> None:
     assert retry_after(429, {"Retry-After": said}) == 0.0
 
 
-def test_a_number_of_thousands_of_digits_is_no_failure() -> None:
+def test_a_number_of_thousands_of_digits_is_ignored() -> None:
     assert retry_after(429, {"RateLimit": f'"api";r=0;t={"9" * 5000}'}) == 0.0
 
 
 def fetch(hub: Hub, kept: BlobCache, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
     url = f"{hub.endpoint}/{PICKLE}"
-    return requests.large(url, "x", Patience(), most, lambda pieces: kept.put_file("x.whole", pieces))
+    return requests.large(url, "x", RetryBudget(), most, lambda pieces: kept.put_file("x.whole", pieces))
 
 
 def test_a_large_file_beyond_the_limit_is_refused_by_its_length(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,22 +126,24 @@ def test_a_large_file_beyond_the_limit_is_refused_by_its_length(clock: Clock, tm
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_large_file_that_unpacks_to_more_is_not_kept(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_that_decompresses_beyond_the_limit_is_not_cached(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bomb = Answer(200, gzip.compress(bytes(2**20)), {"Content-Encoding": "gzip"})
     with serving(REPOSITORIES, Trouble(bomb)) as hub, pytest.raises(RowError, match="the Hub sends more than 10,000 bytes"):
         fetch(hub, BlobCache(tmp_path), 10_000, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_large_file_that_takes_too_long_is_given_up(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_that_takes_too_long_times_out(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock.step = 301.0
-    with serving(REPOSITORIES) as hub, pytest.raises(PassingError, match="the Hub took longer than 300 seconds for 5 bytes"):
+    with serving(REPOSITORIES) as hub, pytest.raises(TransientError, match="the Hub took longer than 300 seconds for 5 bytes"):
         fetch(hub, BlobCache(tmp_path), 10, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("damaged", ["x.whole", "x.whole.sha256"])
-def test_a_large_file_that_was_cut_counts_as_not_there(damaged: str, tmp_path: Path) -> None:
+def test_a_truncated_large_file_counts_as_missing(damaged: str, tmp_path: Path) -> None:
     kept = BlobCache(tmp_path)
     assert kept.put_file("x.whole", [b"123", b"45"]) == kept.path("x.whole") == tmp_path / "x.whole"
     (tmp_path / damaged).write_bytes((tmp_path / damaged).read_bytes()[:-1])

@@ -70,7 +70,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Hub]:
     return folder, hub
 
 
-def test_the_beginning_of_the_weights_and_the_words_of_the_sentence_are_all_that_is_asked_for(built: tuple[Path, Hub]) -> None:
+def test_only_the_beginning_of_the_weights_and_the_rows_of_words_are_requested(built: tuple[Path, Hub]) -> None:
     start = len(WEIGHTS) - N_WORDS * WIDTH * 4  # of the word table, which comes last
     rows = [start + WORDS.index(word) * WIDTH * 4 for word in WORDS]
     assert spans(built[1]) == [(0, 2**15)]
@@ -81,7 +81,7 @@ def test_less_than_one_percent_of_a_large_checkpoint_is_read(built: tuple[Path, 
     assert built[1].sent < len(WEIGHTS) / 100
 
 
-def test_a_commit_that_was_read_is_not_asked_for_again(built: tuple[Path, Hub]) -> None:
+def test_a_cached_commit_is_not_requested_again(built: tuple[Path, Hub]) -> None:
     folder, _ = built
     forget_outcomes(folder / "out")
     with serving(HUB) as hub:
@@ -90,14 +90,14 @@ def test_a_commit_that_was_read_is_not_asked_for_again(built: tuple[Path, Hub]) 
     assert [asked.method for asked in hub.log] == ["HEAD"]
 
 
-def test_what_was_read_once_can_be_built_offline(built: tuple[Path, Hub]) -> None:
+def test_a_cached_checkpoint_builds_offline(built: tuple[Path, Hub]) -> None:
     forget_outcomes(built[0] / "out")
     with serving(HUB) as hub:
         done = build(built[0], hub, "--offline")
     assert (done.returncode, "(0 from the store" in done.stdout, hub.log) == (0, True, [])
 
 
-def test_what_is_kept_and_was_changed_is_fetched_again(tmp_path: Path) -> None:
+def test_a_damaged_blob_is_downloaded_again(tmp_path: Path) -> None:
     with serving(HUB) as hub:
         first = inspect(tmp_path, hub, "--json")
         [kept] = tmp_path.rglob("model.safetensors.opening")
@@ -107,7 +107,7 @@ def test_what_is_kept_and_was_changed_is_fetched_again(tmp_path: Path) -> None:
     assert spans(hub) == [(0, 2**15)]
 
 
-def test_a_branch_is_built_again_only_when_it_has_moved(tmp_path: Path) -> None:
+def test_a_branch_is_evaluated_again_only_after_a_new_commit(tmp_path: Path) -> None:
     later, said = "b" * 40, []
     command = ["build", "--config", str(write_list(tmp_path, [{"hub": "atlas/plain"}])), "--output", str(tmp_path / "out")]
     for commit in (COMMIT, COMMIT, later):
@@ -117,7 +117,7 @@ def test_a_branch_is_built_again_only_when_it_has_moved(tmp_path: Path) -> None:
     assert later in (tmp_path / "out/site/data/atlas.json").read_text(encoding="utf-8")
 
 
-def test_each_row_beyond_the_beginning_is_one_range(tmp_path: Path) -> None:
+def test_every_row_beyond_the_beginning_is_one_range(tmp_path: Path) -> None:
     ids = [39_000, 39_001, 39_000]
     with serving(HUB) as hub:
         command = ["build", "--config", str(write_list(tmp_path, [{**ROW, "sentence": ids}])), "--output", str(tmp_path / "out")]
@@ -126,7 +126,7 @@ def test_each_row_beyond_the_beginning_is_one_range(tmp_path: Path) -> None:
     assert spans(hub)[1:] == [(start + row * WIDTH * 4, start + (row + 1) * WIDTH * 4) for row in (39_000, 39_001)]
 
 
-def test_what_the_clients_own_cache_holds_is_read_there(tmp_path: Path) -> None:
+def test_files_in_the_cache_of_the_client_are_read_there(tmp_path: Path) -> None:
     repository = tmp_path / "hub/models--atlas--large"
     write_folder(repository / "snapshots" / COMMIT, FILES)
     write_folder(repository / "refs", {"main": COMMIT.encode()})
@@ -153,7 +153,7 @@ INDEX = {"model.safetensors.index.json": json.dumps({"weight_map": {"a": "one.sa
 
 
 @pytest.mark.parametrize("case", SNAPSHOTS)
-def test_the_clients_own_cache_is_enough_only_with_the_weights(case: str, tmp_path: Path) -> None:
+def test_the_cache_of_the_client_suffices_only_with_the_weights(case: str, tmp_path: Path) -> None:
     names, is_enough = SNAPSHOTS[case]
     every = {**FILES, **INDEX, "one.safetensors": WEIGHTS}
     write_folder(tmp_path / "hub/models--atlas--large/snapshots" / COMMIT, {name: every[name] for name in names})
@@ -162,7 +162,7 @@ def test_the_clients_own_cache_is_enough_only_with_the_weights(case: str, tmp_pa
     assert ("the Hub could not be asked and the cache does not hold it" in done.stderr) != is_enough
 
 
-def test_what_was_made_of_the_clients_own_cache_alone_is_made_again_when_the_hub_answers(tmp_path: Path) -> None:
+def test_results_from_the_cache_of_the_client_are_replaced_when_the_hub_answers(tmp_path: Path) -> None:
     held = {"config.json": NOTHING["config.json"], "model.safetensors": save({"other": np.ones((2, 2))})}
     write_folder(tmp_path / "hub/hub/models--atlas--large/snapshots" / COMMIT, held)
     with serving({"atlas/large": Repository({COMMIT: {**held, "vocab.txt": FILES["vocab.txt"]}}, {"main": COMMIT})}) as hub:
@@ -171,7 +171,7 @@ def test_what_was_made_of_the_clients_own_cache_alone_is_made_again_when_the_hub
 
 
 @pytest.mark.parametrize("damage", [b"", b"cut"])
-def test_a_pickle_that_is_kept_and_was_changed_is_fetched_again(damage: bytes, tmp_path: Path) -> None:
+def test_a_damaged_pickle_is_downloaded_again(damage: bytes, tmp_path: Path) -> None:
     said = []
     with serving(HUB) as hub:
         for _ in range(3):
@@ -184,14 +184,14 @@ def test_a_pickle_that_is_kept_and_was_changed_is_fetched_again(damage: bytes, t
     assert said[0] == said[1] == said[2]
 
 
-def test_a_pickle_beyond_the_limit_is_refused_before_it_comes(tmp_path: Path) -> None:
+def test_a_pickle_beyond_the_limit_is_refused_before_the_download(tmp_path: Path) -> None:
     endless = Answer(200, bytes(2**20), {"Content-Length": str(2**31 + 1)})
     with serving(HUB, Trouble(endless, about="pytorch_model.bin")) as hub:
         done = inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
     assert "pytorch_model.bin: 2,147,483,649 bytes; expected at most 2,147,483,648" in done.stderr
 
 
-def test_without_a_disk_that_takes_it_what_was_fetched_is_not_fetched_again_for_the_same_row(tmp_path: Path) -> None:
+def test_without_a_writable_disk_a_row_downloads_every_range_once(tmp_path: Path) -> None:
     (tmp_path / "assets").write_bytes(b"")  # Where a folder is expected.
     with serving(HUB) as hub:
         done = run("inspect", f"atlas/large@{COMMIT}", "--json", home=tmp_path, endpoint=hub.endpoint)
@@ -199,7 +199,7 @@ def test_without_a_disk_that_takes_it_what_was_fetched_is_not_fetched_again_for_
     assert spans(hub) == [(0, 2**15)]
 
 
-def test_a_text_comes_compressed_and_is_read_as_it_is(tmp_path: Path) -> None:
+def test_a_compressed_text_is_decompressed(tmp_path: Path) -> None:
     padded = {**FILES, "config.json": FILES["config.json"] + b" " * 2**20}
     with serving({"atlas/large": Repository({COMMIT: padded}, {"main": COMMIT})}) as hub:
         done = inspect(tmp_path, hub, "--json")
@@ -207,7 +207,7 @@ def test_a_text_comes_compressed_and_is_read_as_it_is(tmp_path: Path) -> None:
     assert hub.sent < 2**17
 
 
-def test_a_compressed_text_that_unpacks_to_too_much_is_not_unpacked_to_its_end(tmp_path: Path) -> None:
+def test_a_compressed_text_is_decompressed_up_to_the_limit_only(tmp_path: Path) -> None:
     bomb = Answer(200, gzip.compress(bytes(2**27)), {"Content-Encoding": "gzip"})
     with serving(HUB, Trouble(bomb, about="config.json")) as hub:
         done = inspect(tmp_path, hub)
@@ -238,7 +238,7 @@ BAD_ANSWERS: Mapping[str, tuple[Answer, str]] = {
 
 
 @pytest.mark.parametrize("case", BAD_ANSWERS)
-def test_a_bad_answer_to_a_range_is_said_in_one_line(case: str, tmp_path: Path) -> None:
+def test_the_error_for_a_bad_response_to_a_range_is_one_line(case: str, tmp_path: Path) -> None:
     answer, said = BAD_ANSWERS[case]
     with serving(HUB, Trouble(answer, "large/resolve/" + COMMIT + "/model")) as hub:
         done = inspect(tmp_path, hub)
@@ -247,19 +247,19 @@ def test_a_bad_answer_to_a_range_is_said_in_one_line(case: str, tmp_path: Path) 
     assert hub.sent < 2**20  # Whoever asked hung up long before the end.
 
 
-def test_a_hub_that_asks_for_too_much_patience_is_asked_once(tmp_path: Path) -> None:
+def test_a_hub_with_a_long_retry_after_gets_one_request(tmp_path: Path) -> None:
     with serving(HUB, Trouble(refusal(429, Retry_After="3600"), "/resolve/")) as hub:
         inspect(tmp_path, hub)
     assert sum("/resolve/" in asked.path for asked in hub.log) == 1
 
 
-def test_a_hub_that_is_busy_is_asked_again_when_it_says(tmp_path: Path) -> None:
+def test_a_busy_hub_gets_a_retry_after_its_retry_after(tmp_path: Path) -> None:
     limited = refusal(429, RateLimit='"api";r=0;t=1')
     with serving(HUB, Trouble(limited, "/resolve/", times=2)) as hub:
         assert inspect(tmp_path, hub).returncode == 0
 
 
-def test_a_token_goes_to_the_hub_and_to_no_host_that_it_sends_on_to(tmp_path: Path) -> None:
+def test_a_token_is_not_sent_to_hosts_of_redirects(tmp_path: Path) -> None:
     elsewhere = Trouble(Answer(302, headers={"Location": f"http://192.0.2.1/{MOVED}"}), "atlas/large/resolve/" + COMMIT + "/model")
     with serving(HUB, elsewhere) as hub:  # The other host is behind a proxy, which is this same server.
         done = inspect(tmp_path, hub, HF_TOKEN=TOKEN, http_proxy=hub.endpoint)

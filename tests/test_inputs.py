@@ -96,7 +96,9 @@ def word_level(**options: Any) -> str:
 
 
 @pytest.mark.parametrize(("family", "options"), WITH_MODULE)
-def test_the_sum_after_layernorm_equals_what_the_models_embeddings_return(family: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_the_sum_after_layernorm_equals_the_output_of_the_embeddings_of_the_model(
+    family: str, options: dict[str, Any], tmp_path: Path
+) -> None:
     model = tiny.build(family, **options)
     with torch.no_grad():
         theirs = model.double().embeddings(torch.tensor([tiny.IDS]))[0].numpy()
@@ -105,7 +107,7 @@ def test_the_sum_after_layernorm_equals_what_the_models_embeddings_return(family
 
 
 @pytest.mark.parametrize(("family", "options"), WITH_MODULE)
-def test_the_difference_from_the_models_own_module_is_measured_and_vanishes(family: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_the_difference_from_the_module_of_the_model_is_zero(family: str, options: dict[str, Any], tmp_path: Path) -> None:
     result = anatomy.compute(read(tiny.build(family, **options), tmp_path))
     assert result.value("module_difference") == pytest.approx(0.0, abs=1e-6)  # DeBERTa norms in single precision.
 
@@ -139,21 +141,21 @@ def test_a_token_has_the_same_word_vector_in_both_sentences(tmp_path: Path) -> N
     np.testing.assert_array_equal(arrays["again_words"], np.zeros(len(arrays["again_tokens"])))
 
 
-def test_a_token_that_stands_elsewhere_in_the_other_sentence_has_another_input(tmp_path: Path) -> None:
+def test_a_token_at_another_position_has_another_input(tmp_path: Path) -> None:
     arrays = anatomy.compute(read(tiny.build("bert"), tmp_path, SENTENCE)).arrays
     moved = arrays["again_positions"][:, 0] != arrays["again_positions"][:, 1]
     assert moved.any()
     assert np.all((arrays["again_inputs"] > 0) == moved)
 
 
-def test_reserved_tokens_stand_around_the_words_of_a_vocab_txt(tmp_path: Path) -> None:
+def test_reserved_tokens_surround_the_words_of_a_vocab_txt(tmp_path: Path) -> None:
     sentence = layer_of(read(tiny.build("bert"), tmp_path, SENTENCE)).sentence
     assert sentence.tokens == ("[CLS]", *SENTENCE.split(), "[SEP]")
     assert sentence.reserved == (True, *[False] * 6, True)
     assert [VOCABULARY[index] for index in sentence.ids] == list(sentence.tokens)
 
 
-def test_a_word_that_a_vocab_txt_does_not_hold_is_unknown(tmp_path: Path) -> None:
+def test_a_word_that_is_missing_in_vocab_txt_is_unknown(tmp_path: Path) -> None:
     assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.tokens == ("[CLS]", "the", "[UNK]", "[SEP]")
 
 
@@ -161,14 +163,14 @@ def test_an_unknown_word_is_not_reserved(tmp_path: Path) -> None:
     assert layer_of(read(tiny.build("bert"), tmp_path, "the dog")).sentence.reserved == (True, False, False, True)
 
 
-def test_only_line_ends_divide_a_vocab_txt() -> None:
+def test_only_line_ends_separate_tokens_of_a_vocab_txt() -> None:
     """As BertTokenizer of transformers counts: other marks that Python takes for ends of lines belong to their token."""
     vocabulary = ["[CLS]", "[SEP]", "a\u2028b", "x\x85y", "the", "cat"]
     files = bert_files({"vocab.txt": "\r\n".join(vocabulary) + "\r\n"})
     assert input_layer.read(files, checkpoint(sentence="the cat")).sentence.ids == (0, 4, 5, 1)
 
 
-def test_a_tokenizer_that_ends_in_a_panic_is_a_row_error() -> None:
+def test_a_panic_of_the_tokenizer_is_a_row_error() -> None:
     """The library's panics are no Exception of Python."""
     wrong = json.loads(word_level())
     wrong["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": "YWI="}
@@ -182,25 +184,25 @@ def test_the_reversed_sentence_has_the_words_from_the_last_to_the_first(tmp_path
 
 
 @pytest.mark.parametrize("padded", [False, True])
-def test_a_tokenizer_json_makes_the_tokens_without_padding_or_cutting(padded: bool) -> None:
+def test_a_tokenizer_json_makes_tokens_without_padding_or_truncation(padded: bool) -> None:
     layer = input_layer.read(bert_files({"tokenizer.json": word_level(padded=padded), "vocab.txt": "[CLS]\n"}), ROW)
     assert layer.sentence.tokens == ("[CLS]", *SENTENCE.split(), "[SEP]")
     assert layer.sentence.reserved == (True, *[False] * 6, True)
 
 
-def test_a_long_sentence_is_cut_at_the_stated_number_of_tokens() -> None:
+def test_a_long_sentence_is_truncated_to_the_maximum_of_tokens() -> None:
     row = checkpoint(sentence="the cat " * 40)
     for texts in ({"tokenizer.json": word_level()}, {"vocab.txt": VOCAB_TXT}):
         assert len(input_layer.read(bert_files(texts), row).sentence.tokens) == input_layer.MOST_TOKENS
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"model": {"type": "unheard of"}}'])
-def test_a_tokenizer_json_that_is_none_is_a_row_error(text: str) -> None:
+def test_an_invalid_tokenizer_json_is_a_row_error(text: str) -> None:
     with pytest.raises(RowError, match=r"test/tokenizer.json: .*expected"):
         input_layer.read(bert_files({"tokenizer.json": text}), ROW)
 
 
-def test_token_ids_of_the_row_outweigh_the_tokenizer() -> None:
+def test_token_ids_of_the_row_override_the_tokenizer() -> None:
     layer = input_layer.read(bert_files({"vocab.txt": VOCAB_TXT}), checkpoint(sentence=(7, 8, 9)))
     assert (layer.sentence.tokens, layer.reversed.ids) == (("id 7", "id 8", "id 9"), (9, 8, 7))
 
@@ -233,7 +235,7 @@ def test_a_vocabulary_without_any_token_of_the_sentence_does_not_apply(text: str
 
 
 @pytest.mark.parametrize("epsilon", BAD_EPSILONS)
-def test_an_epsilon_of_layernorm_that_is_no_positive_number_is_a_row_error(epsilon: object) -> None:
+def test_an_invalid_epsilon_of_layernorm_is_a_row_error(epsilon: object) -> None:
     with pytest.raises(RowError, match="layer_norm_eps is"):
         input_layer.read(bert_files({"vocab.txt": VOCAB_TXT}, layer_norm_eps=epsilon), ROW)
 
@@ -247,27 +249,27 @@ def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "config", [{"max_position_embeddings": 20}, {"max_position_embeddings": 2**31}, {"hidden_size": 2**20}, {"type_vocab_size": 2**31}]
 )
-def test_a_config_that_does_not_fit_the_tensors_leaves_the_sum_as_it_is(config: dict[str, int]) -> None:
+def test_a_mismatch_of_config_and_tensors_leaves_out_the_reference(config: dict[str, int]) -> None:
     files = bert_files({"vocab.txt": VOCAB_TXT}, **config)
     result = anatomy.compute(Subject(find(files)[0], input_layer.read(files, ROW)))
     np.testing.assert_allclose(result.arrays["normed"].mean(axis=1), 0.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("missing", ["token_type_embeddings.weight", "LayerNorm.weight", "position_embeddings.weight"])
-def test_a_tensor_that_the_models_module_needs_and_the_checkpoint_lacks_is_no_error(missing: str) -> None:
+def test_a_missing_tensor_of_the_reference_module_is_no_error(missing: str) -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
     files = DictFiles(whole.settings, {name: array for name, array in whole.arrays.items() if not name.endswith(missing)}, whole.texts)
     assert input_layer.read(files, ROW).own.values is None
 
 
-def test_the_older_names_of_layernorms_tensors_are_read_as_well() -> None:
+def test_the_former_names_of_layernorm_tensors_are_accepted() -> None:
     whole = bert_files({"vocab.txt": VOCAB_TXT})
     older = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta") for name in whole.arrays}
     files = DictFiles(whole.settings, dict(zip(sorted(older), (whole.arrays[n] for n in sorted(whole.arrays)), strict=True)), whole.texts)
     assert input_layer.read(files, ROW).norm is not None
 
 
-def test_two_sentences_without_a_common_token_are_no_hindrance(tmp_path: Path) -> None:
+def test_two_sentences_without_a_common_token_have_an_anatomy(tmp_path: Path) -> None:
     read_back = read(tiny.build("bert"), tmp_path, " ".join(VOCABULARY[5:15]))
     layer = layer_of(read_back)
     apart = replace(layer, sentence=part(layer.sentence, 1, 4), reversed=part(layer.reversed, 1, 4), own=OwnLayer())
@@ -289,7 +291,7 @@ def test_layernorm_of_huge_values_does_not_overflow(size: float) -> None:
     np.testing.assert_allclose(anatomy.layer_norm(rows * size, plain), anatomy.layer_norm(rows, plain), rtol=1e-9)
 
 
-def test_anatomy_says_why_there_is_no_input() -> None:
+def test_anatomy_gives_the_reason_for_a_missing_input() -> None:
     with pytest.raises(NotApplicableError, match="no sentence was given"):
         anatomy.compute(subject(Rotation(1e4, 2, 2, 8)))
 

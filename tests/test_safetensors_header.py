@@ -96,7 +96,7 @@ def check(header: Any, data_size: int) -> dict[str, Span]:
 
 
 @given(st.dictionaries(names, values, max_size=5))
-def test_what_the_safetensors_library_writes_is_read_back_exactly(stored: dict[str, Array]) -> None:
+def test_files_of_the_safetensors_library_are_read_exactly(stored: dict[str, Array]) -> None:
     found = read(save(stored, metadata={"format": "np"}))
     assert set(found) == set(stored)
     for name, array in stored.items():
@@ -106,7 +106,7 @@ def test_what_the_safetensors_library_writes_is_read_back_exactly(stored: dict[s
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("dtype", "kind"), [("F16", torch.float16), ("BF16", torch.bfloat16)])
-def test_every_number_of_half_precision_is_read_exactly(dtype: str, kind: torch.dtype) -> None:
+def test_every_value_of_half_precision_is_read_exactly(dtype: str, kind: torch.dtype) -> None:
     theirs = torch.from_numpy(every_half).view(kind).double().numpy()
     np.testing.assert_array_equal(decode(every_half.tobytes(), dtype, (256, 256), "file"), theirs.reshape(256, 256))
 
@@ -117,24 +117,24 @@ def test_a_bfloat16_tensor_written_by_the_library_is_read_exactly() -> None:
 
 
 @pytest.mark.parametrize("dtype", UNREADABLE)
-def test_a_dtype_that_holds_no_plain_numbers_is_a_row_error_that_names_it(dtype: str) -> None:
+def test_the_row_error_for_an_unreadable_dtype_names_it(dtype: str) -> None:
     with pytest.raises(RowError, match=f"gpt2: wpe.weight: dtype {dtype}; expected one of F64, F32"):
         decode(b"\x00" * 8, dtype, (1,), "gpt2: wpe.weight")
 
 
-def test_a_float8_tensor_is_listed_and_only_its_reading_is_refused() -> None:
+def test_a_float8_tensor_is_listed_but_not_readable() -> None:
     file = save_torch({"table": torch.zeros(2, 2).to(torch.float8_e4m3fn), "other": torch.ones(2)})
     size = header_size(file[:8], len(file), "file")
     assert {name: span.dtype for name, span in spans(file[8 : 8 + size], len(file), "file").items()} == {"table": "F8_E4M3", "other": "F32"}
 
 
 @pytest.mark.parametrize(("first", "file_size"), SIZES)
-def test_a_length_that_the_file_cannot_hold_is_a_row_error(first: bytes, file_size: int) -> None:
+def test_a_header_beyond_the_end_of_the_file_is_a_row_error(first: bytes, file_size: int) -> None:
     with pytest.raises(RowError, match=r"gpt2: .*expected"):
         header_size(first, file_size, "gpt2")
 
 
-def test_the_length_is_little_endian_and_may_reach_the_end_of_the_file() -> None:
+def test_the_length_is_little_endian_and_may_include_the_whole_file() -> None:
     assert header_size(b"\x02\x01" + b"\x00" * 6, 8 + 258, "gpt2") == 258
 
 
@@ -145,31 +145,31 @@ def test_a_header_that_is_not_json_is_a_row_error(header: bytes) -> None:
 
 
 @pytest.mark.parametrize("header", NOT_AN_OBJECT)
-def test_a_header_that_is_no_object_is_a_row_error(header: bytes) -> None:
+def test_a_header_without_a_json_object_is_a_row_error(header: bytes) -> None:
     with pytest.raises(RowError, match="expected a JSON object"):
         check(header, 0)
 
 
 @pytest.mark.parametrize("entry", BAD_ENTRIES)
-def test_an_entry_that_is_not_well_formed_is_a_row_error(entry: Any) -> None:
+def test_an_invalid_entry_is_a_row_error(entry: Any) -> None:
     with pytest.raises(RowError, match=r"'wpe'.*expected"):
         check({"wpe": entry}, 16)
 
 
 @pytest.mark.parametrize(("offsets", "data_size", "said"), BAD_COVERS)
-def test_tensors_that_do_not_cover_the_data_once_are_a_row_error(offsets: list[tuple[int, int]], data_size: int, said: str) -> None:
+def test_gaps_and_overlaps_of_tensors_are_a_row_error(offsets: list[tuple[int, int]], data_size: int, said: str) -> None:
     header = {f"tensor {start} {i}": {**F32, "data_offsets": [start, stop]} for i, (start, stop) in enumerate(offsets)}
     with pytest.raises(RowError, match=said):
         check(header, data_size)
 
 
-def test_a_tensor_that_stands_twice_is_a_row_error_that_names_it() -> None:
+def test_the_row_error_for_a_duplicate_tensor_names_it() -> None:
     entry = json.dumps(F32)
     with pytest.raises(RowError, match="'wpe' stands twice"):
         check(f'{{"wpe": {entry}, "wpe": {entry}}}'.encode(), 16)
 
 
-def test_a_name_that_stands_twice_after_very_many_others_is_found_without_a_wait() -> None:
+def test_a_duplicate_name_after_very_many_others_is_detected_quickly() -> None:
     others = ",".join(f'"{index}":0' for index in range(300_000))
     with pytest.raises(RowError, match="'wpe' stands twice"):
         check(f'{{{others},"wpe":0,"wpe":0}}'.encode(), 0)
@@ -181,15 +181,15 @@ def test_too_many_tensors_are_a_row_error() -> None:
         check(header, 0)
 
 
-def test_metadata_is_no_tensor() -> None:
+def test_metadata_are_not_a_tensor() -> None:
     assert set(check({"__metadata__": {"format": "pt"}, "wpe": F32}, 16)) == {"wpe"}
 
 
-def test_tensors_come_in_the_order_of_their_bytes() -> None:
+def test_tensors_are_in_the_order_of_their_bytes() -> None:
     header = {"second": {**F32, "data_offsets": [16, 32]}, "first": F32}
     assert list(check(header, 32)) == ["first", "second"]
 
 
-def test_tensors_without_values_take_no_place() -> None:
+def test_tensors_without_values_have_an_empty_range() -> None:
     empty = {"dtype": "F32", "shape": [0, 8], "data_offsets": [16, 16]}
     assert set(check({"wpe": F32, "empty": empty}, 16)) == {"wpe", "empty"}

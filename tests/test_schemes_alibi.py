@@ -49,19 +49,19 @@ def test_the_slopes_equal_those_of_transformers_mpt(n_heads: int) -> None:
 
 
 @pytest.mark.parametrize("config", ASKING)
-def test_it_is_found_where_the_config_asks_for_it(config: dict[str, object]) -> None:
+def test_configs_with_alibi_have_one_bias(config: dict[str, object]) -> None:
     (encoding,) = find(DictFiles(config))
     assert isinstance(encoding.form, OffsetBias)
     assert (encoding.form.causal, encoding.form.beyond, len(encoding.form.values)) == (True, "linear", 8)
 
 
 @pytest.mark.parametrize("config", SILENT)
-def test_nothing_is_found_where_the_config_does_not_ask(config: dict[str, object]) -> None:
+def test_configs_without_alibi_have_no_bias(config: dict[str, object]) -> None:
     assert find(DictFiles(config)) == []
 
 
 @pytest.mark.parametrize("config", BAD)
-def test_a_number_of_heads_that_is_none_is_a_row_error(config: dict[str, object]) -> None:
+def test_an_invalid_number_of_heads_is_a_row_error(config: dict[str, object]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
         find(DictFiles({"model_type": "bloom", **config}))
 
@@ -77,14 +77,14 @@ def test_the_bias_of_mpt_follows_its_largest_exponent(n_heads: int, steepest: in
     np.testing.assert_allclose(ours, theirs, rtol=FLOAT32, atol=1e-6)
 
 
-def test_numbers_are_rounded_as_torch_rounds_them_to_bfloat16() -> None:
+def test_bfloat16_equals_that_of_torch() -> None:
     import torch
 
     values = np.random.default_rng(0).normal(size=1000)
     np.testing.assert_array_equal(bfloat16(values), torch.tensor(values).float().bfloat16().double().numpy())
 
 
-def test_what_falcon_adds_to_the_logit_is_what_is_shown() -> None:
+def test_the_bias_of_falcon_equals_what_reaches_its_softmax() -> None:
     """What reaches softmax by transformers' usual way (its “eager” one adds it twice). Key positions up to 256 are exact in bfloat16."""
     import torch
     from transformers import FalconConfig, FalconModel
@@ -103,7 +103,7 @@ def test_what_falcon_adds_to_the_logit_is_what_is_shown() -> None:
 
 
 @pytest.mark.parametrize("n_heads", [12, 71])
-def test_the_slopes_of_falcon_are_those_that_it_rounds(n_heads: int) -> None:
+def test_the_slopes_of_falcon_are_rounded_like_the_models(n_heads: int) -> None:
     import torch
     from transformers.models.falcon.modeling_falcon import build_alibi_tensor
 
@@ -114,6 +114,6 @@ def test_the_slopes_of_falcon_are_those_that_it_rounds(n_heads: int) -> None:
 
 
 @pytest.mark.parametrize(("steepest", "said"), [(8, False), (4, True)])
-def test_an_exponent_that_transformers_leaves_out_is_told(steepest: int, said: bool) -> None:
+def test_a_note_mentions_an_exponent_that_transformers_ignores(steepest: int, said: bool) -> None:
     (encoding,) = find(DictFiles({"model_type": "mpt", "n_heads": 8, "attn_config": {"alibi": True, "alibi_bias_max": steepest}}))
     assert any("does not pass it on" in note for note in encoding.notes) is said

@@ -35,7 +35,7 @@ def test_the_table_equals_what_reformer_adds(tmp_path: Path) -> None:
     np.testing.assert_allclose(form.vectors, theirs, rtol=0, atol=1e-6)
 
 
-def test_a_long_table_is_cut_at_whole_rows_and_the_note_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_table_is_cut_to_whole_rows_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(axial, "MOST_VALUES", 300)
     (encoding,) = find(DictFiles({}, {FIRST: np.zeros((4, 1, 6)), SECOND: np.zeros((1, 8, 10))}))
     assert form_of(encoding, PositionTable).vectors.shape == (16, 16)
@@ -49,7 +49,7 @@ def test_a_row_that_is_too_long_is_a_row_error(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("first", "second"), BAD)
-def test_what_does_not_fit_is_a_row_error(first: tuple[int, ...], second: tuple[int, ...]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(first: tuple[int, ...], second: tuple[int, ...]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles({}, {FIRST: np.zeros(first), SECOND: np.zeros(second)}))
 
@@ -59,5 +59,5 @@ def test_a_first_tensor_without_its_second_is_a_row_error() -> None:
         find(DictFiles({}, {FIRST: np.zeros((4, 1, 6))}))
 
 
-def test_nothing_is_found_where_the_config_says_that_positions_are_not_axial() -> None:
+def test_a_config_without_axial_positions_has_no_table() -> None:
     assert find(DictFiles({"axial_pos_embds": False}, {FIRST: np.zeros((4, 1, 6))})) == []

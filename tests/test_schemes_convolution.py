@@ -74,7 +74,7 @@ def test_each_convolution_of_data2vec_equals_the_models_own(tmp_path: Path) -> N
         agrees(form_of(encoding, Convolution), layer)
 
 
-def test_older_and_newer_names_of_a_normalised_weight_give_the_same() -> None:
+def test_old_and_new_names_of_a_normalised_weight_give_equal_weights() -> None:
     rng = np.random.default_rng(0)
     length, direction = rng.normal(size=(1, 1, 3)), rng.normal(size=(4, 2, 3))
     older = DictFiles(arrays={f"{STEM}weight_g": length, f"{STEM}weight_v": direction})
@@ -84,12 +84,12 @@ def test_older_and_newer_names_of_a_normalised_weight_give_the_same() -> None:
     np.testing.assert_allclose(forms[0].strength, np.abs(length[0, 0]), rtol=1e-12)  # What is left of a normed direction is its length.
 
 
-def test_a_convolution_that_its_family_stores_and_does_not_use_is_left_out(tmp_path: Path) -> None:
+def test_an_unused_convolution_is_ignored(tmp_path: Path) -> None:
     sizes = {**WAVES, "conv_depthwise_kernel_size": 3}
     assert read(find, made("Wav2Vec2ConformerModel", **sizes), tmp_path) == {}
 
 
-def test_the_conformer_runs_without_its_convolution() -> None:
+def test_the_convolution_of_the_conformer_does_not_change_its_output() -> None:
     """Whatever its weights, the output is the same."""
     import torch
 
@@ -102,10 +102,10 @@ def test_the_conformer_runs_without_its_convolution() -> None:
 
 
 @pytest.mark.parametrize("arrays", BAD)
-def test_what_does_not_fit_is_a_row_error(arrays: dict[str, Array]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(arrays: dict[str, Array]) -> None:
     with pytest.raises(RowError, match=r"test: "):
         find(DictFiles({}, arrays))
 
 
-def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
+def test_tensors_of_other_names_are_ignored() -> None:
     assert find(DictFiles({}, {"encoder.conv.weight": np.zeros((4, 2, 3)), f"{STEM}bias": np.zeros(4)})) == []

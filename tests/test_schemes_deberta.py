@@ -110,7 +110,7 @@ def test_the_row_in_the_middle_is_for_the_querys_own_position() -> None:
     assert (near[0], near[-1], near[1], near[-5], near[5]) == (20.0, 24.0, 16.0, 36.0, 0.0)
 
 
-def test_the_notes_say_what_the_vectors_meet_and_that_they_are_normed(tmp_path: Path) -> None:
+def test_the_notes_mention_the_factors_and_layernorm(tmp_path: Path) -> None:
     (encoding,) = read(find, made("DebertaV2Model", **BUCKETED), tmp_path).values()
     said = " ".join(encoding.notes)
     assert "LayerNorm is applied" in said
@@ -119,7 +119,7 @@ def test_the_notes_say_what_the_vectors_meet_and_that_they_are_normed(tmp_path: 
 
 
 @pytest.mark.parametrize(("config", "shape"), BAD)
-def test_what_does_not_fit_is_a_row_error(config: dict[str, Any], shape: tuple[int, ...]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(config: dict[str, Any], shape: tuple[int, ...]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles(config, {NAME: np.zeros(shape)}))
 
@@ -128,5 +128,5 @@ def test_what_does_not_fit_is_a_row_error(config: dict[str, Any], shape: tuple[i
     "files",
     [DictFiles({}, {"rel_embeddings_of_old": np.zeros((4, 4))}), DictFiles({"relative_attention": False}, {NAME: np.zeros((10, 4))})],
 )
-def test_nothing_is_found_where_there_is_no_table_in_use(files: DictFiles) -> None:
+def test_unused_tables_are_ignored(files: DictFiles) -> None:
     assert find(files) == []

@@ -29,7 +29,7 @@ def looked_up(found: dict[str, Any]) -> list[Floats]:
     return [form_of(found[part], PositionTable).vectors[row] for part, row in rows]
 
 
-def test_layoutlm_adds_up_what_the_tables_hold(tmp_path: Path) -> None:
+def test_layoutlm_adds_up_the_vectors_of_a_box(tmp_path: Path) -> None:
     import torch
 
     model = made("LayoutLMModel", **SIZE, **PAGE)
@@ -40,7 +40,7 @@ def test_layoutlm_adds_up_what_the_tables_hold(tmp_path: Path) -> None:
     np.testing.assert_allclose(sum(looked_up(read(find, model, tmp_path))), theirs, rtol=0, atol=1e-6)
 
 
-def test_layoutlmv3_joins_what_the_tables_hold(tmp_path: Path) -> None:
+def test_layoutlmv3_concatenates_the_vectors_of_a_box(tmp_path: Path) -> None:
     model = made("LayoutLMv3Model", **SIZE, **PAGE, coordinate_size=4, shape_size=4)
     theirs = as_numbers(model.embeddings.calculate_spatial_position_embeddings(boxes()))[0, 0]
     found = read(find, model, tmp_path)
@@ -48,7 +48,7 @@ def test_layoutlmv3_joins_what_the_tables_hold(tmp_path: Path) -> None:
     assert "joined" in found["x"].notes[1]
 
 
-def test_the_order_of_boxes_in_lilt_is_what_its_module_adds(tmp_path: Path) -> None:
+def test_the_table_of_box_order_of_lilt_equals_what_its_module_adds(tmp_path: Path) -> None:
     import torch
 
     model = made("LiltModel", **SIZE, **PAGE, channel_shrink_ratio=2, pad_token_id=1)
@@ -63,7 +63,7 @@ def test_the_order_of_boxes_in_lilt_is_what_its_module_adds(tmp_path: Path) -> N
     assert form.first_row == 2
 
 
-def test_lilt_joins_what_the_tables_hold_before_it_maps_them(tmp_path: Path) -> None:
+def test_lilt_concatenates_the_vectors_of_a_box_before_its_map(tmp_path: Path) -> None:
     import torch
 
     model = made("LiltModel", **SIZE, **PAGE, channel_shrink_ratio=1)
@@ -89,12 +89,12 @@ def test_udop_adds_up_the_vectors_of_the_edges() -> None:
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 2, 2), (0, 4)])
-def test_what_does_not_fit_is_a_row_error(shape: tuple[int, ...]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(shape: tuple[int, ...]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles({}, {"embeddings.x_position_embeddings.weight": np.zeros(shape)}))
 
 
-def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
+def test_tensors_of_other_names_are_ignored() -> None:
     assert (
         find(DictFiles({}, {"embeddings.position_embeddings.weight": np.zeros((4, 4)), "max_position_embeddings.weight": np.zeros((4, 4))}))
         == []
@@ -102,6 +102,6 @@ def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
 
 
 @pytest.mark.parametrize(("table", "expected"), [("x", "page"), ("h", "page"), ("row", "image"), ("box", "text")])
-def test_the_modality_is_that_of_what_looks_the_table_up(table: str, expected: str) -> None:
+def test_the_modality_is_page_for_boxes_image_for_patches_and_text_for_their_order(table: str, expected: str) -> None:
     (encoding,) = find(DictFiles({}, {f"embeddings.{table}_position_embeddings.weight": np.zeros((8, 4))}))
     assert encoding.modality == expected

@@ -68,7 +68,7 @@ def test_the_first_vectors_are_those_that_the_model_adds_to_its_first_tokens(fam
 
 
 @pytest.mark.parametrize(("family", "n_positions"), [("roberta", 30), ("bart", 32), ("gpt2", 32), ("led", 1024)])
-def test_rows_that_are_no_positions_are_left_out_and_no_others(family: str, n_positions: int) -> None:
+def test_only_rows_of_positions_are_in_the_table(family: str, n_positions: int) -> None:
     model = tiny.build(family, **({"attention_window": 4} if family == "led" else {}))
     *_, vectors = tables_of(DictFiles(model.config.to_dict(), tiny.arrays(model))).values()
     assert len(vectors) == n_positions
@@ -81,36 +81,36 @@ def test_a_table_read_from_a_folder_equals_the_models_to_the_last_bit(tmp_path: 
     np.testing.assert_array_equal(tables_of(files)["embeddings.position_embeddings"], expected)
 
 
-def test_an_encoder_and_a_decoder_are_two_parts() -> None:
+def test_encoder_and_decoder_are_two_parts() -> None:
     model = tiny.build("bart")
     found = find(DictFiles(model.config.to_dict(), tiny.arrays(model)))
     assert sorted(encoding.part for encoding in found) == ["decoder", "encoder"]
 
 
 @pytest.mark.parametrize("family", DECODER_ALONE)
-def test_the_table_of_a_model_without_encoder_is_its_decoders(family: str) -> None:
+def test_the_table_of_a_model_without_encoder_belongs_to_the_decoder(family: str) -> None:
     assert [encoding.part for encoding in find(DictFiles({"model_type": family}, {"wpe.weight": TABLE}))] == ["decoder"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_table_is_known_by_the_end_of_its_name(name: str) -> None:
+def test_a_table_is_identified_by_the_end_of_its_name(name: str) -> None:
     (encoding,) = find(DictFiles(arrays={name: TABLE}))
     assert encoding.provenance.tensor == name
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, TABLE)
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_tensor_that_only_sounds_like_it_is_left_alone(name: str) -> None:
+def test_a_tensor_with_a_similar_name_is_ignored(name: str) -> None:
     assert find(DictFiles(arrays={name: TABLE})) == []
 
 
 @pytest.mark.parametrize("config", NOT_ADDED)
-def test_a_stored_table_that_the_model_does_not_add_is_left_alone(config: dict[str, object]) -> None:
+def test_a_stored_table_that_the_model_does_not_add_is_ignored(config: dict[str, object]) -> None:
     assert find(DictFiles(config, {"embeddings.position_embeddings.weight": TABLE})) == []
 
 
 @pytest.mark.parametrize("shape", [(4,), (1, 6, 4), (0, 4), (6, 0)])
-def test_a_tensor_that_is_no_table_is_left_alone(shape: tuple[int, ...]) -> None:
+def test_a_tensor_of_another_shape_is_ignored(shape: tuple[int, ...]) -> None:
     assert find(DictFiles(arrays={"wpe.weight": np.zeros(shape)})) == []
 
 
@@ -126,35 +126,35 @@ def test_a_first_position_outside_of_the_table_is_a_row_error(padding: int) -> N
 
 
 @pytest.mark.parametrize("padding", [None, "1", True, 1.0])
-def test_a_padding_id_that_is_no_number_counts_as_the_familys_own(padding: object) -> None:
+def test_an_invalid_padding_id_is_replaced_by_the_default_of_the_family(padding: object) -> None:
     config = {"model_type": "roberta", "pad_token_id": padding}
     (encoding,) = find(DictFiles(config, {"position_embeddings.weight": TABLE}))
     assert form_of(encoding, PositionTable).first_row == 2
 
 
-def test_the_rows_left_out_are_said() -> None:
+def test_a_note_gives_the_number_of_omitted_rows() -> None:
     (encoding,) = find(DictFiles({"model_type": "bart"}, {"embed_positions.weight": TABLE}))
     assert "The tensor has 6 rows; the first 2 are not positions" in encoding.notes[0]
 
 
 @pytest.mark.parametrize("said", [4, 6])
-def test_a_config_that_counts_all_rows_or_positions_alone_needs_no_note(said: int) -> None:
+def test_a_config_with_the_number_of_rows_or_of_positions_needs_no_note(said: int) -> None:
     (encoding,) = find(DictFiles({"model_type": "bart", "max_position_embeddings": said}, {"embed_positions.weight": TABLE}))
     assert len(encoding.notes) == 1
 
 
-def test_a_table_of_another_length_than_the_config_says_is_shown_with_a_note() -> None:
+def test_a_table_of_another_length_than_in_the_config_has_a_note() -> None:
     (encoding,) = find(DictFiles({"model_type": "bert", "max_position_embeddings": 9}, {"position_embeddings.weight": TABLE}))
     assert "config.json speaks of 9 positions; the tensor holds 6" in encoding.notes[0]
 
 
 @pytest.mark.parametrize("said", [1e12, -1, "x", float("nan"), 0, True])
-def test_a_number_of_positions_that_is_none_is_a_row_error(said: object) -> None:
+def test_an_invalid_number_of_positions_is_a_row_error(said: object) -> None:
     with pytest.raises(RowError, match="max_position_embeddings is"):
         find(DictFiles({"max_position_embeddings": said}, {"wpe.weight": TABLE}))
 
 
-def test_where_the_table_comes_from_is_told_with_the_hash_of_its_bytes() -> None:
+def test_the_provenance_of_a_table_has_the_digest_of_its_bytes() -> None:
     files = DictFiles(arrays={"wpe.weight": TABLE})
     provenance = find(files)[0].provenance
     assert (provenance.tensor, provenance.dtype, provenance.shape) == ("wpe.weight", "F64", (6, 4))
@@ -162,19 +162,19 @@ def test_where_the_table_comes_from_is_told_with_the_hash_of_its_bytes() -> None
 
 
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=4, unique=True))
-def test_several_tables_of_one_part_have_parts_of_their_own(prefixes: list[str]) -> None:
+def test_several_tables_of_one_part_have_distinct_parts(prefixes: list[str]) -> None:
     arrays = {f"{prefix}.wpe.weight": TABLE for prefix in prefixes}
     found = find(DictFiles({"model_type": "gpt2"}, arrays))
     assert len({encoding.part for encoding in found}) == len(found) == len(arrays)
 
 
 @given(st.text(max_size=20))
-def test_the_key_of_an_encoding_is_fit_for_a_path(prefix: str) -> None:
+def test_the_key_of_an_encoding_is_a_valid_path(prefix: str) -> None:
     for encoding in find(DictFiles(arrays={f"{prefix}.wpe.weight": TABLE, "wpe.weight": TABLE})):
         assert set(encoding.record.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
-def test_mpt_without_alibi_says_that_transformers_adds_it_all_the_same() -> None:
+def test_a_note_on_mpt_without_alibi_mentions_that_transformers_adds_it() -> None:
     asked = {"model_type": "mpt", "attn_config": {"alibi": False}}
     (encoding,) = find(DictFiles(asked, {"transformer.wpe.weight": np.eye(4)}))
     assert "adds ALiBi all the same" in encoding.notes[-1]
@@ -182,7 +182,7 @@ def test_mpt_without_alibi_says_that_transformers_adds_it_all_the_same() -> None
     assert not any("ALiBi" in note for note in other.notes)
 
 
-def test_transformers_adds_alibi_to_mpt_whatever_its_config_says() -> None:
+def test_transformers_adds_alibi_to_mpt_for_every_config() -> None:
     import torch
     from transformers import MptConfig, MptModel
 
@@ -196,11 +196,11 @@ def test_transformers_adds_alibi_to_mpt_whatever_its_config_says() -> None:
     assert all(torch.equal(outputs[0], output) for output in outputs[1:])
 
 
-def test_what_bros_has_beside_its_table_is_told() -> None:
+def test_a_note_on_bros_mentions_its_other_encoding() -> None:
     (encoding,) = find(DictFiles({"model_type": "bros"}, {"bros.embeddings.position_embeddings.weight": np.eye(4)}))
     assert "two words' boxes" in encoding.notes[-1]
 
 
-def test_a_position_embedding_type_that_is_no_text_counts_as_none() -> None:
+def test_an_invalid_position_embedding_type_is_ignored() -> None:
     (encoding,) = find(DictFiles({"position_embedding_type": []}, {"position_embeddings.weight": TABLE}))
     assert encoding.scheme == "learned"

@@ -20,13 +20,13 @@ TOLD: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_without_any_is_found_to_have_none(family: str) -> None:
+def test_a_family_without_encoding_has_an_empty_one(family: str) -> None:
     (encoding,) = find(DictFiles({"model_type": family}))
     assert form_of(encoding, NoEncoding).why in encoding.notes[0]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_model_of_transformers_has_no_module_that_could_tell_position(family: str) -> None:
+def test_the_model_of_transformers_has_no_module_for_positions(family: str) -> None:
     import torch
     from transformers import CONFIG_MAPPING, AutoModel
 
@@ -41,7 +41,7 @@ def test_the_model_of_transformers_has_no_module_that_could_tell_position(family
     assert not [name for name in model.state_dict() if "pos" in name.replace("post", "")]
 
 
-def test_attention_in_jamba_does_not_see_the_order_of_earlier_tokens() -> None:
+def test_attention_in_jamba_ignores_the_order_of_earlier_tokens() -> None:
     """Another order of the keys gives the last query the same output."""
     import torch
     from transformers import JambaConfig
@@ -55,18 +55,18 @@ def test_attention_in_jamba_does_not_see_the_order_of_earlier_tokens() -> None:
     torch.testing.assert_close(last[0], last[1], rtol=0, atol=1e-6)
 
 
-def test_a_hybrid_without_recurrent_layers_has_only_its_mask() -> None:
+def test_a_hybrid_without_recurrent_layers_has_only_its_causal_mask() -> None:
     (encoding,) = find(DictFiles({"model_type": "granitemoehybrid", "layer_types": ["attention", "attention"]}))
     assert "causal mask" in form_of(encoding, NoEncoding).why
 
 
 @pytest.mark.parametrize("config", TOLD)
-def test_nothing_is_said_of_families_that_are_not_known_to_have_none(config: dict[str, Any]) -> None:
+def test_other_families_have_no_empty_encoding(config: dict[str, Any]) -> None:
     assert find(DictFiles(config)) == []
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_no_other_scheme_claims_what_has_none(family: str) -> None:
+def test_no_other_scheme_recognises_a_family_without_encoding(family: str) -> None:
     from transformers import CONFIG_MAPPING
 
     import generator.schemes

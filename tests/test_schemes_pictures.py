@@ -51,7 +51,7 @@ def test_a_scheme_has_a_small_picture(scheme: Scheme) -> None:
 
 
 @each_scheme
-def test_a_picture_is_told_in_words(scheme: Scheme) -> None:
+def test_a_picture_has_an_alternative_text(scheme: Scheme) -> None:
     said = (scheme.picture.caption, scheme.picture.how_to_read, scheme.picture.alt(scheme.picture.numbers()))
     assert all(text.endswith((".", ").")) and text.strip() == text for text in said)
     assert re.search(r"\d", said[2])
@@ -59,7 +59,7 @@ def test_a_picture_is_told_in_words(scheme: Scheme) -> None:
 
 
 @pytest.mark.parametrize(("name", "causal"), [("encoder", False), ("decoder", True)])
-def test_buckets_are_those_that_transformers_sorts_into(name: str, causal: bool) -> None:
+def test_buckets_equal_those_of_transformers(name: str, causal: bool) -> None:
     import torch
     from transformers.models.t5.modeling_t5 import T5Attention
 
@@ -68,19 +68,19 @@ def test_buckets_are_those_that_transformers_sorts_into(name: str, causal: bool)
     np.testing.assert_array_equal(of(t5_bias)[name], theirs.numpy())
 
 
-def test_buckets_begin_where_print_says() -> None:
+def test_the_first_distances_of_buckets_equal_the_published_ones() -> None:
     """Raffel et al. 2020, section 2.1, and the published code: the first distance of each bucket of the decoder."""
     bucket = of(t5_bias)["decoder"][::-1]
     starts = [int(np.argmax(bucket == index)) for index in range(16, 32)]
     assert starts == [16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113]
 
 
-def test_slopes_of_eight_heads_are_those_in_print() -> None:
+def test_slopes_of_eight_heads_equal_the_published_ones() -> None:
     """Press et al. 2022, section 3: 1/2, 1/4 … 1/256."""
     np.testing.assert_array_equal(of(alibi)["lines"][:, -2], [-(2.0**-head) for head in range(1, 9)])
 
 
-def test_the_first_version_of_deberta_clamps_as_transformers_does() -> None:
+def test_rows_of_the_first_version_of_deberta_equal_those_of_transformers() -> None:
     import torch
     from transformers.models.deberta.modeling_deberta import build_relative_position
 
@@ -89,7 +89,7 @@ def test_the_first_version_of_deberta_clamps_as_transformers_does() -> None:
     np.testing.assert_array_equal(of(deberta)["first"], [*theirs[:0:-1, 0], *theirs[0]])
 
 
-def test_later_versions_of_deberta_take_rows_as_transformers_does() -> None:
+def test_rows_of_later_versions_of_deberta_equal_those_of_transformers() -> None:
     import torch
     from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
 
@@ -103,7 +103,7 @@ def test_offsets_of_shaw_are_clipped_as_in_equation_3() -> None:
     np.testing.assert_array_equal(of(shaw)["pairs"], expected)
 
 
-def test_pairs_of_a_window_use_the_number_that_swin_looks_up() -> None:
+def test_indices_of_pairs_in_a_window_equal_those_of_swin() -> None:
     """Swin counts query minus key; key minus query is the same number counted from the other end."""
     from transformers.models.swin.modeling_swin import SwinRelativePositionBias
 
@@ -111,11 +111,11 @@ def test_pairs_of_a_window_use_the_number_that_swin_looks_up() -> None:
     np.testing.assert_array_equal(of(window_bias)["pairs"], 24 - theirs.numpy().reshape(9, 9))
 
 
-def test_the_sinusoid_is_as_alike_as_print_says() -> None:
+def test_the_cosines_of_the_sinusoid_equal_the_published_ones() -> None:
     np.testing.assert_allclose(of(sinusoidal)["cosines"][[1, 10]], [0.97336, 0.680], rtol=0, atol=5e-4)
 
 
-def test_angles_of_a_rotation_are_those_of_llama() -> None:
+def test_angles_of_a_rotation_equal_those_of_llama() -> None:
     import torch
     from transformers import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
@@ -124,7 +124,7 @@ def test_angles_of_a_rotation_are_those_of_llama() -> None:
     np.testing.assert_allclose(of(rotary)["cosines"].T[:12], cosines[0, :, :32].numpy(), rtol=0, atol=1e-6)
 
 
-def test_a_rotation_in_two_dimensions_turns_as_that_of_qwen2_vl() -> None:
+def test_a_rotation_in_two_dimensions_equals_that_of_qwen2_vl() -> None:
     """Patch (13, 13) of an image against all others, by the frequencies of its own module; in single precision."""
     from transformers.models.qwen2_vl.modeling_qwen2_vl import Qwen2VLVisionConfig, Qwen2VLVisionRotaryEmbedding
 
@@ -134,7 +134,7 @@ def test_a_rotation_in_two_dimensions_turns_as_that_of_qwen2_vl() -> None:
     np.testing.assert_allclose(of(rotary_2d)["all"][:14, :14], (along[:, None] + along) / 2, rtol=0, atol=1e-6)
 
 
-def test_a_frame_hears_as_many_as_a_convolution_of_ones_counts() -> None:
+def test_the_inputs_of_a_frame_equal_a_convolution_of_ones() -> None:
     import torch
 
     ones = torch.ones(1, 1, 24)
@@ -142,7 +142,7 @@ def test_a_frame_hears_as_many_as_a_convolution_of_ones_counts() -> None:
     np.testing.assert_array_equal(of(convolution)["heard"], theirs.numpy())
 
 
-def test_what_fades_is_what_a_recurrence_keeps_of_each_token() -> None:
+def test_the_weights_of_a_recurrence_equal_its_state_after_each_token() -> None:
     state, states = np.zeros(16), []
     for token in np.eye(16):
         state = 0.8 * state + token
@@ -150,37 +150,37 @@ def test_what_fades_is_what_a_recurrence_keeps_of_each_token() -> None:
     np.testing.assert_allclose(np.nan_to_num(of(none)["recurrence"]), states, rtol=0, atol=1e-15)
 
 
-def test_attention_under_a_mask_is_even_over_what_it_sees() -> None:
+def test_attention_under_a_causal_mask_is_uniform_over_earlier_tokens() -> None:
     weights = np.nan_to_num(of(none)["attention"])
     np.testing.assert_allclose(weights.sum(axis=1), 1.0, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(np.count_nonzero(weights, axis=1), np.arange(1, 17))
 
 
-def test_the_products_of_transformer_xl_depend_on_what_is_said() -> None:
+def test_the_terms_of_transformer_xl_depend_on_query_key_or_offset() -> None:
     numbers = of(transformer_xl)
     assert np.ptp(numbers["content_bias"], axis=0).max() == 0.0
     assert [name for name, product in numbers.items() if along_diagonals(product)] == ["offset_bias"]
 
 
-def test_the_same_word_has_one_vector_and_two_sums() -> None:
+def test_a_word_at_two_positions_has_one_vector_and_two_sums() -> None:
     numbers = of(learned)
     np.testing.assert_array_equal(numbers["words"][0], numbers["words"][3])
     np.testing.assert_array_equal(numbers["sum"] - numbers["positions"] - numbers["words"] < 1e-15, True)
     assert np.abs(numbers["sum"][0] - numbers["sum"][3]).min() > 0.0
 
 
-def test_a_box_looks_up_its_edges_and_its_sides() -> None:
+def test_a_box_has_rows_for_its_edges_and_its_size() -> None:
     numbers = of(layout)
     assert numbers["rows"].tolist() == [120, 210, 420, 330, 330 - 210, 420 - 120]
     np.testing.assert_allclose(numbers["looked_up"][-1], numbers["looked_up"][:-1].sum(axis=0), rtol=0, atol=1e-12)
 
 
-def test_a_position_joins_its_row_and_its_column() -> None:
+def test_a_position_has_the_vectors_of_its_row_and_its_column() -> None:
     numbers = of(axial)
     np.testing.assert_array_equal(numbers["joined"][19], [*numbers["rows"][2], *numbers["columns"][3]])
 
 
-def test_what_a_query_adds_has_stripes_of_its_rows_and_columns() -> None:
+def test_the_logits_of_a_query_are_a_sum_over_rows_and_columns() -> None:
     numbers = of(decomposed)
     assert np.ptp(numbers["down"], axis=1).max() == np.ptp(numbers["across"], axis=0).max() == 0.0
     np.testing.assert_array_equal(numbers["both"], numbers["down"] + numbers["across"])

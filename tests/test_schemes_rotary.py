@@ -150,7 +150,7 @@ def close(ours: Floats, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize(("family", "module", "options"), FAMILIES)
-def test_frequencies_equal_those_that_the_family_runs_with(family: str, module: str, options: dict[str, Any]) -> None:
+def test_frequencies_equal_those_of_the_module_of_the_family(family: str, module: str, options: dict[str, Any]) -> None:
     theirs, config = module_of(family, module, options)
     ours = rotation_of(config.to_dict())
     close(ours.frequencies, theirs.inv_freq)
@@ -158,7 +158,7 @@ def test_frequencies_equal_those_that_the_family_runs_with(family: str, module: 
 
 
 @pytest.mark.parametrize(("family", "module"), BY_LAYER)
-def test_each_kind_of_layer_has_the_rotation_that_the_family_runs_with(family: str, module: str) -> None:
+def test_every_kind_of_layer_has_the_rotation_of_the_module_of_the_family(family: str, module: str) -> None:
     theirs, config = module_of(family, module, {})
     found = {encoding.part: form_of(encoding, Rotation) for encoding in find(DictFiles(config.to_dict()))}
     for kind in ("full", "sliding"):
@@ -168,12 +168,12 @@ def test_each_kind_of_layer_has_the_rotation_that_the_family_runs_with(family: s
 
 
 @pytest.mark.parametrize("projection", [768, 1536])
-def test_clvp_turns_as_many_components_as_the_width_of_its_projection_asks_for(projection: int) -> None:
+def test_the_rotated_components_of_clvp_follow_from_its_projection(projection: int) -> None:
     theirs, config = module_of("clvp_encoder", "ClvpRotaryPositionalEmbedding", {"projection_dim": projection})
     close(rotation_of(config.to_dict()).frequencies, theirs.inv_freq)
 
 
-def test_both_encoders_of_clvp_turn_and_neither_does_when_told_not_to() -> None:
+def test_both_encoders_of_clvp_have_a_rotation_unless_it_is_disabled() -> None:
     inner = {"model_type": "clvp_encoder", "hidden_size": 768, "num_attention_heads": 12, "projection_dim": 768}
     config = {"model_type": "clvp", "text_config": inner, "speech_config": inner}
     assert [encoding.part for encoding in find(DictFiles(config))] == ["encoder", "speech encoder"]
@@ -215,30 +215,30 @@ def test_a_llama_without_any_rotary_word_turns_by_the_base_of_the_paper() -> Non
     assert (rotation.base, rotation.rotary_dim, rotation.n_positions) == (10_000.0, 32, 256)
 
 
-def test_a_config_without_a_length_gets_one_that_transformers_takes() -> None:
+def test_a_config_without_a_length_gets_a_default_that_transformers_accepts() -> None:
     assert rotation_of({key: value for key, value in LLAMA.items() if key != "max_position_embeddings"}).n_positions == 2048
 
 
-def test_the_width_of_a_head_that_the_config_gives_outweighs_the_quotient() -> None:
+def test_head_dim_in_the_config_overrides_the_quotient() -> None:
     assert rotation_of({**LLAMA, "head_dim": 48}).rotary_dim == 48
 
 
-def test_deepseek_turns_the_components_that_it_keeps_for_this() -> None:
+def test_deepseek_rotates_a_separate_part_of_each_head() -> None:
     assert rotation_of({**LLAMA, "model_type": "deepseek_v3", "rope_theta": 1e4, "qk_rope_head_dim": 16}).frequencies.size == 8
 
 
 @pytest.mark.parametrize(("family", "said"), [("esm", "rotary"), ("granite", "rope")])
-def test_a_config_may_ask_for_it_by_name(family: str, said: str) -> None:
+def test_a_position_embedding_type_enables_the_rotation(family: str, said: str) -> None:
     assert rotation_of({**LLAMA, "model_type": family, "position_embedding_type": said}).frequencies.size == 16
 
 
-def test_the_note_says_how_many_components_turn() -> None:
+def test_a_note_gives_the_number_of_rotated_components() -> None:
     (encoding,) = find(DictFiles({**LLAMA, "rotary_pct": 0.5}))
     assert "16 of the 32 components of each query and key head" in encoding.notes[0]
 
 
 @pytest.mark.parametrize("config", SILENT)
-def test_nothing_is_found_where_no_rotation_is_asked_for(config: dict[str, Any]) -> None:
+def test_configs_without_a_rotation_have_none(config: dict[str, Any]) -> None:
     assert find(DictFiles({"hidden_size": 64, "num_attention_heads": 2, **config})) == []
 
 
@@ -250,20 +250,20 @@ def test_a_value_out_of_range_is_a_row_error(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("key", ["rope_parameters", "rope_scaling"])
 @pytest.mark.parametrize("scaling", BAD_SCALING)
-def test_a_scaling_that_transformers_cannot_make_is_a_row_error(scaling: dict[str, Any], key: str) -> None:
+def test_a_scaling_that_transformers_rejects_is_a_row_error(scaling: dict[str, Any], key: str) -> None:
     (encoding,) = find(DictFiles({**LLAMA, key: scaling}))
     with pytest.raises(RowError, match="rotary scaling"):
         _ = form_of(encoding, Rotation).frequencies
 
 
 @pytest.mark.parametrize("kind", ["spiral", ["a"]])
-def test_a_scaling_of_an_unknown_kind_names_those_that_are_known(kind: object) -> None:
+def test_the_error_for_an_unknown_scaling_lists_the_valid_ones(kind: object) -> None:
     (encoding,) = find(DictFiles({**LLAMA, "rope_parameters": {"rope_type": kind}}))
     with pytest.raises(RowError, match=r"of the kind .*; expected one of .*linear, llama3, longrope"):
         _ = form_of(encoding, Rotation).frequencies
 
 
-def test_a_scaling_is_made_without_a_word_from_transformers(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_scaling_logs_no_warning_of_transformers(caplog: pytest.LogCaptureFixture) -> None:
     longrope = {"rope_type": "longrope", "short_factor": [1.0] * 16, "long_factor": [2.0] * 16, "original_max_position_embeddings": 64}
     (encoding,) = find(DictFiles({**LLAMA, "rope_parameters": longrope}))
     assert form_of(encoding, Rotation).frequencies.size == 16
@@ -282,7 +282,7 @@ def rotary_class(config: Any) -> Any:
 
 
 @pytest.mark.parametrize("family", NESTED)
-def test_the_rotation_of_a_nested_text_model_is_found_from_what_a_saved_config_says_of_it(family: str) -> None:
+def test_the_rotation_of_a_nested_text_model_is_read_from_a_saved_config(family: str) -> None:
     """Saved configs keep of a nested one only what differs from its family's defaults."""
     from transformers import CONFIG_MAPPING
 
@@ -296,7 +296,7 @@ def test_the_rotation_of_a_nested_text_model_is_found_from_what_a_saved_config_s
         assert any(each.shape == turning.shape and np.allclose(each, turning, rtol=1e-5) for each in ours)
 
 
-def test_what_a_nested_config_says_of_a_rotation_outweighs_its_familys_defaults() -> None:
+def test_a_rotation_in_a_nested_config_overrides_the_defaults_of_its_family() -> None:
     text = {"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 8.0}}
     found = {encoding.part: form_of(encoding, Rotation) for encoding in find(DictFiles({"model_type": "gemma3", "text_config": text}))}
     full, sliding = found["decoder full attention"], found["decoder sliding attention"]
@@ -327,13 +327,13 @@ WINDOWS = [  # what the config says, the window of each part
 
 
 @pytest.mark.parametrize(("config", "windows"), WINDOWS)
-def test_a_rotation_knows_the_window_that_its_layers_see(config: dict[str, Any], windows: dict[str, int | None]) -> None:
+def test_a_rotation_has_the_attention_window_of_its_layers(config: dict[str, Any], windows: dict[str, int | None]) -> None:
     whole = config if "text_config" in config else {**LLAMA, "rope_theta": 1e4, **config}
     assert {encoding.part: form_of(encoding, Rotation).window for encoding in find(DictFiles(whole))} == windows
 
 
 @pytest.mark.parametrize(("family", "key", "size"), [("gemma3_text", "sliding_window", 6), ("modernbert", "local_attention", 6)])
-def test_the_window_is_that_of_the_masks_that_transformers_makes(family: str, key: str, size: int) -> None:
+def test_the_window_equals_that_of_the_masks_of_transformers(family: str, key: str, size: int) -> None:
     import torch
     from transformers import CONFIG_MAPPING, masking_utils
 
@@ -355,11 +355,11 @@ def test_the_window_is_that_of_the_masks_that_transformers_makes(family: str, ke
 
 
 @pytest.mark.parametrize("key", ["vision_config", "vq_config"])
-def test_a_rotation_of_images_is_left_to_others(key: str) -> None:
+def test_a_rotation_of_images_is_ignored(key: str) -> None:
     assert find(DictFiles({"model_type": "clip", key: {"rope_theta": 1e4, "hidden_size": 64, "num_attention_heads": 2}})) == []
 
 
-def test_an_encoder_and_a_decoder_nested_side_by_side_are_told_apart() -> None:
+def test_nested_encoder_and_decoder_have_distinct_parts() -> None:
     parts = [encoding.part for encoding in find(DictFiles({"model_type": "t5gemma", "encoder": LLAMA, "decoder": LLAMA}))]
     assert sorted(parts) == ["decoder", "encoder"]
 
@@ -374,7 +374,7 @@ WITHOUT = [  # what the config says, what the note says
 
 
 @pytest.mark.parametrize(("config", "note"), WITHOUT)
-def test_the_note_names_the_layers_that_turn_nothing(config: dict[str, Any], note: str) -> None:
+def test_a_note_lists_the_layers_without_rotation(config: dict[str, Any], note: str) -> None:
     (encoding,) = find(DictFiles({**LLAMA, "rope_theta": 1e4, **config}))
     assert note in " ".join(encoding.notes)
 
@@ -382,7 +382,7 @@ def test_the_note_names_the_layers_that_turn_nothing(config: dict[str, Any], not
 @pytest.mark.parametrize(
     ("family", "module"), [("smollm3", "SmolLM3Model"), ("llama4_text", "Llama4TextModel"), ("cohere2", "Cohere2Model")]
 )
-def test_the_layers_that_turn_nothing_are_those_of_the_built_model(family: str, module: str) -> None:
+def test_the_layers_without_rotation_equal_those_of_the_model(family: str, module: str) -> None:
     import transformers
 
     sizes = {
@@ -400,7 +400,7 @@ def test_the_layers_that_turn_nothing_are_those_of_the_built_model(family: str, 
     assert layers_without_rotation(ModelConfig(model.config.to_dict(), "x")) == [layer for layer, turn in enumerate(turns) if not turn]
 
 
-def test_the_note_names_the_layers_of_each_kind() -> None:
+def test_a_note_lists_the_layers_of_every_kind() -> None:
     rope = {kind: {"rope_theta": 1e4} for kind in ("full_attention", "sliding_attention")}
     types = ["sliding_attention", "sliding_attention", "full_attention"]
     found = {encoding.part: encoding for encoding in find(DictFiles({**LLAMA, "rope_parameters": rope, "layer_types": types}))}
@@ -408,7 +408,7 @@ def test_the_note_names_the_layers_of_each_kind() -> None:
     assert "Layers 0, 1 (2) of 3 turn by it." in found["decoder sliding attention"].notes
 
 
-def test_layers_with_bases_of_their_own_have_the_rotations_of_the_built_model() -> None:
+def test_layers_with_different_bases_have_the_rotations_of_the_model() -> None:
     from transformers import GraniteSWAConfig, GraniteSWAModel
 
     sizes = {"vocab_size": 40, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2, "num_key_value_heads": 2}
@@ -429,24 +429,24 @@ def test_a_multimodal_rotation_of_an_older_config_is_split_between_time_height_a
     )
 
 
-def test_the_older_name_of_longrope_is_understood() -> None:
+def test_the_former_name_of_longrope_is_accepted() -> None:
     scaling = {"short_factor": [1.5] * 16, "long_factor": [2.0] * 16}
     older = {**LLAMA, "rope_scaling": {"type": "su", **scaling}, "original_max_position_embeddings": 64}
     np.testing.assert_allclose(rotation_of(older).unscaled_frequencies / rotation_of(older).frequencies, np.full(16, 1.5), rtol=1e-6)
 
 
-def test_the_note_on_deepseek_tells_the_turned_part_from_the_rest() -> None:
+def test_a_note_on_deepseek_gives_the_rotated_part_of_each_head() -> None:
     (encoding,) = find(DictFiles({**LLAMA, "model_type": "deepseek_v3", "rope_theta": 1e4, "qk_rope_head_dim": 16, "qk_nope_head_dim": 48}))
     assert "16 of the 64 components of each query and key head are turned in a part of its own" in encoding.notes[0]
 
 
 @given(st.text(max_size=12))
-def test_the_name_of_a_kind_of_layer_makes_no_path(kind: str) -> None:
+def test_the_key_for_any_name_of_a_kind_of_layer_is_a_valid_path(kind: str) -> None:
     (encoding,) = find(DictFiles({**LLAMA, "rope_parameters": {kind: {"rope_theta": 1e4}}}))
     assert set(encoding.record.key) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
-def test_the_note_on_deepseek_gives_the_factor_on_logits_that_its_code_has() -> None:
+def test_a_note_on_deepseek_gives_the_factor_on_logits_of_its_code() -> None:
     from transformers.models.deepseek_v3.modeling_deepseek_v3 import yarn_apply_mscale
 
     sizes = {"model_type": "deepseek_v3", "hidden_size": 64, "num_attention_heads": 1, "qk_rope_head_dim": 16, "qk_nope_head_dim": 48}

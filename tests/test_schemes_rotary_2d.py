@@ -35,7 +35,7 @@ def buffer_of(config: Any) -> Floats:
 
 
 @pytest.mark.parametrize("kind", sorted(ROWS_AND_COLUMNS - {"llama4"}))  # It has no such initialiser, and a test of its own.
-def test_the_frequencies_are_those_of_the_familys_own_initialiser(kind: str) -> None:
+def test_the_frequencies_equal_those_of_the_initialiser_of_the_family(kind: str) -> None:
     from transformers import CONFIG_MAPPING
 
     config = config_of(next(f"{kind}{end}" for end in ENDS if f"{kind}{end}" in CONFIG_MAPPING))
@@ -43,7 +43,7 @@ def test_the_frequencies_are_those_of_the_familys_own_initialiser(kind: str) -> 
 
 
 @pytest.mark.parametrize("model_type", ["qwen2_vl", "qwen2_5_vl"])
-def test_the_frequencies_equal_the_buffer_of_the_model_of_images_within(model_type: str) -> None:
+def test_the_frequencies_equal_the_buffer_of_the_nested_image_model(model_type: str) -> None:
     import torch
     from transformers import AutoModel
 
@@ -54,7 +54,7 @@ def test_the_frequencies_equal_the_buffer_of_the_model_of_images_within(model_ty
     np.testing.assert_allclose(rotations(shapes.config.to_dict())["vision"].frequencies, theirs, rtol=SINGLE)
 
 
-def test_pixtral_deals_out_one_series_by_turns_to_rows_and_columns() -> None:
+def test_rows_and_columns_of_pixtral_alternate_in_one_series() -> None:
     from transformers import PixtralVisionModel
 
     model = PixtralVisionModel(config_of("pixtral", **SIZES, image_size=64, patch_size=8))
@@ -66,7 +66,7 @@ def test_pixtral_deals_out_one_series_by_turns_to_rows_and_columns() -> None:
 
 
 @pytest.mark.parametrize("image_size", [32, [32, 48]])
-def test_dinov3_turns_by_what_its_forward_pass_makes_of_neighbouring_patches(image_size: Any) -> None:
+def test_the_angles_of_dinov3_equal_those_between_neighbouring_patches_in_its_forward_pass(image_size: Any) -> None:
     """One patch divided by its neighbour, both taken as points of the unit circle, is the angle between them; the origin drops out."""
     import torch
     from transformers import DINOv3ViTModel
@@ -98,19 +98,19 @@ def test_the_frequencies_of_dinov3_equal_its_buffer_but_for_the_step() -> None:
 
 
 @pytest.mark.parametrize("model_type", ["sam2_video", "edgetam_video", "sam3_tracker_video"])
-def test_the_memory_of_a_video_turns_by_the_familys_own_frequencies(model_type: str) -> None:
+def test_the_frequencies_of_a_video_memory_equal_those_of_the_family(model_type: str) -> None:
     config = config_of(model_type)
     form = rotations(config.to_dict())[next(part for part in rotations(config.to_dict()) if part.endswith("memory"))]
     np.testing.assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
     assert form.n_positions == config.memory_attention_rope_feat_sizes[0]
 
 
-def test_an_older_config_of_a_memory_names_its_base_by_itself() -> None:
+def test_the_base_of_a_memory_is_read_from_older_configs() -> None:
     (form,) = rotations({"model_type": "sam2_video", "memory_attention_hidden_size": 64, "memory_attention_rope_theta": 50.0}).values()
     assert (form.base, form.head_dim) == (50.0, 64)
 
 
-def test_layers_of_sam3_count_patches_in_windows_and_smaller_steps_over_the_whole_image() -> None:
+def test_sam3_has_one_rotation_in_windows_and_one_over_the_image() -> None:
     from transformers.models.sam3.modeling_sam3 import Sam3ViTLayer
 
     config = config_of("sam3_vit_model", **SIZES, image_size=96, patch_size=8, window_size=4)
@@ -121,7 +121,7 @@ def test_layers_of_sam3_count_patches_in_windows_and_smaller_steps_over_the_whol
         np.testing.assert_allclose(found[part].frequencies, np.diff(across)[0] * buffer_of(config), rtol=SINGLE)
 
 
-def test_llama_4_turns_neighbouring_patches_apart_by_the_frequencies() -> None:
+def test_the_angles_of_llama_4_between_neighbouring_patches_are_the_frequencies() -> None:
     import torch
     from transformers.models.llama4.modeling_llama4 import Llama4VisionRotaryEmbedding
 
@@ -133,14 +133,14 @@ def test_llama_4_turns_neighbouring_patches_apart_by_the_frequencies() -> None:
     assert np.allclose(turns[:, 1:, 1], turns[:, :-1, 1])
 
 
-def test_a_third_of_each_head_of_minimax_m3_turns_with_each_axis() -> None:
+def test_minimax_m3_rotates_a_third_of_a_head_for_each_axis() -> None:
     config = config_of("minimax_m3_vl_vision")
     (form,) = rotations(config.to_dict()).values()
     np.testing.assert_allclose(form.frequencies, buffer_of(config), rtol=SINGLE)
     assert (form.head_dim, form.rotary_dim, form.n_positions) == (80, 26, 144)
 
 
-def test_encoder_and_predictor_of_vjepa2_turn_by_the_series_of_their_thirds() -> None:
+def test_encoder_and_predictor_of_vjepa2_have_the_frequencies_of_their_modules() -> None:
     """A pair (1, 0) gives the cosine of its first component's angle, a pair (0, 1) that of its second's."""
     import torch
     from transformers.models.vjepa2.modeling_vjepa2 import rotate_queries_or_keys
@@ -155,7 +155,7 @@ def test_encoder_and_predictor_of_vjepa2_turn_by_the_series_of_their_thirds() ->
         np.testing.assert_allclose(cosines, np.tile(np.cos(form.frequencies), 2), atol=1e-6)
 
 
-def test_efficient_loftr_turns_its_whole_width() -> None:
+def test_efficient_loftr_rotates_its_whole_width() -> None:
     from transformers.models.efficientloftr.modeling_efficientloftr import EfficientLoFTRRotaryEmbedding
 
     config = config_of("efficientloftr")
@@ -163,7 +163,7 @@ def test_efficient_loftr_turns_its_whole_width() -> None:
     np.testing.assert_allclose(form.frequencies, EfficientLoFTRRotaryEmbedding(config).inv_freq.double().numpy(), rtol=SINGLE)
 
 
-def test_an_older_nested_config_that_names_no_base_and_no_family_is_its_outer_familys() -> None:
+def test_a_nested_config_without_family_has_the_outer_one() -> None:
     config = {
         "model_type": "qwen2_vl",
         "hidden_size": 8192,
@@ -174,14 +174,14 @@ def test_an_older_nested_config_that_names_no_base_and_no_family_is_its_outer_fa
     assert (form.base, form.head_dim, form.rotary_dim) == (10_000.0, 80, 40)
 
 
-def test_a_model_of_text_and_images_has_the_rotation_of_images_beside_that_of_text() -> None:
+def test_a_model_of_text_and_images_has_both_rotations() -> None:
     config = config_of("qwen2_vl").to_dict()
     assert [encoding.part for encoding in rotary.find(DictFiles(config))] == ["decoder"]
     assert list(rotations(config)) == ["vision"]
 
 
 @pytest.mark.parametrize("model_type", ["llama", "vit", "clip", "siglip", "sam2", "qwen2"])
-def test_other_families_have_none(model_type: str) -> None:
+def test_other_families_have_no_rotation_of_images(model_type: str) -> None:
     assert rotations(config_of(model_type).to_dict()) == {}
 
 
@@ -197,7 +197,7 @@ BAD: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("wrong", BAD)
-def test_what_does_not_fit_is_a_row_error(wrong: dict[str, Any]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles({"model_type": "dinov3_vit", "patch_size": 8, "image_size": 32, **SIZES, **wrong}))
 
@@ -215,6 +215,6 @@ WRONG: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("config", WRONG)
-def test_what_does_not_fit_a_reading_of_its_own_is_a_row_error(config: dict[str, Any]) -> None:
+def test_an_invalid_config_of_a_special_family_is_a_row_error(config: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles(config))

@@ -34,7 +34,7 @@ def by_pair(encoding: Any, n_positions: int = N) -> Floats:
     return np.asarray(form.vectors[rows])
 
 
-def test_the_vectors_of_wav2vec2_bert_meet_queries_as_in_its_attention(tmp_path: Path) -> None:
+def test_the_products_of_queries_with_vectors_of_wav2vec2_bert_equal_those_in_its_attention(tmp_path: Path) -> None:
     import torch
 
     limits = {"left_max_position_embeddings": 6, "right_max_position_embeddings": 2, "position_embeddings_type": "relative_key"}
@@ -50,7 +50,7 @@ def test_the_vectors_of_wav2vec2_bert_meet_queries_as_in_its_attention(tmp_path:
     np.testing.assert_allclose(as_numbers(weights), torch.tensor(logits).softmax(dim=-1).numpy(), rtol=0, atol=1e-6)
 
 
-def test_the_vectors_of_speecht5_are_those_that_its_module_gives_each_pair() -> None:
+def test_the_vectors_of_speecht5_equal_those_of_its_module() -> None:
     import torch
     from transformers.models.speecht5.modeling_speecht5 import SpeechT5RelativePositionalEncoding
 
@@ -60,7 +60,7 @@ def test_the_vectors_of_speecht5_are_those_that_its_module_gives_each_pair() -> 
 
 
 @pytest.mark.parametrize("n_positions", [3, N])
-def test_the_vectors_of_vits_meet_queries_as_in_its_attention(n_positions: int) -> None:
+def test_the_products_of_queries_with_vectors_of_vits_equal_those_in_its_attention(n_positions: int) -> None:
     import torch
     from transformers import VitsConfig
     from transformers.models.vits.modeling_vits import VitsAttention
@@ -78,7 +78,7 @@ def test_the_vectors_of_vits_meet_queries_as_in_its_attention(n_positions: int) 
     np.testing.assert_allclose(ours, as_numbers(theirs), rtol=0, atol=1e-6)
 
 
-def test_the_vectors_of_granite_speech_are_those_that_its_encoder_gives_each_pair() -> None:
+def test_the_vectors_of_granite_speech_equal_those_of_its_encoder() -> None:
     from transformers.models.granite_speech.modeling_granite_speech import GraniteSpeechCTCEncoder, GraniteSpeechEncoderConfig
 
     sizes = {
@@ -109,16 +109,16 @@ def test_the_rows_of_bert_are_in_the_order_of_query_minus_key(said: str, words: 
 
 
 @pytest.mark.parametrize(("name", "shape", "config"), BAD)
-def test_what_does_not_fit_is_a_row_error(name: str, shape: tuple[int, ...], config: dict[str, Any]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(name: str, shape: tuple[int, ...], config: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles(config, {name: np.zeros(shape)}))
 
 
-def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
+def test_tensors_of_other_names_are_ignored() -> None:
     assert find(DictFiles({}, {"layer.0.relative_pos_embeddings.weight": np.zeros((9, 4)), "pe_k_of_old.weight": np.zeros((8, 4))})) == []
 
 
-def test_the_vectors_of_inkling_are_those_that_its_module_multiplies_by_distance() -> None:
+def test_the_vectors_of_inkling_equal_those_of_its_module_by_distance() -> None:
     import torch
     from transformers.models.inkling.modeling_inkling import InklingRelativeLogits
 
@@ -132,7 +132,7 @@ def test_the_vectors_of_inkling_are_those_that_its_module_multiplies_by_distance
     assert encoding.part == "decoder"
 
 
-def test_the_vectors_of_prophetnet_meet_hidden_states_as_in_its_attention() -> None:
+def test_the_products_of_hidden_states_with_vectors_of_prophetnet_equal_those_in_its_attention() -> None:
     import torch
     from transformers import ProphetNetConfig
     from transformers.models.prophetnet.modeling_prophetnet import ProphetNetNgramSelfAttention, compute_relative_buckets

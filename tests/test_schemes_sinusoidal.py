@@ -51,24 +51,24 @@ def vectors_of(files: DictFiles) -> Floats:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_stored_sinusoid_is_known_in_each_layout(layout: SinusoidLayout, dtype: type[np.floating[Any]]) -> None:
+def test_a_stored_sinusoid_is_recognised_in_every_layout(layout: SinusoidLayout, dtype: type[np.floating[Any]]) -> None:
     stored = sinusoid(24, 16, layout).astype(dtype)
     np.testing.assert_array_equal(vectors_of(DictFiles(arrays={"embed_positions.weight": stored})), stored)
 
 
 @pytest.mark.parametrize(("layout", "words"), [("interleaved", "by turns"), ("halves", "first half"), ("tensor2tensor", "exponent")])
-def test_the_layout_of_a_stored_sinusoid_is_said(layout: SinusoidLayout, words: str) -> None:
+def test_a_note_describes_the_layout_of_a_stored_sinusoid(layout: SinusoidLayout, words: str) -> None:
     (encoding,) = find(DictFiles(arrays={"embed_positions.weight": sinusoid(24, 16, layout)}))
     assert words in encoding.notes[-1]
 
 
-def test_a_table_that_differs_from_the_sinusoid_in_one_value_is_not_one() -> None:
+def test_a_table_that_differs_from_the_sinusoid_in_one_value_is_learned() -> None:
     table = np.array(sinusoid(24, 16))
     table[20, 3] += 2e-4
     assert find(DictFiles(arrays={"wpe.weight": table})) == []
 
 
-def test_a_stored_sinusoid_that_counts_from_the_padding_row_is_known() -> None:
+def test_a_stored_sinusoid_after_the_padding_row_is_recognised() -> None:
     """As fairseq makes it: the padding row is zero, and position 0 has the angles of the row after it."""
     table = np.array(sinusoid(24, 16, "tensor2tensor"))
     table[1] = 0.0
@@ -84,7 +84,7 @@ def test_the_encoder_of_whisper_is_a_sinusoid_and_its_decoder_is_learned() -> No
 
 
 @pytest.mark.parametrize(("family", "options"), MADE)
-def test_a_table_made_at_run_time_equals_what_the_model_adds(family: str, options: dict[str, Any]) -> None:
+def test_a_sinusoid_computed_at_run_time_equals_what_the_model_adds(family: str, options: dict[str, Any]) -> None:
     model = tiny.build(family, **options)
     tables = {encoding.part: form_of(encoding, PositionTable).vectors for encoding in find(DictFiles(model.config.to_dict()))}
     heard = tiny.heard(model, "embed_positions")
@@ -106,22 +106,22 @@ def test_speech_to_text_has_as_many_positions_as_its_source() -> None:
 
 
 @pytest.mark.parametrize("config", ASKING)
-def test_a_config_that_asks_for_a_sinusoid_gets_the_printed_one(config: dict[str, object]) -> None:
+def test_a_setting_for_a_sinusoid_gives_the_interleaved_one(config: dict[str, object]) -> None:
     np.testing.assert_array_equal(vectors_of(DictFiles({**SIZE, **config})), sinusoid(24, 8))
 
 
 @pytest.mark.parametrize("config", SILENT)
-def test_a_config_that_does_not_ask_gets_none(config: dict[str, object]) -> None:
+def test_a_config_without_such_a_setting_gives_none(config: dict[str, object]) -> None:
     assert find(DictFiles({**SIZE, **config})) == []
 
 
-def test_a_stored_learned_table_outweighs_what_the_family_makes_at_run_time() -> None:
+def test_a_stored_learned_table_overrides_the_sinusoid_of_the_family() -> None:
     table = np.random.default_rng(0).normal(size=(24, 8))
     assert find(DictFiles({"model_type": "pegasus", **SIZE}, {"model.encoder.embed_positions.weight": table})) == []
 
 
 @pytest.mark.parametrize(("family", "part"), [("ctrl", "decoder"), ("xglm", "decoder"), ("m2m_100", "encoder, decoder")])
-def test_the_parts_are_those_that_the_family_has(family: str, part: str) -> None:
+def test_the_parts_are_those_of_the_family(family: str, part: str) -> None:
     assert ", ".join(encoding.part for encoding in find(DictFiles({"model_type": family, **SIZE}))) == part
 
 
@@ -151,9 +151,7 @@ MODULES: list[tuple[str, str, tuple[int, ...], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("folder", "name", "sizes", "config"), MODULES)
-def test_a_part_that_is_nested_or_of_speech_has_the_table_of_its_module(
-    folder: str, name: str, sizes: tuple[int, ...], config: dict[str, Any]
-) -> None:
+def test_a_nested_part_has_the_sinusoid_of_its_module(folder: str, name: str, sizes: tuple[int, ...], config: dict[str, Any]) -> None:
     import importlib
 
     module = getattr(importlib.import_module(f"transformers.models.{folder}.modeling_{folder}"), name)(*sizes)
@@ -164,7 +162,7 @@ def test_a_part_that_is_nested_or_of_speech_has_the_table_of_its_module(
     np.testing.assert_allclose(form.vectors[: 24 - form.first_row], theirs[form.first_row : 24], rtol=0, atol=FLOAT32)
 
 
-def test_the_first_position_of_a_model_of_speech_is_that_after_its_padding() -> None:
+def test_the_first_position_of_a_speech_model_follows_its_padding() -> None:
     model = tiny.build(
         "speech_to_text", num_conv_layers=1, conv_kernel_sizes=[3], conv_channels=8, input_feat_per_channel=4, pad_token_id=1
     )
@@ -176,7 +174,7 @@ def test_the_first_position_of_a_model_of_speech_is_that_after_its_padding() -> 
     np.testing.assert_allclose(found["decoder"].vectors[: len(tiny.IDS)], said, rtol=0, atol=FLOAT32)
 
 
-def test_the_sinusoid_of_canary_is_divided_as_its_module_divides_it() -> None:
+def test_the_sinusoid_of_canary_equals_the_scaled_one_of_its_module() -> None:
     import torch
     from transformers.models.canary.modeling_canary import CanaryPositionalEmbedding
 
@@ -189,7 +187,7 @@ def test_the_sinusoid_of_canary_is_divided_as_its_module_divides_it() -> None:
 FUN_ASR = {"model_type": "fun_asr_nano_encoder", "num_mel_bins": 4, "num_stacked_frames": 3, "max_position_embeddings": 24}
 
 
-def test_the_sinusoid_of_fun_asr_is_that_of_its_stacked_frames_counted_from_one() -> None:
+def test_the_sinusoid_of_fun_asr_starts_at_one_and_is_as_wide_as_its_stacked_frames() -> None:
     import torch
     from transformers.models.fun_asr_nano.modeling_fun_asr_nano import FunAsrNanoPositionEmbedding
 
@@ -200,18 +198,18 @@ def test_the_sinusoid_of_fun_asr_is_that_of_its_stacked_frames_counted_from_one(
 
 
 @pytest.mark.parametrize("wrong", [{"num_mel_bins": 0}, {"num_stacked_frames": "x"}, {"max_position_embeddings": 1}])
-def test_stacked_frames_of_no_size_are_a_row_error(wrong: dict[str, object]) -> None:
+def test_an_invalid_size_of_stacked_frames_is_a_row_error(wrong: dict[str, object]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
         find(DictFiles({"model_type": "fun_asr_nano", "audio_config": {**FUN_ASR, **wrong}}))
 
 
-def test_the_sinusoid_of_an_audio_stack_beside_a_talker_is_found() -> None:
+def test_a_config_with_audio_stack_and_talker_has_the_sinusoid_of_the_former() -> None:
     heard = {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}
     (encoding,) = find(DictFiles({"thinker_config": {"audio_config": heard}, "talker_config": {"model_type": "qwen2_5_omni_talker"}}))
     assert (encoding.part, form_of(encoding, PositionTable).vectors.shape) == ("audio encoder", (24, 8))
 
 
-def test_a_stored_table_of_another_part_does_not_hide_what_is_made_at_run_time() -> None:
+def test_a_stored_table_of_another_part_does_not_override_a_sinusoid() -> None:
     text = {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}
     table = np.random.default_rng(0).normal(size=(10, 8))
     files = DictFiles({"model_type": "kosmos-2", "text_config": text}, {"vision_model.embeddings.position_embedding.weight": table})
@@ -219,7 +217,7 @@ def test_a_stored_table_of_another_part_does_not_hide_what_is_made_at_run_time()
 
 
 @pytest.mark.parametrize("size", BAD)
-def test_a_size_that_is_none_is_a_row_error(size: dict[str, object]) -> None:
+def test_an_invalid_size_is_a_row_error(size: dict[str, object]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
         find(DictFiles({"position_embedding_type": "sinusoidal", **SIZE, **size}))
 
@@ -241,7 +239,7 @@ def speaking() -> Any:
     return model
 
 
-def test_the_sinusoids_of_speecht5_are_multiplied_as_its_modules_multiply_them() -> None:
+def test_the_sinusoids_of_speecht5_equal_the_scaled_ones_of_its_modules() -> None:
     import torch
 
     model = speaking()
@@ -252,7 +250,7 @@ def test_the_sinusoids_of_speecht5_are_multiplied_as_its_modules_multiply_them()
         np.testing.assert_allclose(found[part].vectors[:12], theirs, rtol=0, atol=FLOAT32)
 
 
-def test_a_side_of_speecht5_without_such_a_number_keeps_its_other_sinusoid() -> None:
+def test_a_side_of_speecht5_without_a_factor_has_the_plain_sinusoid() -> None:
     files = DictFiles(
         {"model_type": "speecht5", "hidden_size": 8, "max_speech_positions": 20, "max_text_positions": 24},
         {"speecht5.decoder.prenet.encode_positions.alpha": np.array(2.0)},
@@ -262,6 +260,6 @@ def test_a_side_of_speecht5_without_such_a_number_keeps_its_other_sinusoid() -> 
     assert [encoding.record.is_of_words for encoding in encodings] == [False, False]
 
 
-def test_a_factor_that_is_no_number_is_a_row_error() -> None:
+def test_a_factor_with_several_numbers_is_a_row_error() -> None:
     with pytest.raises(RowError, match=r"expected one number"):
         find(DictFiles({"hidden_size": 8}, {"encoder.prenet.encode_positions.alpha": np.zeros(3)}))

@@ -49,27 +49,27 @@ def test_buckets_equal_those_of_transformers(n_buckets: int, max_distance: int, 
     np.testing.assert_array_equal(buckets(OFFSETS, n_buckets, max_distance, causal), theirs(OFFSETS, n_buckets, max_distance, causal))
 
 
-def test_buckets_of_the_future_are_those_of_the_past_moved_by_half() -> None:
+def test_buckets_of_later_keys_equal_those_of_earlier_ones_plus_half() -> None:
     distances = np.arange(1, 200)
     np.testing.assert_array_equal(buckets(distances, 32, 128, causal=False), 16 + buckets(-distances, 32, 128, causal=False))
 
 
-def test_bucket_16_is_said_to_be_unused_in_an_encoder() -> None:
+def test_a_note_mentions_the_unused_bucket_16_of_an_encoder() -> None:
     notes = find(DictFiles(arrays={NAME: TABLE}))[0].notes
     assert any("bucket 16," in note for note in notes)
 
 
-def test_no_bucket_is_said_to_be_unused_in_a_decoder() -> None:
+def test_a_decoder_has_no_unused_bucket() -> None:
     notes = find(DictFiles(arrays={DECODER_NAME: TABLE}))[0].notes
     assert not any("No offset falls" in note for note in notes)
 
 
 @pytest.mark.parametrize(("name", "first"), [(NAME, 91), (DECODER_NAME, 113)])
-def test_the_note_names_the_distance_from_which_on_all_share_a_bucket(name: str, first: int) -> None:
+def test_a_note_gives_the_first_distance_of_the_last_bucket(name: str, first: int) -> None:
     assert f"offsets of {first} positions and more" in find(DictFiles(arrays={name: TABLE}))[0].notes[0]
 
 
-def test_values_beside_the_query_by_hand() -> None:
+def test_the_values_next_to_the_query_by_hand() -> None:
     form = form_of(find(DictFiles(arrays={NAME: TABLE}))[0], OffsetBias)
     near = {int(offset): value.tolist() for offset, value in zip(form.offsets, form.values.T, strict=True)}
     assert near[-1] == TABLE[1].tolist()
@@ -83,24 +83,24 @@ def test_the_part_and_the_direction_follow_from_the_name() -> None:
     assert directions == [("encoder", False), ("decoder", True)]
 
 
-def test_the_stored_table_of_cross_attention_which_no_model_uses_is_left_alone() -> None:
+def test_the_unused_table_of_cross_attention_is_ignored() -> None:
     found = find(DictFiles(arrays={DECODER_NAME: TABLE, CROSS_NAME: TABLE}))
     assert [encoding.provenance.tensor for encoding in found] == [DECODER_NAME]
 
 
-def test_a_table_in_every_layer_gives_every_layer_a_key_of_its_own() -> None:
+def test_tables_in_every_layer_have_distinct_keys() -> None:
     names = [f"encoder.block.{layer}.layer.0.SelfAttention.relative_attention_bias.weight" for layer in range(3)]
     keys = [encoding.record.key for encoding in find(DictFiles(arrays=dict.fromkeys(names, TABLE)))]
     assert len(set(keys)) == 3
 
 
 @pytest.mark.parametrize(("config", "shape"), BAD)
-def test_what_does_not_fit_is_a_row_error(config: dict[str, object], shape: tuple[int, ...]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(config: dict[str, object], shape: tuple[int, ...]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles(config, {NAME: np.zeros(shape)}))
 
 
-def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
+def test_tensors_of_other_names_are_ignored() -> None:
     assert find(DictFiles({"model_type": "t5"}, {"encoder.global_relative_attention_bias.weight": TABLE, "shared.weight": TABLE})) == []
 
 
@@ -149,13 +149,13 @@ def test_every_layer_of_umt5_has_the_bias_that_it_adds(tmp_path: Path) -> None:
         same(found[part], bias[0])
 
 
-def test_the_bias_of_mpnet_equals_what_the_model_adds_whatever_its_config_says(tmp_path: Path) -> None:
+def test_the_bias_of_mpnet_equals_what_the_model_adds_for_every_config(tmp_path: Path) -> None:
     model = made("MPNetModel", **ENCODER, max_position_embeddings=64, relative_attention_max_distance=20)
     (bias,) = returned(model, "compute_position_bias", **ids(N))
     same(read(find, model, tmp_path)["encoder"], bias[0])
 
 
-def test_the_bias_of_wavlm_equals_what_its_first_layer_makes_before_the_gate(tmp_path: Path) -> None:
+def test_the_bias_of_wavlm_equals_that_of_its_first_layer_before_the_gate(tmp_path: Path) -> None:
     import torch
 
     model = made("WavLMModel", **WAVES, num_buckets=20, max_bucket_distance=30)
@@ -241,7 +241,7 @@ LISTED = [
 ]
 
 
-def test_the_biases_that_udop_adds_up_are_those_found(tmp_path: Path) -> None:
+def test_the_biases_of_the_encoder_of_udop_equal_those_of_its_modules(tmp_path: Path) -> None:
     import torch
 
     model = made("UdopModel", **UDOP, relative_bias_args=LISTED)
@@ -259,7 +259,7 @@ def test_the_decoder_of_udop_adds_its_first_blocks_bias(tmp_path: Path) -> None:
     same(read(find, model, tmp_path)["decoder"], decoder[0])
 
 
-def test_a_tied_bias_of_udop_which_is_stored_once_is_found_in_block_0() -> None:
+def test_a_tied_bias_of_udop_is_read_from_block_0() -> None:
     page_bias = "encoder.relative_bias.biases.1.relative_attention_bias.weight"
     found = find(DictFiles({"model_type": "udop"}, {NAME: TABLE, page_bias: TABLE}))
     assert [(encoding.part, encoding.provenance.tensor) for encoding in found] == [
@@ -278,7 +278,7 @@ def test_the_bias_of_cpmant_equals_what_it_adds_within_a_segment(tmp_path: Path)
     same(encoding, as_numbers(model.position_bias(position, position, segment, segment))[0])
 
 
-def test_the_bias_of_phi_4_multimodal_has_a_row_for_each_offset() -> None:
+def test_the_bias_of_phi_4_multimodal_has_one_row_for_each_offset() -> None:
     import torch
     from transformers.models.phi4_multimodal.modeling_phi4_multimodal import (
         Phi4MultimodalAudioConfig,
@@ -293,6 +293,6 @@ def test_the_bias_of_phi_4_multimodal_has_a_row_for_each_offset() -> None:
     np.testing.assert_allclose(form_of(encoding, OffsetBias).kernel(N), bias[:, :11, :11], rtol=0, atol=1e-6)
 
 
-def test_sizes_are_read_from_the_config_of_the_part_that_has_them() -> None:
+def test_sizes_are_read_from_a_nested_config() -> None:
     nested = {"text_config": {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}}
     assert form_of(find(DictFiles(nested, {NAME: TABLE[:8]}))[0], OffsetBias).offsets.tolist() == list(range(-20, 21))

@@ -24,7 +24,7 @@ def test_the_sinusoid_by_hand(halves: bool) -> None:
 
 
 @pytest.mark.parametrize("clamp", [-1, 7])
-def test_the_term_of_xlnet_equals_its_own_after_its_shift(clamp: int, tmp_path: Path) -> None:
+def test_the_bias_of_xlnet_equals_that_of_its_attention(clamp: int, tmp_path: Path) -> None:
     import torch
 
     model = made("XLNetModel", vocab_size=40, d_model=16, n_layer=2, n_head=2, d_inner=16, clamp_len=clamp)
@@ -42,7 +42,7 @@ def len_of(encoding: Any) -> int:
     return min(N, int(form_of(encoding, OffsetBias).offsets[-1]) + 1)
 
 
-def test_the_term_of_xlnet_holds_beyond_the_offset_at_which_it_is_clamped(tmp_path: Path) -> None:
+def test_the_bias_of_xlnet_is_constant_beyond_its_clamped_offset(tmp_path: Path) -> None:
     model = made("XLNetModel", vocab_size=40, d_model=16, n_layer=1, n_head=2, d_inner=16, clamp_len=7)
     (encoding,) = read(find, model, tmp_path).values()
     assert form_of(encoding, OffsetBias).offsets.tolist() == list(range(-7, 8))
@@ -50,7 +50,7 @@ def test_the_term_of_xlnet_holds_beyond_the_offset_at_which_it_is_clamped(tmp_pa
 
 
 @pytest.mark.parametrize("attention_type", ["relative_shift", "factorized"])
-def test_the_term_of_funnel_equals_its_own_in_its_first_block(attention_type: str, tmp_path: Path) -> None:
+def test_the_bias_of_funnel_equals_that_of_its_first_block(attention_type: str, tmp_path: Path) -> None:
     import torch
 
     sizes = {"vocab_size": 40, "d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 16, "block_sizes": [2, 1], "num_decoder_layers": 1}
@@ -83,7 +83,7 @@ CONFORMERS: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("folder", "name", "options"), CONFORMERS)
-def test_the_term_of_a_conformer_equals_its_own_after_its_shift(folder: str, name: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_the_bias_of_a_conformer_equals_that_of_its_attention(folder: str, name: str, options: dict[str, Any], tmp_path: Path) -> None:
     import importlib
 
     import torch
@@ -96,7 +96,7 @@ def test_the_term_of_a_conformer_equals_its_own_after_its_shift(folder: str, nam
         same(found[f"encoder layer {index}"], as_numbers(apply(layer.self_attn, still, still, embeds)[1])[0])
 
 
-def test_the_term_of_the_speech_encoder_of_seamless_equals_its_own_after_its_shift() -> None:
+def test_the_bias_of_the_speech_encoder_of_seamless_equals_that_of_its_attention() -> None:
     import torch
     from transformers import SeamlessM4TConfig
     from transformers.models.seamless_m4t import modeling_seamless_m4t as seamless
@@ -113,7 +113,7 @@ def test_the_term_of_the_speech_encoder_of_seamless_equals_its_own_after_its_shi
     same(encoding, as_numbers(seamless._apply_relative_position_encoding(attention, still, still, embeds)[1])[0])
 
 
-def test_the_term_of_fastspeech_2_equals_its_own_after_its_shift() -> None:
+def test_the_bias_of_fastspeech_2_equals_that_of_its_attention() -> None:
     import torch
     from transformers import FastSpeech2ConformerConfig
     from transformers.models.fastspeech2_conformer import modeling_fastspeech2_conformer as speech
@@ -130,7 +130,7 @@ def test_the_term_of_fastspeech_2_equals_its_own_after_its_shift() -> None:
     same(find(DictFiles({}, arrays))[0], as_numbers(term)[0])
 
 
-def test_the_term_of_parakeet_equals_its_own_after_its_shift(tmp_path: Path) -> None:
+def test_the_bias_of_parakeet_equals_that_of_its_attention(tmp_path: Path) -> None:
     import torch
 
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16, "num_mel_bins": 8}
@@ -144,22 +144,22 @@ def test_the_term_of_parakeet_equals_its_own_after_its_shift(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("bias", "mapped"), BAD)
-def test_what_does_not_fit_is_a_row_error(bias: tuple[int, ...], mapped: tuple[int, ...]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(bias: tuple[int, ...], mapped: tuple[int, ...]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles({}, {BIAS: np.zeros(bias), MAP: np.zeros(mapped)}))
 
 
-def test_a_bias_without_a_map_of_positions_beside_it_is_something_else() -> None:
+def test_a_bias_without_a_map_is_ignored() -> None:
     assert find(DictFiles({}, {"layer.0.rel_attn.q": np.zeros((8, 2, 4)), "layers.0.attention.bias_v": np.zeros((2, 4))})) == []
 
 
-def test_the_note_says_what_is_multiplied_and_by_what_it_is_divided() -> None:
+def test_a_note_gives_the_factors_and_the_divisor() -> None:
     (encoding,) = find(DictFiles({}, {BIAS: np.zeros((2, 4)), MAP: np.zeros((8, 8))}))
     assert "bias_v times the sinusoid of the offset mapped by relative_k_proj, divided by √4" in encoding.notes[0]
 
 
 @pytest.mark.parametrize(("left", "right"), [(13, 0), (5, 2)])
-def test_the_vectors_of_gemma_4_are_its_modules_sinusoid_through_its_map(left: int, right: int) -> None:
+def test_the_vectors_of_gemma_4_equal_the_mapped_sinusoid_of_its_module(left: int, right: int) -> None:
     import torch
     from transformers import Gemma4AudioConfig
     from transformers.models.gemma4.modeling_gemma4 import Gemma4AudioRelPositionalEncoding
@@ -173,7 +173,7 @@ def test_the_vectors_of_gemma_4_are_its_modules_sinusoid_through_its_map(left: i
     np.testing.assert_allclose(form.vectors, sinusoid @ weight.T, rtol=0, atol=1e-6)
 
 
-def test_the_vectors_of_gemma_3n_meet_queries_as_in_its_module() -> None:
+def test_the_products_of_queries_with_vectors_of_gemma_3n_equal_those_of_its_module() -> None:
     import torch
     from transformers import Gemma3nAudioConfig
     from transformers.models.gemma3n.modeling_gemma3n import Gemma3nAudioRelativePositionEmbedding
@@ -197,11 +197,11 @@ def test_the_vectors_of_gemma_3n_meet_queries_as_in_its_module() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"attention_context_left": "x"}, {"attention_chunk_size": -1}, {"attention_context_right": 10**9}])
-def test_an_audio_stack_that_does_not_fit_is_a_row_error(wrong: dict[str, Any]) -> None:
+def test_an_invalid_setting_of_an_audio_stack_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles({"model_type": "gemma4_audio", **wrong}, {"layers.0.self_attn.relative_k_proj.weight": np.ones((4, 4))}))
 
 
-def test_a_map_of_an_audio_stack_that_is_no_matrix_is_a_row_error() -> None:
+def test_an_audio_stack_with_a_map_of_another_shape_is_a_row_error() -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles({"model_type": "gemma4_audio"}, {"layers.0.self_attn.relative_k_proj.weight": np.ones((4, 3))}))

@@ -68,7 +68,7 @@ def self_attention_of(block: Any) -> Any:
 
 
 @pytest.mark.parametrize("family", ["swin", "donut-swin", "swinv2"])
-def test_the_bias_is_what_the_forward_pass_adds_to_the_logits(family: str, tmp_path: Path) -> None:
+def test_the_bias_equals_what_the_forward_pass_adds_to_the_logits(family: str, tmp_path: Path) -> None:
     model = build(family, **SWIN)
     ours = kernels(model, tmp_path)["vision stage 0 block 0"]
     theirs = attention_without_content(model, self_attention_of(model.encoder.layers[0].blocks[0]), pixel_values=image(model))
@@ -76,7 +76,7 @@ def test_the_bias_is_what_the_forward_pass_adds_to_the_logits(family: str, tmp_p
 
 
 @pytest.mark.parametrize("family", ["swin", "donut-swin", "maskformer-swin"])
-def test_every_layer_has_its_own_bias_equal_to_the_modules_to_the_last_bit(family: str, tmp_path: Path) -> None:
+def test_the_bias_of_every_layer_equals_that_of_its_module_exactly(family: str, tmp_path: Path) -> None:
     model = build(family, **SWIN)
     ours = kernels(model, tmp_path)
     assert list(ours) == ["vision stage 0 block 0", "vision stage 0 block 1", "vision stage 1 block 0"]
@@ -97,7 +97,7 @@ V2: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", V2)
-def test_the_bias_of_swin_v2_equals_what_its_network_gives(options: dict[str, Any], tmp_path: Path) -> None:
+def test_the_bias_of_swin_v2_equals_the_output_of_its_network(options: dict[str, Any], tmp_path: Path) -> None:
     import torch
 
     model = build("swinv2", **{**SWIN, **options})
@@ -111,7 +111,7 @@ def test_the_bias_of_swin_v2_equals_what_its_network_gives(options: dict[str, An
         np.testing.assert_allclose(kernel, theirs.numpy(), rtol=0, atol=EXACT)
 
 
-def test_the_bias_of_swin2sr_whose_grid_is_never_halved_equals_the_modules(tmp_path: Path) -> None:
+def test_the_bias_of_swin2sr_without_stages_equals_that_of_its_module(tmp_path: Path) -> None:
     model = build("swin2sr", **{**SWIN, "image_size": 8, "patch_size": 1})
     ours = kernels(model, tmp_path)["vision stage 1 block 0"]
     theirs = attention_without_content(model, model.encoder.stages[1].layers[0].attention.self, pixel_values=image(model, 8))
@@ -120,7 +120,7 @@ def test_the_bias_of_swin2sr_whose_grid_is_never_halved_equals_the_modules(tmp_p
 
 @pytest.mark.parametrize("family", ["beit", "data2vec-vision"])
 @pytest.mark.parametrize("shared", [True, False])
-def test_the_bias_of_beit_equals_the_modules_between_patches(family: str, shared: bool, tmp_path: Path) -> None:
+def test_the_bias_of_beit_between_patches_equals_that_of_its_module(family: str, shared: bool, tmp_path: Path) -> None:
     options = {"use_shared_relative_position_bias": shared, "use_relative_position_bias": not shared}
     model = build(family, **BEIT, image_size=32, **options)
     ours = kernels(model, tmp_path)
@@ -131,7 +131,7 @@ def test_the_bias_of_beit_equals_the_modules_between_patches(family: str, shared
         np.testing.assert_allclose(kernel, theirs, rtol=0, atol=EXACT)
 
 
-def test_the_bias_of_beit_is_what_the_forward_pass_adds_to_the_logits(tmp_path: Path) -> None:
+def test_the_bias_of_beit_equals_what_the_forward_pass_adds_to_the_logits(tmp_path: Path) -> None:
     model = build("beit", **BEIT, image_size=32, use_relative_position_bias=True)
     ours = kernels(model, tmp_path)["vision layer 0"]
     attention = next(module for name, module in model.named_modules() if name.endswith("attention") and hasattr(module, "q_proj"))
@@ -139,7 +139,7 @@ def test_the_bias_of_beit_is_what_the_forward_pass_adds_to_the_logits(tmp_path: 
     np.testing.assert_allclose(softmax(ours), theirs / theirs.sum(axis=-1, keepdims=True), rtol=0, atol=EXACT)
 
 
-def test_the_bias_of_levit_equals_the_modules_also_where_fewer_patches_look(tmp_path: Path) -> None:
+def test_the_bias_of_levit_equals_that_of_its_module_also_with_fewer_queries(tmp_path: Path) -> None:
     model = build("levit", image_size=64)
     ours = kernels(model, tmp_path)
     holders = {name: module for name, module in model.named_modules() if hasattr(module, "attention_biases")}
@@ -152,7 +152,7 @@ def test_the_bias_of_levit_equals_the_modules_also_where_fewer_patches_look(tmp_
         np.testing.assert_array_equal(kernel[:, looks], theirs)
 
 
-def test_clap_reads_its_spectrogram_as_audio() -> None:
+def test_the_patches_of_clap_are_of_audio() -> None:
     (encoding,) = find(DictFiles(arrays={"audio_encoder.layers.0.blocks.0.attention.self.relative_position_bias_table": np.zeros((9, 2))}))
     assert encoding.part == "audio stage 0 block 0"
 
@@ -164,7 +164,7 @@ def table(n_rows: int, n_heads: int = 1) -> Floats:
     return np.arange(float(n_rows * n_heads)).reshape(n_rows, n_heads)
 
 
-def test_a_stored_table_is_turned_round_to_key_minus_query_by_hand() -> None:
+def test_a_stored_table_is_reversed_to_key_minus_query_by_hand() -> None:
     """Of a 2 × 2 window, row 3 · (down + 1) + (across + 1) is for query minus key; a key one below its query has offset −1 there, row 1."""
     form = form_of(find(DictFiles(arrays={NAME: table(9)}))[0], WindowBias)
     below, here, above = form.values[0, 2, 1], form.values[0, 1, 1], form.values[0, 0, 1]
@@ -172,23 +172,23 @@ def test_a_stored_table_is_turned_round_to_key_minus_query_by_hand() -> None:
     np.testing.assert_array_equal(form.kernel(4)[0, 0], [4, 3, 1, 0])
 
 
-def test_the_rows_for_cls_are_left_out_and_that_is_said() -> None:
+def test_the_rows_for_cls_are_omitted_with_a_note() -> None:
     encoding = find(DictFiles(arrays={NAME: table(12)}))[0]
     np.testing.assert_array_equal(form_of(encoding, WindowBias).values.ravel(), np.arange(9.0)[::-1])
     assert "last 3 of the 12 stored rows are for [CLS]" in encoding.notes[0]
 
 
 @pytest.mark.parametrize(("config", "n_rows"), [({"window_size": [2, 3]}, 15), ({"image_size": [16, 24], "patch_size": 8}, 18)])
-def test_a_window_that_is_not_square_is_as_the_config_says(config: dict[str, Any], n_rows: int) -> None:
+def test_a_window_that_is_not_square_is_read_from_the_config(config: dict[str, Any], n_rows: int) -> None:
     assert form_of(find(DictFiles(config, {NAME: table(n_rows)}))[0], WindowBias).grid == (2, 3)
 
 
-def test_one_number_for_all_signs_of_an_offset_is_unfolded_by_hand() -> None:
+def test_one_number_for_all_signs_of_an_offset_is_repeated_by_hand() -> None:
     encoding = find(DictFiles(arrays={"stages.0.layers.0.module.attention_biases": np.array([[1.0, 2, 3, 4]])}))[0]
     np.testing.assert_array_equal(form_of(encoding, WindowBias).values, [[[4, 3, 4], [2, 1, 2], [4, 3, 4]]])
 
 
-def test_layers_come_in_their_order_and_have_parts_of_their_own() -> None:
+def test_layers_are_in_numerical_order_with_distinct_parts() -> None:
     names = [f"layers.{stage}.blocks.{block}.relative_position_bias_table" for stage in (1, 0) for block in (10, 2)]
     found = find(DictFiles(arrays=dict.fromkeys(names, table(9))))
     assert [encoding.part for encoding in found] == [
@@ -196,7 +196,7 @@ def test_layers_come_in_their_order_and_have_parts_of_their_own() -> None:
     ]
 
 
-def test_two_stacks_have_parts_of_their_own() -> None:
+def test_two_stacks_have_distinct_parts() -> None:
     found = find(DictFiles(arrays=dict.fromkeys((f"a.{NAME}", f"b.{NAME}"), table(9))))
     assert len({encoding.record.key for encoding in found}) == 2
 
@@ -230,11 +230,11 @@ BAD: list[tuple[dict[str, Any], dict[str, Floats]]] = [
 
 
 @pytest.mark.parametrize(("config", "arrays"), BAD)
-def test_what_does_not_fit_is_a_row_error(config: dict[str, Any], arrays: dict[str, Floats]) -> None:
+def test_a_mismatch_of_tensors_and_config_is_a_row_error(config: dict[str, Any], arrays: dict[str, Floats]) -> None:
     with pytest.raises(RowError, match=r"test: .*expected"):
         find(DictFiles(config, arrays))
 
 
-def test_nothing_is_found_where_no_tensor_is_called_so() -> None:
+def test_tensors_of_other_names_are_ignored() -> None:
     arrays = {"layers.0.relative_position_index": np.zeros((4, 4)), "layers.0.attention.bias": np.zeros(4)}
     assert find(DictFiles({"model_type": "swin"}, arrays)) == []

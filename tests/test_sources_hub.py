@@ -145,7 +145,7 @@ def test_a_branch_is_resolved_to_its_commit_and_every_file_comes_from_it(source:
     assert all(commit in asked.path for asked in hub.log if "/resolve/" in asked.path)
 
 
-def test_only_the_files_that_are_read_are_downloaded(tmp_path: Path) -> None:
+def test_only_needed_files_are_downloaded(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
         inline.run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
     assert hub.downloads() == ["config.json", "model.safetensors"]
@@ -158,14 +158,14 @@ def test_shards_are_downloaded_and_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ROW_ERRORS)
-def test_what_goes_wrong_with_a_row_is_said_in_one_sentence(case: str, published: Built) -> None:
+def test_the_error_of_a_row_is_one_sentence(case: str, published: Built) -> None:
     row = published.rows[f"atlas-{case}"]
     assert row["status"] == "failed"
     assert str(row["reason"]).startswith(f"atlas/{case}@")
     assert ROW_ERRORS[case][1] in str(row["reason"])
 
 
-def test_rows_that_fail_do_not_keep_the_others_from_the_site(published: Built) -> None:
+def test_failed_rows_do_not_remove_others_from_the_site(published: Built) -> None:
     assert published.done.returncode == 1
     assert published.rows["atlas-plain"]["status"] == "ok"
 
@@ -179,7 +179,7 @@ def test_no_failure_ends_in_a_traceback(published: Built) -> None:
     assert "Traceback" not in published.done.stdout + published.done.stderr
 
 
-def test_what_is_no_id_is_not_asked_for(tmp_path: Path) -> None:
+def test_an_invalid_id_is_not_requested(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
         done = inline.run("inspect", "atlas/table/more", home=tmp_path, endpoint=hub.endpoint)
     assert done.stderr.strip() == "atlas/table/more@main: not a Hub id; expected 'owner/name'"
@@ -197,7 +197,7 @@ def test_a_token_is_in_no_file_of_the_site(published: Built) -> None:
     assert [path.name for path in published.output.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
 
 
-def test_a_hub_that_fails_is_asked_a_bounded_number_of_times(tmp_path: Path) -> None:
+def test_a_failing_hub_gets_a_bounded_number_of_requests(tmp_path: Path) -> None:
     with serving(READABLE, Trouble(refusal(503, Retry_After="0"), "/revision/")) as hub:
         done = inline.run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
     assert "the Hub answered 503" in done.stderr
@@ -212,7 +212,7 @@ PASSING = {
 
 
 @pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING)
-def test_what_passes_is_tried_again(trouble: Trouble, tmp_path: Path) -> None:
+def test_a_transient_failure_is_retried(trouble: Trouble, tmp_path: Path) -> None:
     with serving(READABLE, trouble) as hub:
         done = inline.run("inspect", "atlas/table", "--json", home=tmp_path, endpoint=hub.endpoint)
     assert json.loads(done.stdout)["revision"] == NEW
@@ -226,7 +226,7 @@ AT_PIN = {
 
 
 @pytest.mark.parametrize("trouble", AT_PIN.values(), ids=AT_PIN)
-def test_what_passes_costs_a_branch_no_finished_work(trouble: Trouble, tmp_path: Path) -> None:
+def test_a_transient_failure_discards_no_results_of_a_branch(trouble: Trouble, tmp_path: Path) -> None:
     with serving(READABLE) as hub:
         build(tmp_path, [{"hub": "atlas/plain"}], endpoint=hub.endpoint)
     with serving(READABLE, trouble) as hub:
@@ -235,18 +235,18 @@ def test_what_passes_costs_a_branch_no_finished_work(trouble: Trouble, tmp_path:
     assert "nothing has changed since the last build" in built.done.stdout
 
 
-def test_a_hub_that_is_not_there_leaves_rows_not_reached_and_is_no_failure(unreached: tuple[Built, int]) -> None:
+def test_an_unreachable_hub_leaves_rows_not_reached_without_failure(unreached: tuple[Built, int]) -> None:
     built, _ = unreached
     assert built.done.returncode == 0
     assert {row["status"] for row in built.rows.values()} == {"not reached"}
 
 
-def test_a_hub_that_is_not_there_is_tried_once_for_all_rows(unreached: tuple[Built, int]) -> None:
+def test_an_unreachable_hub_gets_one_request_for_all_rows(unreached: tuple[Built, int]) -> None:
     _, tried = unreached
     assert tried == 1
 
 
-def test_each_row_that_is_not_reached_gets_one_line(unreached: tuple[Built, int]) -> None:
+def test_every_row_that_is_not_reached_gets_one_line(unreached: tuple[Built, int]) -> None:
     built, _ = unreached
     assert built.done.stdout.count("the Hub could not be asked and the cache does not hold it") == 3
     assert built.done.stderr == ""
@@ -256,19 +256,19 @@ def test_a_row_that_is_not_reached_counts_as_failure_when_strict(tmp_path: Path)
     assert build(tmp_path, PINNED[:1], "--strict").done.returncode == 1
 
 
-def test_inspect_says_at_once_that_nobody_answers(tmp_path: Path) -> None:
+def test_inspect_reports_an_unreachable_hub_at_once(tmp_path: Path) -> None:
     done = inline.run("inspect", f"atlas/table@{OLD}", home=tmp_path)
     assert done.returncode == 1
     assert done.stderr.strip() == f"atlas/table@{OLD}: the Hub could not be asked and the cache does not hold it"
 
 
-def test_a_hub_that_accepts_and_never_answers_is_given_up(tmp_path: Path) -> None:
+def test_a_hub_that_accepts_and_never_responds_times_out(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         done = inline.run("inspect", "atlas/table", home=tmp_path, endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
     assert "the Hub could not be asked" in done.stderr
 
 
-def test_offline_reads_what_is_cached_and_asks_nothing(tmp_path: Path) -> None:
+def test_offline_builds_read_the_cache_and_send_no_request(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
         inline.run("inspect", "atlas/plain", home=tmp_path / "hub", endpoint=hub.endpoint)
         hub.log.clear()
@@ -290,13 +290,13 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("case", SETTINGS)
-def test_settings_that_no_hub_can_be_asked_with_are_refused_in_one_line(case: str, tmp_path: Path) -> None:
+def test_unusable_settings_are_refused_in_one_line(case: str, tmp_path: Path) -> None:
     settings, said = SETTINGS[case]
     done = run("inspect", "atlas/table", home=tmp_path, **settings)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr
 
 
-def test_an_address_that_is_none_is_refused_offline_too(tmp_path: Path) -> None:
+def test_an_invalid_address_is_refused_offline_too(tmp_path: Path) -> None:
     built = build(tmp_path, [{"hub": "atlas/plain"}], "--offline", run=run, endpoint="http://[::1")
     assert (built.done.returncode, (built.output / "site").exists()) == (2, False)

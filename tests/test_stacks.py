@@ -19,39 +19,39 @@ def of(config: Json) -> list[Stack]:
     return stacks(ModelConfig(config, "x"))
 
 
-def test_stacks_are_the_whole_and_what_is_nested_in_it() -> None:
+def test_stacks_are_those_of_the_config_and_of_nested_ones() -> None:
     config = {"thinker_config": {"text_config": {"a": 1}, "audio_config": {"a": 2}, "vision_config": {"a": 3}}}
     assert [(stack.part, stack.config.value("a")) for stack in of(config)] == [
         ("decoder", None), ("decoder", None), ("decoder", 1), ("audio encoder", 2),
     ]  # fmt: skip
 
 
-def test_what_is_nested_in_the_first_of_two_is_a_stack_as_well() -> None:
+def test_a_config_nested_in_the_first_of_two_is_a_stack() -> None:
     config = {"thinker_config": {"audio_config": {"a": 1}}, "talker_config": {"a": 2}}
     assert [stack.config.value("a") for stack in of(config)] == [None, None, 2, 1]
 
 
-def test_a_nested_config_is_completed_with_its_familys_defaults() -> None:
+def test_a_nested_config_has_the_defaults_of_its_family() -> None:
     whole = completed(ModelConfig({"model_type": "llama", "hidden_size": 64}, "x"))
     assert (whole.value("hidden_size"), whole.value("num_attention_heads")) == (64, 32)
 
 
 @pytest.mark.parametrize("family", ["unheard of", "", "encoder-decoder"])
-def test_a_family_without_defaults_has_none(family: str) -> None:
+def test_an_unknown_family_has_no_defaults(family: str) -> None:
     assert "hidden_size" not in defaults(family)
 
 
-def test_layers_are_in_the_order_of_their_numbers_and_the_decoder_last() -> None:
+def test_layers_are_in_numerical_order_and_the_decoder_last() -> None:
     assert in_order(LAYERS) == ["encoder.layers.2.bias", "encoder.layers.10.bias", "decoder.layers.0.bias"]
 
 
-def test_the_layer_is_named_only_where_several_share_a_title() -> None:
+def test_the_layer_is_named_only_if_several_tensors_have_one_title() -> None:
     named = parts({"encoder.layers.2.bias": "encoder", "encoder.layers.10.bias": "encoder", "decoder.layers.0.bias": "decoder"})
     assert list(named.values()) == ["encoder layer 2", "encoder layer 10", "decoder"]
 
 
 @pytest.mark.parametrize(("name", "part"), STACKS.items())
-def test_a_stack_is_known_by_a_word_of_the_tensors_name(name: str, part: str) -> None:
+def test_a_stack_is_identified_by_a_word_of_the_name(name: str, part: str) -> None:
     assert stack(name) == part
 
 
@@ -64,7 +64,7 @@ def test_a_stack_is_known_by_a_word_of_the_tensors_name(name: str, part: str) ->
         ({"model_type": "granite_speech"}, ["text"]),
     ],
 )
-def test_a_stack_of_speech_is_of_audio_whatever_its_part_is_called(config: Json, modalities: list[str]) -> None:
+def test_a_stack_of_speech_has_the_modality_audio(config: Json, modalities: list[str]) -> None:
     assert [stack.modality for stack in of(config)] == modalities
 
 

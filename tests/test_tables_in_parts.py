@@ -28,7 +28,7 @@ def by_part(files: DictFiles) -> dict[str, Floats]:
     return {each.part: form_of(each, PositionTable).vectors for each in learned.find(files)}
 
 
-def test_what_pix2struct_adds_to_a_patch_is_the_vector_of_its_row_and_that_of_its_column() -> None:
+def test_pix2struct_adds_the_vectors_of_row_and_column_to_a_patch() -> None:
     import torch
     from transformers import Pix2StructVisionConfig, Pix2StructVisionModel
 
@@ -40,7 +40,7 @@ def test_what_pix2struct_adds_to_a_patch_is_the_vector_of_its_row_and_that_of_it
     np.testing.assert_allclose(tables["vision rows"][2] + tables["vision columns"][5], theirs, rtol=0, atol=FLOAT32)
 
 
-def test_kosmos_2_5_names_its_rows_and_columns_alike() -> None:
+def test_kosmos_2_5_has_tables_of_rows_and_columns() -> None:
     from transformers.models.kosmos2_5.configuration_kosmos2_5 import Kosmos2_5VisionConfig
     from transformers.models.kosmos2_5.modeling_kosmos2_5 import Kosmos2_5VisionModel
 
@@ -50,7 +50,7 @@ def test_kosmos_2_5_names_its_rows_and_columns_alike() -> None:
     assert sorted(tables) == ["vision columns", "vision rows"]
 
 
-def test_what_gemma_4_adds_to_a_patch_is_the_vector_of_its_x_and_that_of_its_y() -> None:
+def test_gemma_4_adds_the_vectors_of_x_and_y_to_a_patch() -> None:
     import torch
     from transformers.models.gemma4.configuration_gemma4 import Gemma4VisionConfig
     from transformers.models.gemma4.modeling_gemma4 import Gemma4VisionPatchEmbedder
@@ -68,7 +68,7 @@ def test_tables_of_rows_and_columns_are_of_an_image() -> None:
     assert "sum of two vectors" in encodings[0].notes[0]
 
 
-def test_what_mllama_adds_to_every_tile_is_its_table_behind_the_gate() -> None:
+def test_mllama_adds_its_gated_table_to_every_tile() -> None:
     import torch
     from transformers.models.mllama.configuration_mllama import MllamaVisionConfig
     from transformers.models.mllama.modeling_mllama import MllamaPrecomputedPositionEmbedding
@@ -92,7 +92,7 @@ def test_a_gated_table_without_one_gate_is_a_row_error(gate: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("shape", [(2, 0, 8), (3, 6, 8), (2, 6, 8, 1)])
-def test_a_table_of_both_axes_in_another_shape_is_left_alone(shape: tuple[int, ...]) -> None:
+def test_a_table_of_both_axes_in_another_shape_is_ignored(shape: tuple[int, ...]) -> None:
     assert learned.find(DictFiles({}, {"position_embedding_table": np.zeros(shape)})) == []
 
 
@@ -110,7 +110,7 @@ def series(**options: Any) -> Any:
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_the_patches_of_a_series_get_the_rows_after_that_of_the_class_token(first: int) -> None:
+def test_the_patches_of_a_series_have_the_rows_after_the_class_token(first: int) -> None:
     model = series(positional_encoding_type="random", use_cls_token=bool(first))
     (encoding,) = learned.find(files_of(model))
     theirs = model.encoder.positional_encoder.position_enc.detach().numpy()
@@ -118,7 +118,7 @@ def test_the_patches_of_a_series_get_the_rows_after_that_of_the_class_token(firs
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_the_sinusoid_of_a_series_is_known_less_its_mean_and_scaled(first: int) -> None:
+def test_a_centred_and_scaled_sinusoid_of_a_series_is_recognised(first: int) -> None:
     model = series(positional_encoding_type="sincos", use_cls_token=bool(first))
     table = type(model.encoder.positional_encoder)._init_pe(model.config, 12 + first).detach().numpy()
     files = DictFiles(model.config.to_dict(), {"encoder.positional_encoder.position_enc": table})

@@ -95,7 +95,7 @@ def found(model: Any) -> Any:
 
 
 @pytest.mark.parametrize(("family", "options", "module", "first"), FAMILIES)
-def test_the_vectors_are_those_that_the_model_adds_to_its_patches(family: str, options: dict[str, Any], module: str, first: int) -> None:
+def test_the_vectors_equal_those_that_the_model_adds_to_its_patches(family: str, options: dict[str, Any], module: str, first: int) -> None:
     model = build(family, **options)
     encoding = found(model)
     vectors = form_of(encoding, PositionTable).vectors
@@ -104,7 +104,7 @@ def test_the_vectors_are_those_that_the_model_adds_to_its_patches(family: str, o
     np.testing.assert_allclose(vectors, theirs[first : first + len(vectors)], rtol=0, atol=FLOAT32)
 
 
-def test_a_grid_of_shape_rows_columns_width_is_what_sam_adds() -> None:
+def test_a_table_of_shape_rows_columns_width_equals_what_sam_adds() -> None:
     import torch
     from transformers import SamVisionConfig, SamVisionModel
 
@@ -123,7 +123,7 @@ def test_a_grid_of_shape_rows_columns_width_is_what_sam_adds() -> None:
     assert (form.grid, form.first_row) == ((4, 4), 0)
 
 
-def test_what_the_spectrogram_transformer_adds_to_its_patches_is_read_by_frequency_and_time() -> None:
+def test_the_table_of_the_spectrogram_transformer_equals_what_it_adds_by_frequency_and_time() -> None:
     import torch
     from transformers import ASTConfig, ASTModel
 
@@ -136,7 +136,7 @@ def test_what_the_spectrogram_transformer_adds_to_its_patches_is_read_by_frequen
     assert (encoding.part, form.grid, form.first_row) == ("audio", (3, 5), 2)
 
 
-def test_the_sinusoid_of_mae_is_known_as_one_and_equals_what_the_model_makes() -> None:
+def test_the_stored_sinusoid_of_mae_is_recognised() -> None:
     model = build_mae()
     encodings = sinusoidal.find(DictFiles(model.config.to_dict(), tiny.arrays(model)))
     assert [(each.part, form_of(each, PositionTable).grid) for each in encodings] == [("vision", (4, 4)), ("decoder", (4, 4))]
@@ -156,7 +156,7 @@ def build_mae() -> Any:
     return model
 
 
-def test_the_other_order_of_the_halves_equals_that_of_aimv2() -> None:
+def test_the_sinusoid_with_rows_first_equals_that_of_aimv2() -> None:
     import torch
     from transformers.models.aimv2.modeling_aimv2 import build_2d_sinusoidal_position_embedding
 
@@ -170,7 +170,7 @@ def test_the_other_order_of_the_halves_equals_that_of_aimv2() -> None:
 @pytest.mark.parametrize(
     ("columns_first", "words"), [(True, "patch's column, the other half that of its row"), (False, "patch's row, the")]
 )
-def test_a_stored_sinusoid_of_a_grid_that_is_not_square_is_known_and_its_order_said(columns_first: bool, words: str) -> None:
+def test_a_stored_sinusoid_of_a_grid_that_is_not_square_is_recognised_with_its_order(columns_first: bool, words: str) -> None:
     stored = np.vstack([np.zeros(8), grid_sinusoid((2, 6), 8, columns_first)])[None]
     (encoding,) = sinusoidal.find(DictFiles({"image_size": [16, 48], "patch_size": 8}, {"pos_embed": stored}))
     assert words in encoding.notes[-1]
@@ -211,11 +211,11 @@ LATTICES: list[tuple[int, dict[str, Any], Lattice]] = [
 
 
 @pytest.mark.parametrize(("n_rows", "config", "expected"), LATTICES)
-def test_patches_lie_as_the_config_says_or_else_in_a_square(n_rows: int, config: dict[str, Any], expected: Lattice) -> None:
+def test_patches_have_the_grid_of_the_config_or_else_a_square(n_rows: int, config: dict[str, Any], expected: Lattice) -> None:
     assert lattice_of("pos_embed", n_rows, ModelConfig(config, "x")) == expected
 
 
-def test_a_table_that_counts_frames_lies_on_no_grid() -> None:
+def test_a_table_of_frames_has_no_grid() -> None:
     assert lattice_of("video_model.temporal_embeddings.position_embeddings", 16, ModelConfig(VIT, "x")) == Lattice()
 
 
@@ -228,14 +228,14 @@ def noise(*shape: int) -> Floats:
     return np.random.default_rng(0).normal(size=shape)
 
 
-def test_channels_before_rows_and_columns_are_read_as_sam_2_stores_them() -> None:
+def test_a_table_with_channels_first_is_read_as_in_sam_2() -> None:
     table = noise(1, 6, 3, 3)
     encoding, _ = learned.find(DictFiles({}, {"backbone.pos_embed": table, "backbone.pos_embed_window": noise(1, 6, 2, 2)}))
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors[5], table[0, :, 1, 2])
     assert "a second, smaller one" in encoding.notes[-1]
 
 
-def test_the_second_table_of_sam_2_is_what_its_module_lays_over_the_grid() -> None:
+def test_the_second_table_of_sam_2_equals_what_its_module_tiles_over_the_grid() -> None:
     import torch
     from transformers.models.sam2.modeling_sam2 import Sam2HieraDetConfig, Sam2HieraDetModel
 
@@ -263,18 +263,18 @@ def test_text_and_vision_are_two_parts_of_one_checkpoint() -> None:
     assert found == [("text", None, (77, 8)), ("vision", (4, 4), (16, 8))]
 
 
-def test_a_table_of_words_is_not_laid_on_a_grid_however_many_rows_it_has() -> None:
+def test_a_table_of_words_has_no_grid_for_any_number_of_rows() -> None:
     assert table_of({**VIT, "vocab_size": 9}, embeddings__position_embeddings__weight=noise(16, 8)) == [("encoder", None, (16, 8))]
 
 
-def test_rows_of_images_are_not_counted_from_the_padding_of_words() -> None:
+def test_rows_of_images_do_not_start_after_the_padding_of_words() -> None:
     found = table_of(
         {"model_type": "layoutlmv3", "vocab_size": 9, "pad_token_id": 1, "input_size": 32, "patch_size": 8}, pos_embed=noise(1, 17, 8)
     )
     assert found == [("vision", (4, 4), (16, 8))]
 
 
-def test_the_random_frequencies_of_sam_are_no_table() -> None:
+def test_the_random_frequencies_of_sam_are_ignored() -> None:
     assert (
         table_of(
             {}, shared_image_embedding__positional_embedding=noise(2, 8), prompt_encoder__shared_embedding__positional_embedding=noise(2, 8)
@@ -284,11 +284,11 @@ def test_the_random_frequencies_of_sam_are_no_table() -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (8,), (0, 4), (2, 3, 4), (2, 3, 3, 4), (1, 0, 4), (1, 2, 3, 4, 5)])
-def test_a_parameter_of_another_shape_is_left_alone(shape: tuple[int, ...]) -> None:
+def test_a_parameter_of_another_shape_is_ignored(shape: tuple[int, ...]) -> None:
     assert table_of({}, pos_embed=np.zeros(shape)) == []
 
 
-def test_special_rows_and_the_grid_are_said() -> None:
+def test_notes_give_the_special_rows_and_the_grid() -> None:
     (encoding,) = learned.find(DictFiles({**VIT, "num_detection_tokens": 5}, {"pos_embed": noise(1, 22, 8)}))
     assert "22 rows; the first 1 and the last 5 belong to special tokens" in encoding.notes[0]
     assert "4 rows by 4 columns, as config.json says" in encoding.notes[1]
@@ -307,12 +307,12 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
 @pytest.mark.parametrize(
     "wrong", [{"image_size": None}, {"num_frames": 0}, {"tubelet_size": "x"}, {"num_frames": 1}, {"num_frames": 2**30}]
 )
-def test_a_clip_of_no_size_is_a_row_error(wrong: dict[str, Any]) -> None:
+def test_an_invalid_size_of_a_clip_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
         sinusoidal.find(DictFiles({"model_type": "videomae", **SIZES, "num_frames": 4, "tubelet_size": 2, **wrong}))
 
 
-def test_the_sentence_goes_to_the_table_of_words_and_not_to_that_of_patches() -> None:
+def test_the_sentence_belongs_to_the_table_of_words() -> None:
     arrays = {
         "embeddings.position_embeddings": noise(1, 17, 8),
         "embeddings.text_embeddings.position_embeddings.weight": noise(9, 8),
@@ -324,11 +324,11 @@ def test_the_sentence_goes_to_the_table_of_words_and_not_to_that_of_patches() ->
     assert words.input is not None
 
 
-def test_numbers_that_differ_from_stage_to_stage_are_facts_as_well() -> None:
+def test_sizes_by_stage_are_facts() -> None:
     assert Fact("Attention heads", "3, 6, 12") in facts(ModelConfig({"model_type": "swin", "num_heads": [3, 6, 12]}, "test"))
 
 
 @pytest.mark.parametrize("wrong", [[], [3, "x"], [0], [True]])
-def test_a_list_that_is_not_of_numbers_is_a_row_error(wrong: list[object]) -> None:
+def test_an_invalid_list_of_sizes_is_a_row_error(wrong: list[object]) -> None:
     with pytest.raises(RowError, match="num_heads is"):
         facts(ModelConfig({"num_heads": wrong}, "test"))

@@ -1,1 +1,1 @@
-"""Which checkpoints there are, their files, and what those say of the model."""
+"""The list of checkpoints, their sources and files, and readers of config.json and tensor names."""

@@ -1,4 +1,4 @@
-"""checkpoints.yml: read strictly, every problem told at once with its place in the file."""
+"""Strict parser of checkpoints.yml, which reports all problems at once, with file, line and column."""
 
 import re
 import unicodedata
@@ -24,26 +24,30 @@ MOST_DEPTH = 8  # Twice what a row can use; the parser's time grows with the squ
 LONGEST_TITLE = 120  # Longer ones are cut there, on every page.
 
 
-class _NotPlainError(Exception):
-    """What makes a small file large or slow, and where it stands."""
+class _UnsupportedYamlError(Exception):
+    """YAML that makes a small file large or slow to parse; ``mark``: its line and column."""
 
-    def __init__(self, said: str, mark: Any) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, mark: Any) -> None:
+        super().__init__(message)
         self.mark = mark
 
 
 class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are not read.
-    """Takes what a list can hold, and stops at the first alias or at deep nesting."""
+    """Composer without aliases and with limited nesting."""
 
     nesting = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
+        """The next node.
+
+        errors: _UnsupportedYamlError
+        """
         event = self.parser.peek_event()
         if isinstance(event, AliasEvent):
-            raise _NotPlainError(f"an alias (*{event.anchor}); expected values written out", event.start_mark)
+            raise _UnsupportedYamlError(f"an alias (*{event.anchor}); expected values written out", event.start_mark)
         deeper = isinstance(event, CollectionStartEvent)
         if self.nesting + deeper > MOST_DEPTH:
-            raise _NotPlainError(f"nested more than {MOST_DEPTH} deep; expected a list of checkpoints", event.start_mark)
+            raise _UnsupportedYamlError(f"nested more than {MOST_DEPTH} deep; expected a list of checkpoints", event.start_mark)
         self.nesting += deeper
         node = super().compose_node(parent, index)
         self.nesting -= deeper
@@ -51,32 +55,32 @@ class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are
 
 
 def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
-    """The checkpoints that ``path`` lists, in order of their slugs.
+    """The checkpoints in the list at ``path``, in order of their slugs.
 
-    errors: RefusedError with every problem found, each as file:line:column: where: what was found; what was expected
+    errors: RefusedError with all problems, one a line, as file:line:column: row: actual value; expected value
     """
     rows = _rows(path)
     model = row_model(sources)
     bare = next(source.key for source in sources if not source.is_path)
-    wrong: list[str] = []
-    found: list[tuple[Place, Checkpoint]] = []
+    messages: list[str] = []
+    entries: list[tuple[Place, Checkpoint]] = []
     for index in range(len(rows)):
         place = Place(str(path), rows.lc.item(index)[0] + 1, rows.lc.item(index)[1] + 1)
         row, where = rows[index], f"checkpoints[{index}]"
         mapping = CommentedMap({bare: row}) if isinstance(row, str) else row
-        told = list(problems(mapping, model, sources, place, where))
-        wrong += told
-        if not told:
-            found.append((place, _checkpoint(mapping, path, sources)))
-    found = _distinct_slugs(found)
-    wrong += _twice(found)
-    if wrong:
-        raise RefusedError(*wrong)
-    return tuple(sorted((checkpoint for _, checkpoint in found), key=lambda checkpoint: checkpoint.slug))
+        row_problems = list(problems(mapping, model, sources, place, where))
+        messages += row_problems
+        if not row_problems:
+            entries.append((place, _checkpoint(mapping, path, sources)))
+    entries = _distinct_slugs(entries)
+    messages += _duplicate_slugs(entries)
+    if messages:
+        raise RefusedError(*messages)
+    return tuple(sorted((checkpoint for _, checkpoint in entries), key=lambda checkpoint: checkpoint.slug))
 
 
 def slugify(text: str) -> str:
-    """``text`` as lower-case ASCII words joined by hyphens; empty where nothing of it is left."""
+    """``text`` as lower-case ASCII words joined by hyphens; empty without ASCII letters or digits."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:80]
 
@@ -87,7 +91,7 @@ def _rows(path: Path) -> CommentedSeq:
         yaml = YAML(typ="rt")
         yaml.Composer = _PlainComposer
         document = yaml.load(text)
-    except _NotPlainError as error:
+    except _UnsupportedYamlError as error:
         raise RefusedError(f"{Place(str(path), error.mark.line + 1, error.mark.column + 1)}: {error}") from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -128,15 +132,15 @@ def _place_of(path: Path, text: str, position: int) -> Place:
     return Place(str(path), text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
 
 
-def expanded(given: str) -> Path:
-    """A path with a home at its beginning spelt out, where there is such a home."""
+def expanded(path: str) -> Path:
+    """A path with a leading ~ or ~user expanded; unchanged without such a home."""
     with suppress(RuntimeError):
-        return Path(given).expanduser()
-    return Path(given)
+        return Path(path).expanduser()
+    return Path(path)
 
 
 def _plain(value: Any) -> Any:
-    """``value`` of a row as Python's own, without what YAML's library keeps of how it was written."""
+    """``value`` of a row as a plain Python type, without the formatting data of ruamel.yaml."""
     match value:
         case list():
             return tuple(_plain(item) for item in value)
@@ -150,28 +154,28 @@ def _plain(value: Any) -> Any:
 
 def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Checkpoint:
     source = next(source for source in sources if row.get(source.key) is not None)
-    given = str(row[source.key])
-    place = str(path.parent / expanded(given)) if source.is_path else given
+    value = str(row[source.key])
+    place = str(path.parent / expanded(value)) if source.is_path else value
     options = {key: _plain(row[key]) for key in Options.model_fields if key != "title" and row.get(key) is not None}
-    title = str(row.get("title") or given)
-    slug = slugify(title) or slugify(given) or "checkpoint"
+    title = str(row.get("title") or value)
+    slug = slugify(title) or slugify(value) or "checkpoint"
     slug = f"{slug}-checkpoint" if slug == "index" or RESERVED.match(slug) else slug
     short = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
-    return Checkpoint(slug=slug, source=source.key, id=given, place=place, title=short, **options)
+    return Checkpoint(slug=slug, source=source.key, id=value, place=place, title=short, **options)
 
 
-def _distinct_slugs(found: list[tuple[Place, Checkpoint]]) -> list[tuple[Place, Checkpoint]]:
-    """Rows that differ in their revision alone get it into their slug."""
-    counts = Counter(checkpoint.slug for _, checkpoint in found)
+def _distinct_slugs(rows: list[tuple[Place, Checkpoint]]) -> list[tuple[Place, Checkpoint]]:
+    """Add the revision to slugs that occur more than once."""
+    counts = Counter(checkpoint.slug for _, checkpoint in rows)
     return [
         (place, replace(row, slug=f"{row.slug}-{slugify(row.revision)[:12]}") if counts[row.slug] > 1 and row.revision else row)
-        for place, row in found
+        for place, row in rows
     ]
 
 
-def _twice(found: list[tuple[Place, Checkpoint]]) -> Iterator[str]:
+def _duplicate_slugs(rows: list[tuple[Place, Checkpoint]]) -> Iterator[str]:
     by_slug: defaultdict[str, list[Place]] = defaultdict(list)
-    for place, row in found:
+    for place, row in rows:
         by_slug[row.slug].append(place)
     for slug, places in by_slug.items():
         for place in places[1:]:

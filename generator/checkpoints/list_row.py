@@ -1,4 +1,4 @@
-"""One row of checkpoints.yml: what it may say, and every problem with what it does say."""
+"""Schema and validation of one row of checkpoints.yml."""
 
 import json
 import re
@@ -14,14 +14,14 @@ from generator.contracts import SENTENCE, Source
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 PATH_LIKE = re.compile(r"^[/~]|^[A-Za-z]:[\\/]|(^|[\\/])\.\.([\\/]|$)|%2e", re.IGNORECASE)
-RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)$", re.IGNORECASE)  # File names that Windows keeps for itself.
-BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # What older YAML takes for true and false.
-SHOULD = re.compile(r"^\w+ should (be|have) ")  # What pydantic begins with.
+RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)$", re.IGNORECASE)  # Reserved file names of Windows.
+BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # Booleans of YAML 1.1.
+SHOULD = re.compile(r"^\w+ should (be|have) ")  # The beginning of messages of pydantic.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 
 
 class Options(BaseModel):
-    """What a row may say beside the place that it reads from."""
+    """The optional keys of a row."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -41,7 +41,7 @@ class Options(BaseModel):
 
 @dataclass(frozen=True)
 class Place:
-    """A place in the file, counted from 1."""
+    """A line and column of the list, from 1."""
 
     file: str
     line: int
@@ -52,13 +52,13 @@ class Place:
 
 
 def row_model(sources: Sequence[Source]) -> type[BaseModel]:
-    """The model of a row: ``Options`` and one optional field for each source."""
+    """The pydantic model of a row: ``Options`` and one optional field for each source."""
     fields: Any = {source.key: (str | None, Field(None, description=source.describes)) for source in sources}
     return create_model("Row", __base__=Options, **fields)
 
 
 def schema(sources: Sequence[Source]) -> str:
-    """A JSON Schema of checkpoints.yml, for editors."""
+    """The JSON Schema of checkpoints.yml, for editors."""
     row = row_model(sources).model_json_schema()
     row["oneOf"] = [{"required": [source.key]} for source in sources]
     whole = {
@@ -73,23 +73,26 @@ def schema(sources: Sequence[Source]) -> str:
 
 
 def problems(row: Any, model: type[BaseModel], sources: Sequence[Source], place: Place, where: str) -> Iterator[str]:
-    """Each problem of a row that stands at ``place``, as file:line:column: where: what was found; what was expected."""
+    """The problems of a row, as file:line:column: where: actual value; expected value.
+
+    place: line and column of the row; where: its name in messages
+    """
     if not isinstance(row, CommentedMap):
         yield f"{place}: {where}: found {row!r:.60}; expected a Hub id or a mapping"
         return
-    wrong = _invalid(row, model)
-    yield from (_say(problem, row, model, place, where) for problem in wrong)
-    given = [source.key for source in sources if row.get(source.key) is not None]
-    if len(given) != 1 and not wrong:
+    invalid = _invalid(row, model)
+    yield from (_message(problem, row, model, place, where) for problem in invalid)
+    keys = [source.key for source in sources if row.get(source.key) is not None]
+    if len(keys) != 1 and not invalid:
         names = " or ".join(f"'{source.key}'" for source in sources)
-        yield f"{place}: {where}: found {' and '.join(given) or 'no place to read from'}; expected {names}"
-    for key in (*given, "title", "group", "revision"):
+        yield f"{place}: {where}: found {' and '.join(keys) or 'no place to read from'}; expected {names}"
+    for key in (*keys, "title", "group", "revision"):
         if isinstance(value := row.get(key), str) and (expected := _unfit(key, value, sources)):
             yield f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected {expected}"
 
 
 def place_of_key(mapping: CommentedMap, key: str, otherwise: Place) -> Place:
-    """Where ``key`` stands."""
+    """Line and column of ``key`` in a mapping; ``otherwise`` if it is missing."""
     try:
         line, column = mapping.lc.key(next(name for name in mapping if str(name) == key))
     except (StopIteration, KeyError, TypeError, AttributeError):
@@ -105,14 +108,14 @@ def _invalid(row: CommentedMap, model: type[BaseModel]) -> Sequence[Mapping[str,
     return ()
 
 
-def _say(problem: Mapping[str, Any], row: CommentedMap, model: type[BaseModel], place: Place, where: str) -> str:
-    key = str(problem["loc"][0] if problem["loc"] else problem["input"])  # There is no place in a key that is no text.
+def _message(problem: Mapping[str, Any], row: CommentedMap, model: type[BaseModel], place: Place, where: str) -> str:
+    key = str(problem["loc"][0] if problem["loc"] else problem["input"])  # A key that is no string has no location.
     at = place_of_key(row, key, place)
     if not problem["loc"] or problem["type"] in ("extra_forbidden", "invalid_key"):
-        known = list(model.model_fields)
-        close = get_close_matches(key, known, n=1)
+        keys = list(model.model_fields)
+        close = get_close_matches(key, keys, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""
-        return f"{at}: {where}: found the unknown key {key!r}{hint}; expected one of {', '.join(known)}"
+        return f"{at}: {where}: found the unknown key {key!r}{hint}; expected one of {', '.join(keys)}"
     return f"{at}: {where}.{key}: found {problem['input']!r:.60}; expected {SHOULD.sub('', problem['msg'])}"
 
 

@@ -1,1 +1,1 @@
-"""How positions are encoded: one module or package a scheme, each with one ``Scheme``."""
+"""Schemes of position encoding: every module or package defines one ``Scheme``."""

@@ -1,4 +1,4 @@
-"""Reformer's axial positions: a long table put together from two short ones, for rows and columns of a grid of positions."""
+"""Axial position embeddings (Reformer): a table composed of two smaller ones, for the rows and columns of a grid of positions."""
 
 import re
 from collections.abc import Mapping
@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = re.compile(r"(^|\.)position_embeddings\.weights\.0$")
-MOST_VALUES = 2**23  # 64 MB in float64; whole rows of the grid are left out beyond it.
+MOST_VALUES = 2**23  # 64 MB in float64; a larger grid is cut to whole rows.
 
 
 def find(files: Files) -> list[Encoding[Form]]:
+    """One table for every pair of axial tensors; none if the config disables them.
+
+    errors: RowError when the shapes of a pair do not match, or one row of the grid exceeds ``MOST_VALUES``
+    """
     is_axial = files.config.value("axial_pos_embds", True) is True
     names = [name for name in files.tensors if NAME.search(name)] if is_axial else []
     return [_encoding(files, name) for name in names]
@@ -44,9 +48,9 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
 
 
 def composed(rows: Floats, columns: Floats) -> Floats:
-    """Every row's vector followed by every column's: (n_rows · n_columns, width).
+    """The composed table: (n_rows · n_columns, d_rows + d_columns), the vector of the row, then that of the column.
 
-    rows: (n_rows, 1, width of the first); columns: (1, n_columns, width of the second)
+    rows: (n_rows, 1, d_rows); columns: (1, n_columns, d_columns)
     """
     grid = (rows.shape[0], columns.shape[1])
     both = [np.broadcast_to(part, (*grid, part.shape[2])) for part in (rows, columns)]
@@ -54,7 +58,7 @@ def composed(rows: Floats, columns: Floats) -> Floats:
 
 
 def _sizes(files: Files, name: str, second: str) -> tuple[int, int, int]:
-    """Rows and columns of the grid, and the width of a vector."""
+    """n_rows and n_columns of the grid, and d_model."""
     tensors: Mapping[str, object] = files.tensors
     shape = files.tensors[name].shape
     other = files.tensors[second].shape if second in tensors else ()
@@ -71,7 +75,7 @@ def _notes(first: int, width: int, sizes: tuple[int, int, int]) -> tuple[str, ..
 
 
 def _numbers() -> Numbers:
-    """Vectors drawn at random for 4 rows and 8 columns, and the table of 32 positions that they make: (32, 16)."""
+    """Random vectors of 4 rows (4, 4) and 8 columns (8, 12), and their table of 32 positions: (32, 16)."""
     draws = np.random.default_rng(0)
     rows, columns = draws.normal(size=(4, 4)), draws.normal(size=(8, 12))
     return {"rows": rows, "columns": columns, "joined": composed(rows[:, None], columns[None])}
@@ -80,12 +84,12 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> "Figure":
     figure, axes = panels(3, columns=3, height=3.4)
     names = {"rows": ("4 rows", "row"), "columns": ("8 columns", "column"), "joined": ("32 positions", "position")}
-    for each, (name, (title, quantity)) in zip(axes, names.items(), strict=True):
-        picture = image(each, numbers[name], (-3.0, 3.0), DIVERGING, share=3)
-        each.set_title(title)
-        each.set(xlabel="dimension", ylabel=quantity)
-        each.set_xticks(range(0, numbers[name].shape[1], 4))
-        each.set_yticks(range(0, len(numbers[name]), 4 if quantity == "position" else 1))
+    for panel, (name, (title, quantity)) in zip(axes, names.items(), strict=True):
+        picture = image(panel, numbers[name], (-3.0, 3.0), DIVERGING, share=3)
+        panel.set_title(title)
+        panel.set(xlabel="dimension", ylabel=quantity)
+        panel.set_xticks(range(0, numbers[name].shape[1], 4))
+        panel.set_yticks(range(0, len(numbers[name]), 4 if quantity == "position" else 1))
     axes[2].axvline(numbers["rows"].shape[1] - 0.5, color=INK, linewidth=1.2)
     colour_bar(figure, picture, axes, "value")
     return figure

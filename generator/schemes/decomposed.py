@@ -1,4 +1,4 @@
-"""A learned vector for each offset by rows and another for each by columns, multiplied with the query (MViTv2, ViTDet, SAM)."""
+"""Decomposed relative position embeddings (MViTv2, ViTDet, SAM): vectors by row offset and by column offset, multiplied with the query."""
 
 import re
 from collections import Counter
@@ -19,25 +19,29 @@ if TYPE_CHECKING:
 
 NAME = re.compile(r"(^|\.)rel_pos_([hwt])$")
 NUMBER = re.compile(r"(?:^|\.)(\d+)(?=\.)")
-ALONG = {"h": "rows", "w": "columns", "t": "frames"}  # Frames where the model sees clips (MViT).
+ALONG = {"h": "rows", "w": "columns", "t": "frames"}  # Frames of clips (MViT).
 TURNED = "It is stored by query minus key; it is turned round here, to key minus query."
 STRETCHED = "For another number of patches than these the model stretches it in a straight line between its rows."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    names = sorted((name for name in files.tensors if NAME.search(name)), key=_place)
+    """One table for every layer and axis.
+
+    errors: RowError when a tensor is not (2 · n_patches − 1, head_dim)
+    """
+    names = sorted((name for name in files.tensors if NAME.search(name)), key=_sort_key)
     parts = {name: _part(name) for name in names}
-    alike = Counter(parts.values())
-    return [_encoding(files, name, part if alike[part] == 1 else f"{part} of {name}") for name, part in parts.items()]
+    counts = Counter(parts.values())
+    return [_encoding(files, name, part if counts[part] == 1 else f"{part} of {name}") for name, part in parts.items()]
 
 
-def _place(name: str) -> tuple[str, list[int], str]:
-    """Layers of one stack in order: 2 comes before 10."""
+def _sort_key(name: str) -> tuple[str, list[int], str]:
+    """Sort key: by stack, then by number, layer 2 before layer 10."""
     return re.split(r"\d", name)[0], [int(number) for number in NUMBER.findall(name)], name
 
 
 def _part(name: str) -> str:
-    """Layer and direction; where there are several numbers, that next to the tensor is the layer's."""
+    """Layer and axis; of several numbers in the name, the last one is the layer."""
     layer = "".join(f" layer {number}" for number in NUMBER.findall(name)[-1:])
     return f"vision{layer} {ALONG[name[-1]]}"
 
@@ -56,7 +60,7 @@ GRID, QUERY = (6, 8), (2, 3)
 
 
 def _numbers() -> Numbers:
-    """What one query adds to the logit of each patch by its row, by its column, and in all; from vectors drawn at random: (6, 8) each."""
+    """Logits of one query for the rows, the columns and both, from random vectors: (n_rows, n_columns) each."""
     draws = np.random.default_rng(0)
     query, tables = draws.normal(size=4), [draws.normal(size=(2 * side - 1, 4)) for side in GRID]
     offsets = [np.arange(side) - place for side, place in zip(GRID, QUERY, strict=True)]

@@ -1,1 +1,1 @@
-"""The files of a checkpoint by their formats: tensors by name, read by range."""
+"""The files of a checkpoint: file formats, and tensors by name, read by range."""

@@ -1,4 +1,4 @@
-"""A folder on this disk as the storage of a checkpoint; links that lead out of it are not followed."""
+"""A folder on this disk as the storage of a checkpoint; symbolic links out of it are refused."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ MOST_TEXT_BYTES = 64 * 2**20  # The largest tokenizer.json in use is about 35 MB
 
 
 class Folder:
-    """Files directly in ``folder``; links may lead to a Hub cache's own blobs, and to ``cache``, where all of such a cache lies.
+    """Files in ``folder``; links may lead to the blobs of a snapshot of huggingface_hub, and into ``cache``, its whole cache.
 
-    errors: RowError when what should be a file is something else, leads elsewhere, ends early or is too long
+    errors: RowError when a file is missing, not regular, outside of these folders, too short or too long
     """
 
     def __init__(self, folder: Path, where: str, cache: Path | None = None) -> None:
@@ -19,15 +19,19 @@ class Folder:
         self.homes = (folder.resolve(), blobs, *(() if cache is None else (cache.resolve(),)))
 
     def matching(self, pattern: str) -> list[str]:
+        """Names of files that match a shell pattern, sorted."""
         return sorted(path.relative_to(self.folder).as_posix() for path in self.folder.glob(pattern) if path.exists())
 
     def has(self, name: str) -> bool:
+        """Whether the folder has such a file."""
         return (self.folder / name).exists()
 
     def size(self, name: str) -> int:
+        """Length of a file in bytes."""
         return self.path(name).stat().st_size
 
     def part(self, name: str, start: int, stop: int) -> bytes:
+        """The bytes ``start`` to ``stop`` (exclusive) of a file."""
         with self.path(name).open("rb") as stream:
             stream.seek(start)
             data = stream.read(stop - start)
@@ -36,6 +40,7 @@ class Folder:
         return data
 
     def whole(self, name: str) -> bytes | None:
+        """All of a small file; None without such a file."""
         if not self.has(name):
             return None
         size = self.size(name)
@@ -44,6 +49,7 @@ class Folder:
         return self.path(name).read_bytes()
 
     def path(self, name: str) -> Path:
+        """The path of a file."""
         path = self.folder / name
         if not path.exists():
             raise RowError(f"{self.where}/{name}: no such file; expected it beside config.json")

@@ -1,4 +1,4 @@
-"""A checkpoint in the Hub's layout, wherever it is stored: config.json, weights in any of the file formats, tokenizer files."""
+"""A checkpoint in any storage: config.json, weights in any file format, and tokenizer files."""
 
 import hashlib
 import json
@@ -13,11 +13,11 @@ from generator.contracts import Json, ModelConfig, Storage, StoredTensor, Tensor
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
-AT_ONCE = 8  # Requests under way together, where the storage is not on this machine.
+AT_ONCE = 8  # Concurrent requests, where the storage is remote.
 
 
 def parse_config(text: bytes, where: str) -> Json:
-    """config.json as data.
+    """The JSON object in ``text``; ``where`` names its file in messages.
 
     errors: RowError when it is not a JSON object
     """
@@ -31,17 +31,18 @@ def parse_config(text: bytes, where: str) -> Json:
 
 
 class FolderFiles:
-    """Files of one folder, or of another storage.
+    """``Files`` of one folder, or of another storage.
 
-    errors: RowError when there is no such folder, or no config.json in it that holds a JSON object
+    where: the name of the checkpoint in messages; pickle: whether weights in pickles may be loaded
+    errors: RowError without such a folder, or without a config.json with a JSON object
     """
 
     def __init__(self, folder: Path | Storage, where: str, pickle: bool = False, revision: str | None = None) -> None:
         self.where, self.pickle, self.revision = where, pickle, revision
         self._digests: dict[str, str] = {}
         if isinstance(folder, Path) and not folder.is_dir():
-            found = "not a folder" if folder.exists() else "no such folder"
-            raise RowError(f"{where}: {found}; expected a folder with config.json")
+            problem = "not a folder" if folder.exists() else "no such folder"
+            raise RowError(f"{where}: {problem}; expected a folder with config.json")
         self.storage: Storage = Folder(folder, where) if isinstance(folder, Path) else folder
         text = self.read("config.json")
         if text is None:
@@ -50,24 +51,39 @@ class FolderFiles:
 
     @cached_property
     def tensors(self) -> Mapping[str, TensorInfo]:
+        """The header of every tensor, by name; empty without weights.
+
+        errors: RowError for weights that are invalid or not allowed
+        """
         return {name: stored.header for name, stored in self._stored.items()}
 
     def tensor(self, name: str) -> Floats:
+        """A whole tensor in its stored shape, exactly, as float64.
+
+        errors: RowError for a dtype without plain numbers
+        """
         stored = self._stored[name]
         return stored.decode(self._hashed(name), stored.header.shape)
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
+        """The rows ``indices`` of a matrix, in that order: (len(indices), n_columns).
+
+        errors: RowError when the tensor is no matrix, or an index is out of range
+        """
         stored = self._stored[name]
         self.check_rows(name, indices)
         n_rows, n_columns = stored.header.shape
         width = stored.n_bytes // max(n_rows, 1)
-        each = sorted(set(indices))  # Once, however often it is asked for.
+        distinct = sorted(set(indices))
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            read = dict(zip(each, threads.map(lambda index: stored.part(index * width, (index + 1) * width), each), strict=True))
+            read = dict(zip(distinct, threads.map(lambda index: stored.part(index * width, (index + 1) * width), distinct), strict=True))
         return stored.decode(b"".join(read[index] for index in indices), (len(indices), n_columns))
 
     def check_rows(self, name: str, indices: Sequence[int]) -> None:
-        """errors: RowError when the matrix does not have one of these rows"""
+        """Check that a tensor is a matrix with the rows ``indices``.
+
+        errors: RowError
+        """
         shape = self.tensors[name].shape
         if len(shape) != 2:
             raise RowError(f"{self.where}: {name} has shape {shape}; expected a matrix")
@@ -76,6 +92,7 @@ class FolderFiles:
             raise RowError(f"{self.where}: {name} of shape {shape} has no row {wrong[0]}; expected 0 to {shape[0] - 1}")
 
     def sha256(self, name: str) -> str:
+        """Hex digest of the stored bytes of a tensor; reads them only if ``tensor`` has not."""
         if name not in self._digests:
             self._hashed(name)
         return self._digests[name]
@@ -88,6 +105,10 @@ class FolderFiles:
         return data
 
     def read(self, name: str) -> bytes | None:
+        """A small file of the storage or within the weights; None without one.
+
+        errors: RowError for a file that is too long
+        """
         text = self.storage.whole(name)
         return self._texts.get(name) if text is None else text
 

@@ -1,4 +1,4 @@
-"""Tensors in files: the dtypes whose numbers are read exactly, and where the bytes come from."""
+"""Tensors in files: exact conversion of dtypes to float64, and tensors by range or in memory."""
 
 from collections.abc import Callable
 
@@ -12,21 +12,21 @@ READABLE = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8
 
 
 def decode(data: bytes | memoryview, dtype: str, shape: tuple[int, ...], where: str) -> Floats:
-    """The numbers in ``data``, exactly, as float64.
+    """``data`` of type ``dtype`` as an array of ``shape``, exactly, in float64.
 
-    errors: RowError for a dtype that does not hold plain numbers
+    errors: RowError for a dtype that is not in ``READABLE``
     """
     if dtype not in READABLE:
         raise RowError(f"{where}: dtype {dtype}; expected one of {', '.join(READABLE)}")
     raw = np.frombuffer(data, dtype=READABLE[dtype])
     if dtype == "BF16":  # The upper half of a float32.
         raw = (raw.astype(np.uint32) << 16).view(np.float32)
-    with np.errstate(invalid="ignore"):  # A signalling NaN becomes a quiet one, and that is all.
+    with np.errstate(invalid="ignore"):  # A signalling NaN becomes a quiet one; nothing else changes.
         return raw.astype(np.float64).reshape(shape)
 
 
 def by_header(header: TensorInfo, n_bytes: int, part: Callable[[int, int], bytes | memoryview], where: str) -> StoredTensor:
-    """A tensor whose bytes hold the plain numbers that its header says; ``part`` gives them."""
+    """A tensor of plain numbers; ``part`` returns a range of its bytes."""
 
     def numbers(data: bytes | memoryview, shape: tuple[int, ...]) -> Floats:
         return decode(data, header.dtype, shape, where)
@@ -35,7 +35,7 @@ def by_header(header: TensorInfo, n_bytes: int, part: Callable[[int, int], bytes
 
 
 def by_range(storage: Storage, header: TensorInfo, start: int, stop: int, where: str) -> StoredTensor:
-    """A tensor whose bytes lie in its file from ``start`` up to, not including, ``stop``."""
+    """A tensor whose bytes are ``start`` to ``stop`` (exclusive) of its file."""
 
     def part(first: int, last: int) -> bytes:
         return storage.part(header.file, start + first, start + last)
@@ -44,7 +44,7 @@ def by_range(storage: Storage, header: TensorInfo, start: int, stop: int, where:
 
 
 def in_memory(load: Callable[[], memoryview], header: TensorInfo, n_bytes: int, where: str) -> StoredTensor:
-    """A tensor of a format that is read whole; ``load`` gives its bytes, row by row, each time that some are asked for."""
+    """A tensor of a file that is loaded whole; ``load`` returns its bytes in row-major order, and is called for every range."""
 
     def part(start: int, stop: int) -> memoryview:
         return load()[start:stop]

@@ -1,4 +1,4 @@
-"""Which of a checkpoint's files are weights, as the file formats say, and which of these are read."""
+"""The weights of a checkpoint: which file formats it has, and which of them is read."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,55 +10,65 @@ from generator.errors import RowError
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights that a checkpoint has in one format."""
+    """The weights of a checkpoint in one format."""
 
     format: FileFormat
     file: WeightsFile
 
     def open(self) -> Mapping[str, StoredTensor]:
-        """The tensors by name; errors: those of the format."""
+        """The tensors by name.
+
+        errors: those of the format
+        """
         return self.format.open(self.file)
 
     def texts(self) -> Mapping[str, bytes]:
-        """The small files that they hold in themselves; errors: those of the format."""
+        """Small files within the weights, by name.
+
+        errors: those of the format
+        """
         return self.format.texts(self.file)
 
 
 def all_formats() -> tuple[FileFormat, ...]:
+    """Every file format, in order of preference."""
     return discovery.load(formats, FileFormat)
 
 
 def allowed(storage: Storage, where: str, pickle: bool) -> Weights | None:
-    """The weights that are read: of the formats that the row allows, those in the first; None where there are none."""
-    found = next((weights for weights in _held(storage, where) if pickle or not weights.format.refusal), None)
-    if found is None and pickle:  # The row promises a pickle; opening says that there is none.
-        needed = next(known for known in all_formats() if known.refusal)
-        return Weights(needed, WeightsFile(storage, needed.names[0], where))
-    return found
+    """The weights in the first format that the row allows; None without any."""
+    first = next((weights for weights in _stored(storage, where) if pickle or not weights.format.refusal), None)
+    if first is None and pickle:  # The row expects a pickle; opening it reports that it is missing.
+        pickled = next(file_format for file_format in all_formats() if file_format.refusal)
+        return Weights(pickled, WeightsFile(storage, pickled.names[0], where))
+    return first
 
 
 def check_allowed(storage: Storage, where: str, pickle: bool) -> None:
-    """errors: RowError where the row allows none of the weights that there are"""
-    held = next(_held(storage, where), None)
-    if held is not None and allowed(storage, where, pickle) is None:
-        raise RowError(f"{where}: {held.format.refusal}")
+    """Check that the row allows one of the formats that a checkpoint has weights in.
+
+    errors: RowError
+    """
+    stored = next(_stored(storage, where), None)
+    if stored is not None and allowed(storage, where, pickle) is None:
+        raise RowError(f"{where}: {stored.format.refusal}")
 
 
 def is_complete(storage: Storage, where: str) -> bool:
-    """Whether there are weights, all files of those in the first format, and config.json."""
-    held = next(_held(storage, where), None)
-    if held is None:
+    """Whether a storage has config.json and all files of the weights in their first format."""
+    stored = next(_stored(storage, where), None)
+    if stored is None:
         return False
-    return all(map(storage.has, held.format.files(held.file))) and (storage.has("config.json") or "config.json" in held.texts())
+    return all(map(storage.has, stored.format.files(stored.file))) and (storage.has("config.json") or "config.json" in stored.texts())
 
 
 def files(storage: Storage, where: str) -> set[str]:
-    """The names of all files of weights, in whichever format."""
-    return {name for held in _held(storage, where) for name in held.format.files(held.file)}
+    """The names of all files of weights, in any format."""
+    return {name for stored in _stored(storage, where) for name in stored.format.files(stored.file)}
 
 
-def _held(storage: Storage, where: str) -> Iterator[Weights]:
-    for known in all_formats():
-        names = (name for pattern in known.names for name in storage.matching(pattern))
+def _stored(storage: Storage, where: str) -> Iterator[Weights]:
+    for file_format in all_formats():
+        names = (name for pattern in file_format.names for name in storage.matching(pattern))
         if (name := next(names, None)) is not None:
-            yield Weights(known, WeightsFile(storage, name, where))
+            yield Weights(file_format, WeightsFile(storage, name, where))

@@ -1,1 +1,1 @@
-"""The Hub: requests and responses, retries, revisions, and a repository as files."""
+"""The Hub: requests, responses, retries, revisions, and repositories as storage."""

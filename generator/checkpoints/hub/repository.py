@@ -1,4 +1,4 @@
-"""A repository of the Hub at one commit, as the storage of a checkpoint: what is asked for is fetched once and kept in the Hub's cache."""
+"""A repository on the Hub at one commit as the storage of a checkpoint; ranges and files are downloaded once and cached."""
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -7,92 +7,102 @@ from pathlib import Path
 
 from generator.checkpoints.files.folder import MOST_TEXT_BYTES
 from generator.checkpoints.hub import requests
-from generator.checkpoints.hub.retries import Patience
+from generator.checkpoints.hub.retries import RetryBudget
 from generator.checkpoints.hub.revisions import Listing, blob_cache, downloaded
 from generator.errors import NotReachedError, RowError
 
-OPENING = 2**15  # Fetched from a file's beginning at once: the header of most weights files is shorter.
+OPENING = 2**15  # Bytes of the first request for a file; most headers of weights are shorter.
 MOST_PART_BYTES = 2**29
-MOST_FILE_BYTES = 2**31  # Such a file is loaded whole.
+MOST_FILE_BYTES = 2**31  # Of a file that is downloaded whole.
 
 
 class Repository:
-    """Its files: those that the Hub's cache holds are read there; of the others what is asked for is fetched, by range where it can be long."""
+    """Files of one commit: from the cache of huggingface_hub if they are there, otherwise downloaded, large ones by range.
 
-    def __init__(self, place: str, listed: Listing, row: str, offline: bool, patience: Patience) -> None:
-        self.place, self.commit, self.names, self.row = place, listed.commit, frozenset(listed.names), row
-        self.offline, self.patience = offline, patience
-        self.kept = blob_cache(place, listed.commit)
-        self.cached = downloaded(place, listed.commit, row)
-        self.not_kept: dict[str, bytes] = {}  # What a disk that takes nothing leaves to this object.
+    errors: RowError, NotReachedError
+    """
+
+    def __init__(self, place: str, listing: Listing, row: str, offline: bool, budget: RetryBudget) -> None:
+        self.place, self.commit, self.names, self.row = place, listing.commit, frozenset(listing.names), row
+        self.offline, self.budget = offline, budget
+        self.blobs = blob_cache(place, listing.commit)
+        self.snapshot = downloaded(place, listing.commit, row)
+        self.unsaved: dict[str, bytes] = {}  # In place of the cache, where the disk is not writable.
 
     def matching(self, pattern: str) -> list[str]:
+        """Names of files that match a shell pattern, sorted; ``*`` matches no slash."""
         return sorted(name for name in self.names if name.count("/") == pattern.count("/") and fnmatchcase(name, pattern))
 
     def has(self, name: str) -> bool:
+        """Whether the commit has such a file."""
         return name in self.names
 
     def size(self, name: str) -> int:
-        return self.cached.size(name) if self.cached.has(name) else self._opening(name).total
+        """Length of a file in bytes."""
+        return self.snapshot.size(name) if self.snapshot.has(name) else self._opening(name).total
 
     def part(self, name: str, start: int, stop: int) -> bytes:
-        if self.cached.has(name):
-            return self.cached.part(name, start, stop)
+        """The bytes ``start`` to ``stop`` (exclusive) of a file."""
+        if self.snapshot.has(name):
+            return self.snapshot.part(name, start, stop)
         if stop - start > MOST_PART_BYTES:
             raise RowError(f"{self.row}: {name}: a tensor of {stop - start:,} bytes; expected at most {MOST_PART_BYTES:,}")
         opening = self._opening(name)
         if stop <= len(opening.data):
             return opening.data[start:stop]
-        return self._once(f"{name}.{start}-{stop}", lambda: requests.part(self._url(name), self._at(name), self.patience, start, stop).data)
+        return self._cached_blob(
+            f"{name}.{start}-{stop}", lambda: requests.part(self._url(name), self._label(name), self.budget, start, stop).data
+        )
 
     def whole(self, name: str) -> bytes | None:
-        if self.cached.has(name):
-            return self.cached.whole(name)
+        """All of a small file; None without such a file."""
+        if self.snapshot.has(name):
+            return self.snapshot.whole(name)
         if not self.has(name):
             return None
-        return self._once(name, lambda: requests.whole(self._url(name), self._at(name), self.patience, MOST_TEXT_BYTES))
+        return self._cached_blob(name, lambda: requests.whole(self._url(name), self._label(name), self.budget, MOST_TEXT_BYTES))
 
     def path(self, name: str) -> Path:
-        if self.cached.has(name):
-            return self.cached.path(name)
-        kept = self.kept.path(f"{name}.whole")
-        return kept or self._download(name, f"{name}.whole")
+        """The path of a whole file on this disk."""
+        if self.snapshot.has(name):
+            return self.snapshot.path(name)
+        return self.blobs.path(f"{name}.whole") or self._download(name, f"{name}.whole")
 
-    def _download(self, name: str, kept_as: str) -> Path:
-        self._ask()
-        url, row, keep = self._url(name), self._at(name), partial(self.kept.put_file, kept_as)
+    def _download(self, name: str, blob_name: str) -> Path:
+        self._check_online()
+        url, label, store = self._url(name), self._label(name), partial(self.blobs.put_file, blob_name)
         try:
-            return requests.large(url, row, self.patience, MOST_FILE_BYTES, keep)
+            return requests.large(url, label, self.budget, MOST_FILE_BYTES, store)
         except OSError as error:
-            raise RowError(f"{row} cannot be kept in {self.kept.folder} ({error.strerror}); expected room on that disk") from None
+            raise RowError(f"{label} cannot be kept in {self.blobs.folder} ({error.strerror}); expected room on that disk") from None
 
     def _opening(self, name: str) -> requests.Part:
-        """The first bytes of a file, kept after 8 bytes that say how long it is."""
+        """The first bytes of a file and its length, which are cached as one blob: 8 bytes of length, then the data."""
 
         def fetch() -> bytes:
-            part = requests.part(self._url(name), self._at(name), self.patience, 0, OPENING)
+            part = requests.part(self._url(name), self._label(name), self.budget, 0, OPENING)
             return part.total.to_bytes(8) + part.data
 
         if not self.has(name):
             raise RowError(f"{self.row}: {name}: no such file; expected it beside config.json")
-        opening = self._once(f"{name}.opening", fetch)
+        opening = self._cached_blob(f"{name}.opening", fetch)
         return requests.Part(opening[8:], int.from_bytes(opening[:8]))
 
-    def _once(self, name: str, fetch: Callable[[], bytes]) -> bytes:
-        kept = self.not_kept.get(name, self.kept.get(name))
-        if kept is not None:
-            return kept
-        self._ask()
+    def _cached_blob(self, name: str, fetch: Callable[[], bytes]) -> bytes:
+        blob = self.unsaved.get(name, self.blobs.get(name))
+        if blob is not None:
+            return blob
+        self._check_online()
         data = fetch()
-        if not self.kept.put(name, data):
-            self.not_kept[name] = data
+        if not self.blobs.put(name, data):
+            self.unsaved[name] = data
         return data
 
-    def _ask(self) -> None:
+    def _check_online(self) -> None:
         if self.offline:
             raise NotReachedError(f"{self.row}: {requests.UNREACHED}")
 
-    def _at(self, name: str) -> str:
+    def _label(self, name: str) -> str:
         return f"{self.row}: {name}"
 
     def _url(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What the Hub's answers say: no, later, or the bytes that were asked for, never more and not for ever."""
+"""Responses of the Hub: errors, retryable errors, and bodies with limits of size and time."""
 
 import time
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from generator.errors import RowError
 if TYPE_CHECKING:
     import httpx2
 
-LONGEST_SECONDS = 300.0  # for one answer
-PASSING = (408, 429, 500, 502, 503, 504)
+LONGEST_SECONDS = 300.0  # of one response
+RETRYABLE = (408, 429, 500, 502, 503, 504)
 REFUSALS = {
     "GatedRepo": "gated; expected access (accept its terms on the Hub and set HF_TOKEN)",
     "RepoNotFound": "no such repository; expected a public one, or HF_TOKEN for a private one",
@@ -20,17 +20,18 @@ REFUSALS = {
 }
 
 
-class PassingError(RowError):
-    """Nothing came of several tries, and it may be otherwise another time."""
+class TransientError(RowError):
+    """A failure after all retries that a later build may not have."""
 
 
 class _Meter:
-    """How many bytes this process has received, as they came over the line."""
+    """Number of bytes that this process has received, before decompression."""
 
     def __init__(self) -> None:
         self.received, self._lock = 0, Lock()
 
     def add(self, count: int) -> None:
+        """Add ``count`` bytes."""
         with self._lock:
             self.received += count
 
@@ -38,32 +39,33 @@ class _Meter:
 METER = _Meter()
 
 
-def raise_for_answer(response: "httpx2.Response", row: str, with_token: bool) -> None:
-    """Pass a response that is a success.
+def raise_for_status(response: "httpx2.Response", row: str, with_token: bool) -> None:
+    """Do nothing for a successful response.
 
-    errors: RowError with what the Hub refused, and what to do about it
+    with_token: whether the request carried a token
+    errors: RowError with the reason of the refusal and its remedy
     """
     status, code = response.status_code, response.headers.get("X-Error-Code", "")
     if code in REFUSALS:
         raise RowError(f"{row}: {REFUSALS[code]}")
-    if status == 401 and not with_token:  # How the Hub answers for what does not exist.
+    if status == 401 and not with_token:  # The Hub's answer for a repository that does not exist.
         raise RowError(f"{row}: {REFUSALS['RepoNotFound']}")
     if not 200 <= status < 300:
         hint = " (if HF_TOKEN is set, check that it is valid and may read this)" if status in (401, 403) else ""
         raise RowError(f"{row}: the Hub answered {status}; expected the repository{hint}")
 
 
-def retry_exhausted(response: "httpx2.Response", row: str, left: float) -> PassingError:
-    """What is said of an answer in ``PASSING`` that is waited for no more; ``left``: seconds that it still could have been."""
-    rest = retry_after(response.status_code, response.headers)
-    found = f"the Hub answered {response.status_code}" + (f" and asks to be left alone for {rest:,.0f} seconds" if rest else "")
-    return PassingError(f"{row}: {found}; expected {f'at most {left:,.0f}' if rest > left else 'the repository'}")
+def retry_exhausted(response: "httpx2.Response", row: str, left: float) -> TransientError:
+    """The error for a response in ``RETRYABLE`` without further retries; ``left``: seconds left in the budget."""
+    wait = retry_after(response.status_code, response.headers)
+    answer = f"the Hub answered {response.status_code}" + (f" and asks to be left alone for {wait:,.0f} seconds" if wait else "")
+    return TransientError(f"{row}: {answer}; expected {f'at most {left:,.0f}' if wait > left else 'the repository'}")
 
 
 def pieces(response: "httpx2.Response", row: str, most: int) -> Iterator[bytes]:
-    """The body, unpacked.
+    """The decompressed body, in pieces.
 
-    errors: RowError beyond ``most`` bytes, PassingError beyond ``LONGEST_SECONDS``
+    errors: RowError beyond ``most`` bytes, TransientError beyond ``LONGEST_SECONDS``
     """
     received, end = 0, time.monotonic() + LONGEST_SECONDS
     try:
@@ -72,7 +74,7 @@ def pieces(response: "httpx2.Response", row: str, most: int) -> Iterator[bytes]:
             if received > most:
                 raise RowError(f"{row}: the Hub sends more than {most:,} bytes; expected no more than were asked for")
             if time.monotonic() > end:
-                raise PassingError(
+                raise TransientError(
                     f"{row}: the Hub took longer than {LONGEST_SECONDS:.0f} seconds for {received:,} bytes; expected all of them"
                 )
             yield piece

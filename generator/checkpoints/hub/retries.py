@@ -1,4 +1,4 @@
-"""How long a server that asks for rest is waited for."""
+"""Waits between retries, and the time that a row may spend on them."""
 
 import time
 from collections.abc import Mapping
@@ -6,35 +6,41 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-WAITS = (0.5, 1.0, 2.0, 4.0)  # seconds before each further try
+WAITS = (0.5, 1.0, 2.0, 4.0)  # seconds before the first, second … retry
 LONGEST = 310.0  # seconds; the Hub counts requests in windows of 300 (huggingface.co/docs/hub/rate-limits).
-LATEST = 450.0  # seconds after a row has begun: fewer than it may take, since some are for its work.
+LATEST = 450.0  # seconds after a row starts, below its time limit, so that some are left for its evaluation.
 BEFORE_A_RUN = 60.0  # seconds
 
 
-class Patience:
-    """What one row may wait: ``longest`` at a time, and never beyond ``latest`` seconds from now."""
+class RetryBudget:
+    """Time that one row may wait for retries.
+
+    longest: seconds of one wait; latest: seconds from now after which no wait ends
+    """
 
     def __init__(self, longest: float = LONGEST, latest: float = LATEST) -> None:
         self.longest, self._end = longest, time.monotonic() + latest
 
     def left(self) -> float:
-        """The longest wait that may begin now, in seconds."""
+        """Longest wait that may start now, in seconds."""
         return max(0.0, min(self.longest, self._end - time.monotonic()))
 
 
 def retry_after(status: int, headers: Mapping[str, str]) -> float:
-    """How long an answer asks to be left alone, in seconds; 0 where it does not say (Retry-After: RFC 9110, section 10.2.3)."""
+    """Seconds to wait before a retry, from the headers of a response; 0 without such a header.
+
+    Source: the Hub's rate limit headers for a 429, otherwise Retry-After (RFC 9110, section 10.2.3).
+    """
     from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]  # Public by its documentation.
 
-    said = headers.get("Retry-After", "").strip()
-    with suppress(ValueError):  # Of a number with thousands of digits, or what is no date.
+    header = headers.get("Retry-After", "").strip()
+    with suppress(ValueError):  # A number with thousands of digits, or an invalid date.
         limited = parse_ratelimit_headers(headers)
         if status == 429 and limited is not None and limited.remaining == 0:
             return float(limited.reset_in_seconds)
-        if said.isdecimal():
-            return float(said)
-        if said:
-            date = parsedate_to_datetime(said)
+        if header.isdecimal():
+            return float(header)
+        if header:
+            date = parsedate_to_datetime(header)
             return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
     return 0.0

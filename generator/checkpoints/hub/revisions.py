@@ -1,4 +1,4 @@
-"""What a revision of a repository on the Hub stands for, and which files there are."""
+"""Revisions of a repository on the Hub: their commits, dates and lists of files."""
 
 import json
 import re
@@ -11,8 +11,8 @@ from generator.cache.blobs import BlobCache
 from generator.checkpoints.files import weights
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.hub import requests
-from generator.checkpoints.hub.responses import PassingError
-from generator.checkpoints.hub.retries import Patience
+from generator.checkpoints.hub.responses import TransientError
+from generator.checkpoints.hub.retries import RetryBudget
 from generator.contracts import TIMES
 from generator.errors import AtlasError, NotReachedError, RowError
 
@@ -23,15 +23,16 @@ LISTING, COMMITS = "listing.json", "commits.json"
 
 @dataclass(frozen=True)
 class Listing:
-    """The commit that a revision stands for, and the files that there are."""
+    """The commit of a revision, and the names of its files."""
 
     commit: str
     names: tuple[str, ...]
 
 
-def listing(place: str, revision: str, row: str, offline: bool, patience: Patience) -> Listing:
-    """What ``revision`` of the repository ``place`` stands for: asked now, or as it was kept where no answer comes.
+def listing(place: str, revision: str, row: str, offline: bool, budget: RetryBudget) -> Listing:
+    """The commit and files of ``revision`` of the repository ``place``: from the Hub, or from the cache without an answer.
 
+    place: the id of the repository; row: its name in messages
     errors: RowError, NotReachedError
     """
     from huggingface_hub.errors import HFValidationError
@@ -41,71 +42,71 @@ def listing(place: str, revision: str, row: str, offline: bool, patience: Patien
         validate_repo_id(place)
     except HFValidationError:
         raise RowError(f"{row}: not a Hub id; expected 'owner/name'") from None
-    known = _parsed(blob_cache(place, revision).get(LISTING))
-    if known is not None and (offline or COMMIT.fullmatch(revision)):
-        return known
+    cached = _parsed(blob_cache(place, revision).get(LISTING))
+    if cached is not None and (offline or COMMIT.fullmatch(revision)):
+        return cached
     try:
         if offline:
             raise NotReachedError(f"{row}: {requests.UNREACHED}")
-        return _fetched(place, revision, row, patience)
-    except (NotReachedError, PassingError):
-        known = known or _cached(place, revision)
-        if known is None:
+        return _fetched(place, revision, row, budget)
+    except (NotReachedError, TransientError):
+        cached = cached or _cached(place, revision)
+        if cached is None:
             raise
-        return known
+        return cached
 
 
 def committed(place: str, commit: str, row: str, offline: bool) -> int | None:
-    """When a commit was made, in seconds since 1970; asked once for each commit, and None where neither the Hub nor its cache tells.
+    """The date of a commit in seconds since 1970, requested once and cached; None without an answer.
 
-    ``lastModified`` in a listing is not used: its client documents it as the date of the last commit to the repository.
+    ``lastModified`` in a listing is not used: huggingface_hub documents it as the date of the last commit to the repository.
     """
     from huggingface_hub import constants
 
     cache = blob_cache(place, commit)
-    found = _date_of(commit, cache.get(COMMITS))
-    if found is None and not offline:
-        with suppress(AtlasError):  # No row waits for its date; the next build asks again.
+    date = _date_of(commit, cache.get(COMMITS))
+    if date is None and not offline:
+        with suppress(AtlasError):  # The date is optional; the next build requests it again.
             url = f"{constants.ENDPOINT}/api/models/{place}/commits/{commit}?limit=1"
-            answer = requests.whole(url, row, Patience(longest=0.0), MOST_LISTING_BYTES)
-            found = _date_of(commit, answer)
-            if found is not None:
+            answer = requests.whole(url, row, RetryBudget(longest=0.0), MOST_LISTING_BYTES)
+            date = _date_of(commit, answer)
+            if date is not None:
                 cache.put(COMMITS, answer)
-    return found
+    return date
 
 
 def only_cached(place: str, commit: str) -> tuple[str, ...]:
-    """The names that the client's own cache holds of a commit, where nothing else tells what there is."""
-    with suppress(ValueError):  # Of what is no id; whoever opens it says so.
-        known = None if _parsed(blob_cache(place, commit).get(LISTING)) else _cached(place, commit)
-        return known.names if known else ()
+    """The files of a commit in the cache of huggingface_hub, where there is no listing; otherwise empty."""
+    with suppress(ValueError):  # An invalid id, which is reported when the row is opened.
+        cached = None if _parsed(blob_cache(place, commit).get(LISTING)) else _cached(place, commit)
+        return cached.names if cached else ()
     return ()
 
 
 def blob_cache(place: str, revision: str) -> BlobCache:
-    """Beside the Hub's own cache, where its client puts what other libraries keep."""
+    """Our cache for a revision, in the assets folder of huggingface_hub."""
     from huggingface_hub import constants
 
     return BlobCache(Path(constants.HF_ASSETS_CACHE) / "position-atlas" / place.replace("/", "--") / f"@{quote(revision, safe='')}")
 
 
-def _fetched(place: str, revision: str, row: str, patience: Patience) -> Listing:
+def _fetched(place: str, revision: str, row: str, budget: RetryBudget) -> Listing:
     from huggingface_hub import constants
 
     url = f"{constants.ENDPOINT}/api/models/{place}/revision/{quote(revision, safe='')}"
-    answer = requests.whole(url, row, patience, MOST_LISTING_BYTES)
-    found = _parsed(answer)
-    if found is None:
+    answer = requests.whole(url, row, budget, MOST_LISTING_BYTES)
+    fetched = _parsed(answer)
+    if fetched is None:
         raise RowError(f"{row}: the Hub's answer names no commit; expected what it says of a repository")
-    for name in {revision, found.commit}:
+    for name in {revision, fetched.commit}:
         blob_cache(place, name).put(LISTING, answer)
-    return found
+    return fetched
 
 
 def _parsed(answer: bytes | None) -> Listing | None:
     try:
-        found = json.loads(answer or b"")
-        commit, names = found["sha"], tuple(entry["rfilename"] for entry in found["siblings"])
+        document = json.loads(answer or b"")
+        commit, names = document["sha"], tuple(entry["rfilename"] for entry in document["siblings"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return (
@@ -114,8 +115,8 @@ def _parsed(answer: bytes | None) -> Listing | None:
 
 
 def _date_of(commit: str, answer: bytes | None) -> int | None:
-    """The date that a list of commits gives for one of them; None for what is no date, or one that no build can have."""
-    from huggingface_hub.utils import parse_datetime  # type: ignore[attr-defined]  # The client reads all dates of the Hub with it.
+    """The date of a commit in a response with a list of commits; None if it is missing, invalid or out of range."""
+    from huggingface_hub.utils import parse_datetime  # type: ignore[attr-defined]  # huggingface_hub parses all dates of the Hub with it.
 
     try:
         dates = {entry["id"]: entry["date"] for entry in json.loads(answer or b"")}
@@ -126,19 +127,19 @@ def _date_of(commit: str, answer: bytes | None) -> int | None:
 
 
 def downloaded(place: str, revision: str, where: str) -> Folder:
-    """What the Hub's own client has downloaded of a revision, be it nothing."""
+    """The files of a revision that huggingface_hub has downloaded; possibly none."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
     cache = Path(constants.HF_HUB_CACHE)
-    own = cache / repo_folder_name(repo_id=place, repo_type="model")
-    reference = own / "refs" / revision
-    return Folder(own / "snapshots" / (reference.read_text(encoding="utf-8") if reference.is_file() else revision), where, cache)
+    folder = cache / repo_folder_name(repo_id=place, repo_type="model")
+    reference = folder / "refs" / revision
+    return Folder(folder / "snapshots" / (reference.read_text(encoding="utf-8") if reference.is_file() else revision), where, cache)
 
 
 def _cached(place: str, revision: str) -> Listing | None:
-    """What the client's own cache holds of a revision; None where that lacks config.json or some of the weights, which may lie at the Hub."""
-    found = downloaded(place, revision, place)
-    if not found.folder.is_dir() or not weights.is_complete(found, place):
+    """The listing of a revision from the cache of huggingface_hub; None unless config.json and all weights are in it."""
+    snapshot = downloaded(place, revision, place)
+    if not snapshot.folder.is_dir() or not weights.is_complete(snapshot, place):
         return None
-    return Listing(found.folder.name, tuple(sorted({*found.matching("*"), *weights.files(found, place)})))
+    return Listing(snapshot.folder.name, tuple(sorted({*snapshot.matching("*"), *weights.files(snapshot, place)})))

@@ -1,1 +1,1 @@
-"""What config.json and the names of tensors say of a model, and what goes into its first layer."""
+"""Readers of config.json and tensor names, stored position tables, and the input of the first layer."""

@@ -1,4 +1,4 @@
-"""What the box of facts on a checkpoint's page says of its config."""
+"""The box of facts on the page of a checkpoint, from config.json."""
 
 from collections.abc import Mapping
 
@@ -15,16 +15,16 @@ TITLES: Mapping[Size, str] = {
 
 
 def facts(config: ModelConfig) -> tuple[Fact, ...]:
-    """The family and every size that the config has.
+    """The model family, and every size in the config.
 
-    errors: RowError where a size is no whole number from 1 to 2^31
+    errors: RowError when a size is not a whole number from 1 to 2^31
     """
     sizes = [(title, _by_stage(config, name) or config.size(name)) for name, title in TITLES.items()]
     return (Fact("Family", config.family), *(Fact(title, value) for title, value in sizes if value is not None))
 
 
 def _by_stage(config: ModelConfig, name: Size) -> str | None:
-    """The sizes one after the other, where a config gives one for each stage (Swin's heads)."""
+    """The sizes of all stages, where a config has a list of them (the heads of Swin)."""
     value = config.first(*SIZES[name])
-    is_listed = isinstance(value, list) and all(isinstance(each, int) and not isinstance(each, bool) and each > 0 for each in value)
-    return ", ".join(f"{each}" for each in value) if is_listed and value else None
+    is_listed = isinstance(value, list) and all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in value)
+    return ", ".join(f"{size}" for size in value) if is_listed and value else None

@@ -1,4 +1,4 @@
-"""What the first layer receives for a sentence: its tokens and the rows that are added up for them."""
+"""The input of the first layer for a sentence: tokens, and the rows of the tables that are added up."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from generator.numerics.arrays import Floats, frozen
 
 WORD_TENSORS = ("word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight")
 TYPE_TENSOR = "embeddings.token_type_embeddings.weight"
-# LayerNorm between the sum and the first layer, where its ε stands in the config, and what the family takes without.
+# LayerNorm between the sum and the first layer: the module, and the key and the default of its ε.
 NORMS = (
     ("embeddings.LayerNorm", "layer_norm_eps", 1e-12),
     ("layernorm_embedding", "layer_norm_eps", 1e-5),
@@ -28,7 +28,7 @@ AROUND = ("[CLS]", "[SEP]")
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens of one sentence: strings, ids, and which of them every sentence has."""
+    """Tokens of one sentence. reserved: whether a token is a special token of the tokenizer."""
 
     strings: tuple[str, ...]
     ids: tuple[int, ...]
@@ -36,22 +36,25 @@ class Tokens:
 
 
 def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[Form]]) -> list[Subject[Form]]:
-    """Each encoding; the first that is of words brings the sentence along, so that it is not taken apart twice."""
+    """A subject for each encoding; the first whose positions are those of words has the input, the others a reason why not.
+
+    errors: RowError for an invalid tokenizer.json, or a row that a tensor does not have
+    """
     first = next((encoding for encoding in encodings if encoding.modality == "text"), None)
-    found = [_subject(files, checkpoint, encoding, first) for encoding in encodings]
+    plain = [_subject(files, checkpoint, encoding, first) for encoding in encodings]
     if not any(_beside_words(encoding) for encoding in encodings):
-        return found
+        return plain
     words, no_words = _words(files, checkpoint)
-    return [replace(each, words=words, no_words=no_words) if _beside_words(each.encoding) else each for each in found]
+    return [replace(subject, words=words, no_words=no_words) if _beside_words(subject.encoding) else subject for subject in plain]
 
 
 def _beside_words(encoding: Encoding[Form]) -> bool:
-    """Whether its vectors are added to those of words."""
+    """Whether the vectors of an encoding are added to those of words."""
     return isinstance(encoding.form, PositionTable) and encoding.modality in ("text", "page")
 
 
 def _words(files: Files, checkpoint: Checkpoint) -> tuple[Floats | None, str]:
-    """The whole word matrix, or why not."""
+    """The whole word matrix (vocab_size, d_model), or the reason why there is none."""
     if not checkpoint.words:
         return None, NO_WORDS
     name = _ending(files, WORD_TENSORS)
@@ -76,9 +79,9 @@ def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], fir
 
 
 def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
-    """The input for the checkpoint's sentence and for the same words in reverse.
+    """The input for the sentence of a checkpoint and for its words in reverse order.
 
-    errors: NotApplicableError when there are no weights, no word table or no way to make tokens
+    errors: NotApplicableError without weights, word table or tokenizer; RowError for an invalid tokenizer.json
     """
     name = _ending(files, WORD_TENSORS)
     if name is None:
@@ -126,7 +129,7 @@ def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
         encoded = tokenizer.encode(" ".join(words))
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
-    except BaseException as error:  # noqa: BLE001  # Whatever its parser finds; a panic of Rust is no Exception.
+    except BaseException as error:  # noqa: BLE001  # A panic in Rust is not an Exception.
         raise RowError(f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library") from None
     shown = slice(0, MOST_TOKENS)
     reserved = tuple(bool(mask) for mask in encoded.special_tokens_mask[shown])
@@ -134,7 +137,9 @@ def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
 
 
 def _look_up(text: bytes, words: Sequence[str]) -> Tokens:
-    lines = StringIO(text.decode("utf-8", errors="replace"), newline=None)  # Only line ends divide; str.splitlines knows ten more marks.
+    lines = StringIO(
+        text.decode("utf-8", errors="replace"), newline=None
+    )  # Splits at line ends only; str.splitlines does at ten more characters.
     vocabulary = {line.removesuffix("\n"): index for index, line in enumerate(lines)}
     pieces = [word if word in vocabulary else "[UNK]" for word in words[: MOST_TOKENS - 2]]
     tokens = [token for token in (AROUND[0], *pieces, AROUND[1]) if token in vocabulary]
@@ -158,10 +163,10 @@ def _word_scale(files: Files, name: str) -> float:
 
 
 def _norm(files: Files) -> LayerNorm | None:
-    for stem, key, usual in NORMS:
+    for stem, key, default in NORMS:
         weight, bias = _ending(files, (f"{stem}.weight", f"{stem}.gamma")), _ending(files, (f"{stem}.bias", f"{stem}.beta"))
         if weight is not None and bias is not None:
-            return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), files.config.positive(key, usual))
+            return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), files.config.positive(key, default))
     return None
 
 

@@ -1,4 +1,4 @@
-"""The kinds of layers that a model has: by which rotation their queries and keys turn, and how far they see."""
+"""Kinds of layers of a model, by the rotation of queries and keys and by the attention window."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ MOST_LAYERS = 10_000
 
 @dataclass(frozen=True)
 class LayerKind:
-    """Layers that turn by the same rotation.
+    """Layers with the same rotation.
 
-    name: "" where all layers are of one kind
+    name: "" for the only kind of a model
     config: of the stack; rope: of the rotation
-    layers: their numbers, among the ``n_listed`` layers that the config lists
+    layers: indices of these layers; n_listed: number of layers in the config's list of layer types, 0 without one
     """
 
     name: str
@@ -29,9 +29,9 @@ class LayerKind:
 
     @property
     def window(self) -> int | None:
-        """How many positions they see to one side, their own among them; None where it is the whole context, or is not given."""
+        """Positions that a query attends to on one side, itself included; None for the whole context or without a setting."""
         config, types = self.config, _types(self.config)
-        everywhere = all(each == SLIDING for each in types) if types else config.family in WINDOW_EVERYWHERE
+        everywhere = all(layer_type == SLIDING for layer_type in types) if types else config.family in WINDOW_EVERYWHERE
         if self.name != SLIDING and (self.name or not everywhere):
             return None
         name = "sliding_window" if config.value("local_attention") is None else "local_attention"
@@ -42,9 +42,12 @@ class LayerKind:
 
     @property
     def head_dim(self) -> int:
-        """Components of a head, which may be their own, as in the layers of Gemma 4 that see all of the text."""
-        if self.name.startswith("full") and (own := self.config.value("global_head_dim")):
-            return whole(own, f"{self.config.where}: head_dim")
+        """Components of a head; layers with full attention may have a separate setting (Gemma 4).
+
+        errors: RowError for an invalid size
+        """
+        if self.name.startswith("full") and (size := self.config.value("global_head_dim")):
+            return whole(size, f"{self.config.where}: head_dim")
         overrides = self.config.section("per_layer_config")
         if overrides is not None and self.layers:
             layer = overrides.section(f"{self.layers[0]:02}") or overrides.section(str(self.layers[0]))
@@ -54,7 +57,7 @@ class LayerKind:
 
 
 def layer_kinds(config: ModelConfig) -> list[LayerKind]:
-    """Every kind of layer of a stack that turns, each with its rotation."""
+    """Every kind of layer of a stack that has a rotation."""
     if bases := list(_kinds_by_base(config)):
         return bases
     types = _types(config)
@@ -68,32 +71,36 @@ def layer_kinds(config: ModelConfig) -> list[LayerKind]:
     elif used := {name: rope for name, rope in ropes.items() if name in types}:
         ropes = used
     return [
-        LayerKind(name, config, rope, tuple(layer for layer, each in enumerate(types) if each == name), len(types))
+        LayerKind(name, config, rope, tuple(layer for layer, layer_type in enumerate(types) if layer_type == name), len(types))
         for name, rope in ropes.items()
     ]
 
 
 def _kinds_by_base(config: ModelConfig) -> Iterator[LayerKind]:
-    """One for each base, the smallest first, in the families that list a base for every layer, or 0."""
-    listed = [base if isinstance(base, int | float) and not isinstance(base, bool) else 0 for base in config.listed("layer_rope_theta")]
-    bases = sorted({float(base) for base in listed if base > 0})
+    """Kinds by base, the smallest first, for a config with a list of bases, 0 for layers without rotation."""
+    base_of_layer = [
+        base if isinstance(base, int | float) and not isinstance(base, bool) else 0 for base in config.listed("layer_rope_theta")
+    ]
+    bases = sorted({float(base) for base in base_of_layer if base > 0})
     for base in bases:
-        layers = tuple(layer for layer, each in enumerate(listed) if each == base) if len(bases) > 1 else ()
-        yield LayerKind(f"base {base:g}" if len(bases) > 1 else "", config, config.rope.updated({"rope_theta": base}), layers, len(listed))
+        layers = tuple(layer for layer, layer_base in enumerate(base_of_layer) if layer_base == base) if len(bases) > 1 else ()
+        yield LayerKind(
+            f"base {base:g}" if len(bases) > 1 else "", config, config.rope.updated({"rope_theta": base}), layers, len(base_of_layer)
+        )
 
 
 def layers_without_rotation(config: ModelConfig) -> list[int]:
-    """The layers that turn nothing. In ``no_rope_layers`` 1 stands for a layer that does turn, whatever its name says."""
-    given, n_layers = config.listed("no_rope_layers"), config.integer("num_hidden_layers")
-    if not given and config.family in EVERY_FOURTH and n_layers is not None:
+    """Indices of layers without rotation; in ``no_rope_layers``, 1 is a layer with rotation in spite of the name."""
+    flags, n_layers = config.listed("no_rope_layers"), config.integer("num_hidden_layers")
+    if not flags and config.family in EVERY_FOURTH and n_layers is not None:
         interval = config.count("no_rope_layer_interval") or 4
         return [layer for layer in range(min(n_layers, MOST_LAYERS)) if (layer + 1) % interval == 0]
     if config.family in WINDOW_ONLY and config.value("sliding_window"):
-        return [layer for layer, each in enumerate(config.layer_types) if each == "full_attention"]
-    bases = config.listed("layer_rope_theta")  # Where a layer's base is 0, it has none.
-    return [layer for layer, turns in enumerate(given or bases) if not turns]
+        return [layer for layer, layer_type in enumerate(config.layer_types) if layer_type == "full_attention"]
+    bases = config.listed("layer_rope_theta")  # A base of 0 means no rotation.
+    return [layer for layer, rotates in enumerate(flags or bases) if not rotates]
 
 
 def _types(config: ModelConfig) -> list[str]:
-    """The kinds of the layers as their names are shown."""
-    return [each.replace("_", " ") for each in config.layer_types]
+    """Layer types with spaces for underscores, as pages show them."""
+    return [layer_type.replace("_", " ") for layer_type in config.layer_types]

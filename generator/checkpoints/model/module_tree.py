@@ -1,4 +1,4 @@
-"""The layout of a model's modules, read off the names of its tensors."""
+"""The modules of a model, from the names of its tensors."""
 
 import re
 from collections import defaultdict
@@ -13,7 +13,11 @@ NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 
 @dataclass(frozen=True)
 class Module:
-    """Tensors that differ in the last word of their names alone. tensors: that word, empty where it is all of the name, and the shape"""
+    """Tensors of one module.
+
+    tensors: last component of the name, "" for a name without dots, and shape
+    count: number of modules of this pattern
+    """
 
     name: str
     tensors: tuple[tuple[str, tuple[int, ...]], ...]
@@ -22,10 +26,7 @@ class Module:
 
 
 def layout(tensors: Mapping[str, TensorInfo]) -> tuple[LayoutRow, ...]:
-    """One row for each tensor, layers that repeat folded into one: ``h.#.attn.weight`` stands for all layers.
-
-    Tensors of one pattern but different shapes keep rows of their own.
-    """
+    """Tensors grouped by name with # for layer numbers, shape and dtype: ``h.#.attn.weight`` for all layers."""
     counts: defaultdict[tuple[str, tuple[int, ...], str], int] = defaultdict(int)
     for name, tensor in sorted(tensors.items(), key=_by_depth):
         counts[NUMBER.sub("#", name), tensor.shape, tensor.dtype] += 1
@@ -33,9 +34,9 @@ def layout(tensors: Mapping[str, TensorInfo]) -> tuple[LayoutRow, ...]:
 
 
 def modules(rows: Sequence[LayoutRow]) -> tuple[Module, ...]:
-    """Neighbouring rows of one module that are alike in type and number, together: ``h.#.attn`` with its weight and its bias."""
-    alike = groupby(rows, key=lambda row: (_names(row)[0], row.dtype, row.count))
-    return tuple(Module(name, tuple((_names(row)[1], row.shape) for row in found), dtype, count) for (name, dtype, count), found in alike)
+    """Neighbouring rows grouped by module, dtype and count: ``h.#.attn`` with its weight and its bias."""
+    groups = groupby(rows, key=lambda row: (_names(row)[0], row.dtype, row.count))
+    return tuple(Module(name, tuple((_names(row)[1], row.shape) for row in group), dtype, count) for (name, dtype, count), group in groups)
 
 
 def _names(row: LayoutRow) -> tuple[str, str]:
@@ -44,6 +45,6 @@ def _names(row: LayoutRow) -> tuple[str, str]:
 
 
 def _by_depth(item: tuple[str, TensorInfo]) -> tuple[bool, list[tuple[int, str]]]:
-    """What comes before the layers first, then the layers in the order of their numbers."""
+    """Sort key: tensors outside of layers first, then layers by number."""
     words = item[0].split(".")
     return any(word.isdigit() for word in words), [(int(word) if word.isdigit() else -1, word) for word in words]

@@ -1,4 +1,4 @@
-"""How the rows of an image model's position table lie on the grid of its patches."""
+"""The grid of patches of an image model, and the rows of its position table that are patches."""
 
 import re
 from collections.abc import Iterator
@@ -9,13 +9,17 @@ from generator.contracts import ModelConfig
 
 Grid = tuple[int, int]
 SIZES, STEPS = ("image_size", "pretrain_image_size", "input_size"), ("patch_size", "patch_stride", "tubelet_size")
-SPECIAL = ((0, 0), (1, 0), (2, 0))  # None (SigLIP), [CLS] (ViT), [CLS] and the distillation token (DeiT).
+SPECIAL = ((0, 0), (1, 0), (2, 0))  # No special token (SigLIP), [CLS] (ViT), [CLS] and the distillation token (DeiT).
 IN_TIME = frozenset({"time", "temporal", "frame", "frames", "mit"})  # Words in names of tables that count frames.
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """before, after: stored rows of tokens that are no patches; grid: rows and columns of the patches, None where they lie on none."""
+    """The arrangement of the rows of a stored table.
+
+    before, after: number of rows of special tokens; grid: rows and columns of patches, None without a grid
+    source: origin of the grid, as the end of a sentence
+    """
 
     before: int = 0
     after: int = 0
@@ -24,18 +28,18 @@ class Lattice:
 
 
 def lattice_of(name: str, n_rows: int, config: ModelConfig) -> Lattice:
-    """Where the patches stand among ``n_rows`` stored rows: as the config's sizes say, otherwise a square if there is one."""
+    """The lattice of a table of ``n_rows`` rows: a grid that the config gives, otherwise a square if one fits."""
     if IN_TIME & set(re.split(r"[._]", name)):
         return Lattice()
-    grids = stated(config)
+    grids = config_grids(config)
     special = [*SPECIAL, *_special(config)]
     fits = (Lattice(before, after, grid, "as config.json says") for grid in grids for before, after in special
             if before + after + grid[0] * grid[1] == n_rows)  # fmt: skip
-    return next(fits, None) or (_clips(n_rows, grids) if any("tubelet_size" in each for each in config.nested()) else _square(n_rows))
+    return next(fits, None) or (_clips(n_rows, grids) if any("tubelet_size" in section for section in config.nested()) else _square(n_rows))
 
 
 def _square(n_rows: int) -> Lattice:
-    """A square of all rows, or of all but [CLS]: from four rows on, never both."""
+    """A square of all rows, or of all but [CLS]; no number of rows from four on fits both."""
     for before in (0, 1):
         side = isqrt(max(n_rows - before, 0))
         if side > 1 and side * side == n_rows - before:
@@ -44,25 +48,25 @@ def _square(n_rows: int) -> Lattice:
 
 
 def _clips(n_rows: int, grids: list[Grid]) -> Lattice:
-    """A table of several frames, one after the other: no grid of two dimensions holds it."""
+    """A table of the patches of several frames, which have no grid of two dimensions."""
     return Lattice(1 if any((n_rows - 1) % (rows * columns) == 0 for rows, columns in grids) else 0)
 
 
 def _special(config: ModelConfig) -> Iterator[tuple[int, int]]:
-    """Counts of special rows that a config states: several class tokens (Pixio), tokens for detection at the end (YOLOS)."""
-    for each in config.nested():
+    """Numbers of special rows before and after the patches: class tokens (Pixio), detection tokens at the end (YOLOS)."""
+    for section in config.nested():
         for key, before in (("n_cls_tokens", None), ("num_detection_tokens", 1)):
-            if (count := each.count(key)) is not None:
+            if (count := section.count(key)) is not None:
                 yield (count, 0) if before is None else (before, count)
 
 
-def stated(config: ModelConfig) -> list[Grid]:
-    """Every grid that the sizes of images and patches give, in a config and in those nested in it."""
-    return [grid for each in config.nested() for grid in own_grids(each)]
+def config_grids(config: ModelConfig) -> list[Grid]:
+    """Every grid from the sizes of images and patches, in a config and in nested ones."""
+    return [grid for section in config.nested() for grid in section_grids(section)]
 
 
-def own_grids(config: ModelConfig) -> Iterator[Grid]:
-    """As ``stated``, of one config alone."""
+def section_grids(config: ModelConfig) -> Iterator[Grid]:
+    """Grids from the sizes of images and patches in one config, without nested ones."""
     yield from _spectrogram(config)
     for size in (pair(config.value(key)) for key in SIZES):
         for step in (pair(config.value(key)) for key in STEPS):
@@ -71,7 +75,7 @@ def own_grids(config: ModelConfig) -> Iterator[Grid]:
 
 
 def _spectrogram(config: ModelConfig) -> Iterator[Grid]:
-    """Frequencies by times, of patches that overlap (AST)."""
+    """The grid of a spectrogram with overlapping patches, frequencies by times (AST)."""
     keys = ("num_mel_bins", "max_length", "patch_size", "frequency_stride", "time_stride")
     bins, length, patch, down, across = (config.count(key) or 0 for key in keys)
     if bins >= patch and length >= patch and patch and down and across:
@@ -79,7 +83,7 @@ def _spectrogram(config: ModelConfig) -> Iterator[Grid]:
 
 
 def pair(value: object) -> Grid | None:
-    """Rows and columns, of one number for both, of two, or of the last two of three."""
+    """Rows and columns from one number, from two, or from the last two of three; None for other values."""
     both = (value, value) if isinstance(value, int) else tuple(value)[-2:] if isinstance(value, list | tuple) else ()
     match both:
         case (int(rows), int(columns)) if rows > 0 and columns > 0:

@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from generator.checkpoints.model import tensor_names
 from generator.checkpoints.model.families import AFTER_PADDING, AFTER_TWO, ANGLES_STORED, DECODERS
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
-from generator.checkpoints.model.tensor_names import modality
 from generator.contracts import Encoding, Files, Modality, ModelConfig, Provenance
 from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import TableLayout, layout, shifted_layout
@@ -23,20 +23,20 @@ NAME = re.compile(
     r"|position_embeddings\.embedding)"
     r"(\.weight)?$"
 )
-NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")  # SAM's random frequencies for points and boxes.
+NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")  # Random frequencies for points and boxes (SAM).
 NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
 IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
-# Stored sinusoids were made in float32, some by other formulas for the same angle; half precision rounds them once more.
+# Stored sinusoids were computed in float32, some with other formulas for the same angle; half precision rounds once more.
 TOLERANCE = {"F16": 5e-4, "BF16": 4e-3}
 FLOAT32_TOLERANCE = 1e-4
-SCALED = re.compile(r"(^|\.)position_enc$")  # PatchTST's and PatchTSMixer's, whose standard deviation is 1 / SCALE.
+SCALED = re.compile(r"(^|\.)position_enc$")  # PatchTST and PatchTSMixer, with a standard deviation of 1 / SCALE.
 SCALE = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class StoredTable:
-    """A position table that a tensor holds.
+    """A position table in a tensor.
 
     name: of the tensor; first_row: index of its first row that is a position
     lattice: the grid of the patches of an image; empty for a text
@@ -61,7 +61,7 @@ _TABLES: WeakKeyDictionary[Files, tuple[StoredTable, ...]] = WeakKeyDictionary()
 def stored_tables(files: Files) -> tuple[StoredTable, ...]:
     """Every position table among the tensors of ``files``; cached, so that schemes share one read, for as long as ``files`` live.
 
-    errors: RowError when a table has no row for a position, or holds no plain numbers
+    errors: RowError when a table has no row for a position, or no plain numbers
     """
     if files not in _TABLES:
         _TABLES[files] = tuple(_stored(files, name, part) for name, part in _parts(files).items())
@@ -80,30 +80,30 @@ def _parts(files: Files) -> dict[str, str]:
 def _stored(files: Files, name: str, part: str) -> StoredTable:
     tensor = files.tensors[name]
     if _of_patches(name, files):
-        lattice, seen = _patches(name, tensor.shape, files.config), _of_grid(files)
+        lattice, modality = _patches(name, tensor.shape, files.config), _grid_modality(files)
         first_row = lattice.before
     else:
-        lattice, seen = Lattice(), _of_sequence(name, files)
+        lattice, modality = Lattice(), _sequence_modality(name, files)
         first_row = _first_row(files, name, _size(tensor.shape)[0])
     tolerance = TOLERANCE.get(tensor.dtype, FLOAT32_TOLERANCE)
     vectors = _vectors(files, name, first_row, lattice.after)
-    return StoredTable(name, part, seen, first_row, lattice, vectors, _layout(name, vectors, first_row, lattice, tolerance), tolerance)
+    return StoredTable(name, part, modality, first_row, lattice, vectors, _layout(name, vectors, first_row, lattice, tolerance), tolerance)
 
 
 def _is_table(name: str, shape: tuple[int, ...]) -> bool:
-    """A matrix; or what only a parameter of its own is: [1, n, d] or [1, 1, n, d], or a grid [1, rows, columns, d] or [n, n, d]."""
+    """Whether a shape is [n, d], or for a name without ".weight" [1, n, d], [1, 1, n, d], [1, rows, columns, d] or [n, n, d]."""
     free = not name.endswith(".weight")
     beside = shape[0] == 1 or shape[0] == shape[1] if len(shape) == 3 else len(shape) == 4 and shape[0] == 1
     return min(shape, default=0) > 0 and (len(shape) == 2 or (free and beside))
 
 
 def _channels_first(shape: tuple[int, ...]) -> bool:
-    """[1, d, n, n], as SAM 2 stores it; nothing else has a last pair alike and the pair before not."""
+    """Whether a shape is [1, d, n, n], as in SAM 2; no other layout has n = n ≠ d at the end."""
     return len(shape) == 4 and shape[2] == shape[3] != shape[1]
 
 
 def _size(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Rows and width of the table that a tensor of this shape holds."""
+    """Number of rows and width of the table in a tensor of this shape."""
     width = shape[1] if _channels_first(shape) else shape[-1]
     return math.prod(shape) // width, width
 
@@ -116,7 +116,7 @@ def _patches(name: str, shape: tuple[int, ...], config: ModelConfig) -> Lattice:
 
 
 def _of_patches(name: str, files: Files) -> bool:
-    """Whether a table is of an image: by its name, by a shape that tables of words do not have, or by a config of images alone."""
+    """Whether a table is of patches: by its name, by a shape that tables of words do not have, or by a config of an image model."""
     words = set(re.split(r"[._]", name))
     alone = "patch_size" in files.config and "vocab_size" not in files.config
     shape = files.tensors[name].shape
@@ -127,21 +127,21 @@ def _of_patches(name: str, files: Files) -> bool:
 def _part(name: str, files: Files) -> str:
     words = re.split(r"[._]", name)
     if _of_patches(name, files):
-        seen = "audio" if _of_grid(files) == "audio" else "vision"
-        return "decoder" if "decoder" in words and not IN_VISION & set(words) else seen
+        default = "audio" if _grid_modality(files) == "audio" else "vision"
+        return "decoder" if "decoder" in words and not IN_VISION & set(words) else default
     default = "decoder" if files.config.family in DECODERS else "encoder"
     return next((title for word, title in PARTS if word in words), default)
 
 
-def _of_grid(files: Files) -> Modality:
-    """What patches are of: a spectrogram where the config has mel bins, otherwise an image."""
+def _grid_modality(files: Files) -> Modality:
+    """The modality of patches: audio if the config has mel bins, otherwise image."""
     return "audio" if "num_mel_bins" in files.config else "image"
 
 
-def _of_sequence(name: str, files: Files) -> Modality:
-    """What positions in a line are of: frames of a spectrogram where an encoder's config has mel bins (Whisper)."""
+def _sequence_modality(name: str, files: Files) -> Modality:
+    """The modality of a sequence: audio for the encoder of a config with mel bins (Whisper), otherwise by the name of the tensor."""
     is_encoder = "decoder" not in re.split(r"[._]", name)
-    return "audio" if is_encoder and "num_mel_bins" in files.config else modality(name)
+    return "audio" if is_encoder and "num_mel_bins" in files.config else tensor_names.modality(name)
 
 
 def _vectors(files: Files, name: str, first_row: int, n_after: int) -> Floats:
@@ -158,7 +158,7 @@ def _layout(name: str, vectors: Floats, first_row: int, lattice: Lattice, tolera
 
 
 def as_encoding(files: Files, table: StoredTable, scheme: str, notes: tuple[str, ...] = ()) -> Encoding[Form]:
-    """The encoding that ``table`` is under ``scheme``."""
+    """The encoding of ``table`` under the scheme with the key ``scheme``."""
     tensor = files.tensors[table.name]
     about_rows = _patches_note(files, table) if _of_patches(table.name, files) else _rows_note(files, table, tensor.shape[0])
     form = PositionTable(table.vectors, table.first_row, table.lattice.grid)
@@ -166,7 +166,7 @@ def as_encoding(files: Files, table: StoredTable, scheme: str, notes: tuple[str,
 
 
 def _added(config: ModelConfig) -> bool:
-    """Whether a stored table is added to the input. ESM-2 and DeBERTa may hold one without use, RoFormer one of angles."""
+    """Whether a stored table is added to the input; ESM-2 and DeBERTa may store an unused one, RoFormer one of angles."""
     elsewhere = config.text("position_embedding_type") in NOT_ADDED or config.family in ANGLES_STORED
     return not elsewhere and config.flag("position_biased_input") is not False
 

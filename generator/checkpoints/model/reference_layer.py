@@ -1,4 +1,4 @@
-"""The model's own embedding layer, as an oracle: what transformers' module returns for the same tokens."""
+"""The embedding layer of transformers for a family, as a reference for the sum of vectors."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any
 from generator.contracts import Files, OwnLayer
 from generator.numerics.arrays import frozen
 
-# A layer with other children than these does something that the anatomy does not show.
+# Other children compute something that the anatomy does not show.
 CHILDREN = frozenset({"word_embeddings", "position_embeddings", "token_type_embeddings", "LayerNorm", "dropout"})
 WORDS = "word_embeddings.weight"
 MOST_PADDING = 2**18  # The small vocabulary is larger than this id.
@@ -18,13 +18,13 @@ PASSED_ON = (
 
 
 def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
-    """What the embedding layer that transformers has for this family returns for these tokens.
+    """The output (n_tokens, d_model) of the embedding layer of transformers for the tokens ``ids``.
 
-    The layer gets a small vocabulary that holds the sentence's tokens alone, so that the word table need not be read.
-    returns: nothing where the family has no layer of BERT's kind, or none that takes these tensors and as many tokens
+    The layer gets a vocabulary of these tokens alone, so that the word table is not read.
+    returns: an empty record for a family without an embedding layer like BERT's, or with one that does not fit the tensors and tokens
     """
     if not word_tensor.endswith("embeddings.word_embeddings.weight"):
-        return OwnLayer()  # No family without this name has a layer of BERT's kind; nothing large is imported to find out.
+        return OwnLayer()  # Saves the import of transformers: no other name belongs to a layer like BERT's.
     import torch
 
     prefix = word_tensor.removesuffix("word_embeddings.weight")
@@ -45,13 +45,13 @@ def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
 
 
 def _stored(files: Files, name: str) -> str:
-    """The name of a tensor, or the one that BERT's first checkpoints give to LayerNorm's two."""
+    """The name of a tensor, or its former one in the first checkpoints of BERT."""
     former = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
     return name if name in files.tensors else former
 
 
 def _layer(model_type: str, files: Files, prefix: str, vocabulary: int) -> Any:
-    """The layer without its values; first drawn without memory, in case the config asks for another size than the tensors have."""
+    """The layer with random weights; None unless its shapes, computed without memory first, are those of the tensors."""
     import torch
     from huggingface_hub.errors import StrictDataclassError
     from transformers import CONFIG_MAPPING, AutoModel
@@ -71,7 +71,7 @@ def _layer(model_type: str, files: Files, prefix: str, vocabulary: int) -> Any:
 
 
 def _n_rows(layer: Any) -> float:
-    """How many rows the position table has; no end to them where there is no table."""
+    """Number of rows of the position table; infinite without a table."""
     table = getattr(layer, "position_embeddings", None)
     return math.inf if table is None else float(table.num_embeddings)
 

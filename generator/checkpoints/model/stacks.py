@@ -1,4 +1,4 @@
-"""The stacks of layers that one config.json describes: the whole, and those nested in it for text, speech or a decoder."""
+"""The stacks of layers in one config.json: the model itself, and nested ones for text, speech or a decoder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from generator.checkpoints.model.families import AUDIO_ENCODERS, ENCODERS
 from generator.contracts import Json, Modality, ModelConfig
 from generator.contracts.model_config import DEEPEST, ROPE
 
-# Part and modality of the stack that each key of config.json describes. Stacks of images belong to rotary_2d and position_tables.
+# Part and modality by key of config.json; image models are left to the schemes that read them.
 NESTED: Mapping[str, tuple[str, Modality]] = {
     **dict.fromkeys(
         ("text_config", "language_config", "llm_config", "vlm_config", "thinker_config", "decoder", "decoder_config"), ("decoder", "text")
@@ -21,12 +21,12 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
     "global_config": ("global transformer", "text"),
     "talker_config": ("talker", "audio"),
 }
-NULLABLE = frozenset({"sliding_window"})  # Null is an answer here, whatever the family's default.
+NULLABLE = frozenset({"sliding_window"})  # Null overrides the default of the family.
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack of layers: the part it plays, and its config, completed with its family's defaults where it is nested."""
+    """A stack of layers; ``config`` has the defaults of its family if it is a nested one."""
 
     part: str
     modality: Modality
@@ -34,13 +34,13 @@ class Stack:
 
 
 def stacks(config: ModelConfig) -> list[Stack]:
-    """The whole first, then what is nested in it, each after the one that it stands in."""
+    """The stack of the config itself, then those of nested configs, outer ones first."""
     level = [_stack(config, "decoder", "text")]
-    found = list(level)
+    stack_list = list(level)
     for _ in range(DEEPEST):
         level = [inner for outer in level for inner in _nested(outer)]
-        found += level
-    return found
+        stack_list += level
+    return stack_list
 
 
 def _nested(outer: Stack) -> list[Stack]:
@@ -49,7 +49,7 @@ def _nested(outer: Stack) -> list[Stack]:
 
 
 def _stack(config: ModelConfig, part: str, modality: Modality) -> Stack:
-    """The stack of ``config``; ``part`` and ``modality`` hold unless its settings or its family show others."""
+    """The stack of ``config``; ``part`` and ``modality`` are defaults, which its settings and its family override."""
     if config.is_encoder_decoder:
         return Stack("encoder and decoder", modality, config)
     is_encoder = config.family in ENCODERS or config.family.endswith("encoder")
@@ -58,19 +58,19 @@ def _stack(config: ModelConfig, part: str, modality: Modality) -> Stack:
 
 
 def completed(config: ModelConfig, model_type: str | None = None) -> ModelConfig:
-    """``config`` with the defaults of ``model_type``, or of its own family: a nested config holds only what differs from them.
+    """``config`` with the defaults of ``model_type``, or of its family, for missing settings.
 
-    A default rotation gives way to any setting of one in ``config``, except for the bases.
+    Any setting of a rotation in ``config`` replaces the default rotation, except for its bases.
     """
-    usual = dict(defaults(config.family if model_type is None else model_type))
-    if config.first(*ROPE, "rope_theta") is not None and isinstance(rope := usual.pop("rope_parameters", None), Mapping):
-        usual |= _bases(rope) if config.value("rope_parameters") is None else {}
+    default_settings = dict(defaults(config.family if model_type is None else model_type))
+    if config.first(*ROPE, "rope_theta") is not None and isinstance(rope := default_settings.pop("rope_parameters", None), Mapping):
+        default_settings |= _bases(rope) if config.value("rope_parameters") is None else {}
     settings = {name: value for name, value in config.settings.items() if value is not None or name in NULLABLE}
-    return ModelConfig({**usual, **settings}, config.where)
+    return ModelConfig({**default_settings, **settings}, config.where)
 
 
 def _bases(rope: Json) -> Json:
-    """What older configs say of a rotation in settings of their own."""
+    """The bases of a rotation, under the names of older configs."""
     full, local = (rope[kind] if isinstance(rope.get(kind), Mapping) else None for kind in ("full_attention", "sliding_attention"))
     main = rope if full is None else full
     bases = {name: main[name] for name in ("rope_theta", "partial_rotary_factor") if main.get(name) is not None}
@@ -79,12 +79,12 @@ def _bases(rope: Json) -> Json:
 
 @cache
 def defaults(model_type: str) -> Json:
-    """The settings of transformers where the config.json of this family is silent; none for a family that it does not have."""
+    """The default settings of a family in transformers; empty for other families."""
     from transformers import CONFIG_MAPPING
 
     if model_type not in CONFIG_MAPPING:
         return {}
     try:
         return dict(CONFIG_MAPPING[model_type]().to_dict())
-    except Exception:  # noqa: BLE001  # A few families have no default config; what they raise is theirs to choose.
+    except Exception:  # noqa: BLE001  # A few families have no default config, and raise exceptions of any class.
         return {}

@@ -1,4 +1,4 @@
-"""Which part of a checkpoint a tensor belongs to, as far as its name says."""
+"""The part and modality of a tensor, by the words of its name."""
 
 import re
 from collections import Counter
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 
 from generator.contracts import Modality
 
-# What stands in a name, and what its part is called; an encoder's name need not say so.
+# Part by a word of the name; the default is "encoder".
 STACKS = (("decoder", "decoder"), ("speech", "speech encoder"), ("audio", "audio encoder"), ("semantic", "semantic encoder"))
-OF_AUDIO = frozenset({"speech", "audio", "semantic", "acoustics"})  # Words in the names of tensors whose positions are of audio.
+OF_AUDIO = frozenset({"speech", "audio", "semantic", "acoustics"})  # Words of tensor names.
 LAYER = re.compile(r"(?:^|\.)(\d+)\.(?:(\d+)\.)?")
 
 
 def stack(name: str) -> str:
-    """The encoder, the decoder, or whichever other stack of layers it is in."""
+    """The stack of layers of a tensor: "decoder", "speech encoder" …, by default "encoder"."""
     words = set(re.split(r"[._]", name))
     return next((title for word, title in STACKS if word in words), "encoder")
 
@@ -24,21 +24,21 @@ def modality(name: str) -> Modality:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """``names`` with the decoder last, and with layer 2 before layer 10, as text alone would not have it."""
+    """``names`` with the decoder last, and in numerical order: layer 2 before layer 10."""
 
-    def place(name: str) -> tuple[bool, list[tuple[int, str]]]:
+    def sort_key(name: str) -> tuple[bool, list[tuple[int, str]]]:
         return stack(name) == "decoder", [(int(word), "") if word.isdecimal() else (-1, word) for word in name.split(".")]
 
-    return sorted(names, key=place)
+    return sorted(names, key=sort_key)
 
 
 def parts(titles: Mapping[str, str]) -> dict[str, str]:
-    """A part for each tensor's name: its title, and the layer as well where several have the same title."""
-    alike = Counter(titles.values())
-    return {name: f"{title} layer {_layer(name)}" if alike[title] > 1 else title for name, title in titles.items()}
+    """A distinct part for each tensor: its title, with the layer if several tensors have the same title."""
+    counts = Counter(titles.values())
+    return {name: f"{title} layer {_layer(name)}" if counts[title] > 1 else title for name, title in titles.items()}
 
 
 def _layer(name: str) -> str:
-    """Its number, or two where the layers are in numbered blocks, as in Funnel."""
+    """The number of the layer, or "block.layer" for numbered blocks, as in Funnel; the whole name without a number."""
     match = LAYER.search(name)
     return ".".join(number for number in match.groups() if number) if match else name

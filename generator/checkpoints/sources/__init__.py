@@ -1,1 +1,1 @@
-"""Where files come from: one module a source, each with one ``Source``."""
+"""Sources of files: every module defines one ``Source``."""

@@ -1,4 +1,4 @@
-"""The Hugging Face Hub: one commit, and only the bytes that the atlas reads."""
+"""Repositories on the Hugging Face Hub, at one commit; only the bytes that are needed are downloaded."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +8,7 @@ from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import check_allowed
 from generator.checkpoints.hub import requests, responses
 from generator.checkpoints.hub.repository import Repository
-from generator.checkpoints.hub.retries import BEFORE_A_RUN, Patience
+from generator.checkpoints.hub.retries import BEFORE_A_RUN, RetryBudget
 from generator.checkpoints.hub.revisions import COMMIT, committed, listing, only_cached
 from generator.contracts import Checkpoint, Files, Source
 from generator.errors import AtlasError, NotReachedError
@@ -17,7 +17,7 @@ REACH_SECONDS = 3.0
 
 
 def reach() -> None:
-    """Ask once whether the Hub answers at all.
+    """Send one request, to see whether the Hub answers.
 
     errors: NotReachedError, RefusedError
     """
@@ -34,35 +34,40 @@ def reach() -> None:
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
+    """The files of a row; without requests if ``offline``.
+
+    errors: RowError, NotReachedError
+    """
     row = f"{checkpoint.place}@{checkpoint.revision or 'main'}"
-    patience = Patience()
-    listed = listing(checkpoint.place, checkpoint.revision or "main", row, offline, patience)
-    repository = Repository(checkpoint.place, listed, row, offline, patience)
+    budget = RetryBudget()
+    revision = listing(checkpoint.place, checkpoint.revision or "main", row, offline, budget)
+    repository = Repository(checkpoint.place, revision, row, offline, budget)
     check_allowed(repository, row, checkpoint.pickle)
-    return FolderFiles(repository, checkpoint.id, checkpoint.pickle, listed.commit)
+    return FolderFiles(repository, checkpoint.id, checkpoint.pickle, revision.commit)
 
 
 def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
-    """The row at the commit that its branch or tag stands for now, or did when it last could be asked; as it is where neither is known.
+    """The row with its branch or tag replaced by the commit, and with the date of that commit if available.
 
-    With it comes the date of that commit, where the Hub gives it.
+    The commit is the current one, or the cached one without an answer; the row is unchanged if there is neither.
     """
     requests.check_settings()
-    revision, patience = checkpoint.revision or "main", Patience(BEFORE_A_RUN, BEFORE_A_RUN)
+    revision, budget = checkpoint.revision or "main", RetryBudget(BEFORE_A_RUN, BEFORE_A_RUN)
     try:
-        commit = listing(checkpoint.place, revision, checkpoint.place, offline, patience).commit
+        commit = listing(checkpoint.place, revision, checkpoint.place, offline, budget).commit
     except AtlasError:
-        return checkpoint  # Whoever opens it asks again, and says what came of it.
+        return checkpoint  # Reported when the row is opened, which requests it again.
     return replace(checkpoint, revision=commit, committed=committed(checkpoint.place, commit, checkpoint.place, offline))
 
 
-def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:  # noqa: ARG001 (a commit tells all of them)
-    """Its commit; with the files, where only the client's cache says which there are, since the Hub may have more."""
+def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:  # noqa: ARG001 (a commit identifies all files)
+    """The commit, and the names of the files if these come from the cache of huggingface_hub alone; None without a commit."""
     commit = checkpoint.revision or ""
     return " ".join((commit, *only_cached(checkpoint.place, commit))) if COMMIT.fullmatch(commit) else None
 
 
 def received() -> int:
+    """Bytes that this process has received from the Hub."""
     return responses.METER.received
 
 

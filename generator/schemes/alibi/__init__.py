@@ -21,18 +21,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_HEADS = 4096
-SHOWN = 128  # The line goes on beyond; this many offsets show its slope.
+SHOWN = 128  # offsets in the form; the bias is linear beyond.
 STEEPEST = 8.0  # Press et al. 2022, section 3: the slopes end at 2^−8.
 LEFT_OUT = "Shown is what config.json asks for under alibi_bias_max; the code of transformers does not pass it on, and takes 8."
 NOTE = "No tensor holds it; the slopes follow from the number of heads."
 
 
 def slopes(n_heads: int, steepest: float = STEEPEST) -> Floats:
-    """Slope of each head (Press et al. 2022, arXiv 2108.12409, section 3, and the authors' code for other head counts).
+    """Slope of every head (Press et al. 2022, arXiv 2108.12409, section 3, and the authors' code for other numbers of heads).
 
     2^(−8h/n) for h = 1 … n where n is a power of two; otherwise those of the next lower power of two, then every other
-    one of the next higher. MPT may have another number for the 8.
-    returns: (n_heads,), logit per position
+    one of the next higher.
+    steepest: the 8 in this formula, which MPT can change
+    returns: (n_heads,), logits per position
     """
     power = 2 ** math.floor(math.log2(n_heads))
     lower = 2.0 ** (-steepest * np.arange(1, power + 1) / power)
@@ -41,13 +42,17 @@ def slopes(n_heads: int, steepest: float = STEEPEST) -> Floats:
 
 
 def bfloat16(values: Floats) -> Floats:
-    """The nearest numbers with 8 significant bits, halves to even, as bfloat16 holds them."""
+    """``values`` rounded to bfloat16, halves to even: (…,), the same shape."""
     bits = values.astype(np.float32).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
     return np.asarray(rounded.astype(np.uint32).view(np.float32), dtype=np.float64)
 
 
 def find(files: Files) -> list[Encoding[Form]]:
+    """The ALiBi bias of the innermost stack whose config or family has one, otherwise none.
+
+    errors: RowError when the number of heads or a size is missing or invalid
+    """
     return [_encoding(stack.config) for stack in stacks(files.config) if _has_alibi(stack.config)][-1:]
 
 
@@ -64,16 +69,16 @@ def _encoding(config: ModelConfig) -> Encoding[Form]:
     attention = config.section("attn_config")
     steepest = STEEPEST if attention is None else attention.positive("alibi_bias_max", STEEPEST)
     slope = slopes(n_heads, steepest)
-    rounded: tuple[str, ...] = (LEFT_OUT,) if steepest != STEEPEST else ()
+    rounding_notes: tuple[str, ...] = (LEFT_OUT,) if steepest != STEEPEST else ()
     if config.family in ROUNDED:
         head_dim = max(config.needed("d_model") // n_heads, 1)
-        slope, rounded = bfloat16(slope) / math.sqrt(head_dim), _rounded(head_dim)
+        slope, rounding_notes = bfloat16(slope) / math.sqrt(head_dim), _rounding_notes(head_dim)
     offsets = np.arange(-SHOWN, 1)
     form = OffsetBias(frozen(slope[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
-    return Encoding("decoder", SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), (NOTE, *rounded))
+    return Encoding("decoder", SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), (NOTE, *rounding_notes))
 
 
-def _rounded(head_dim: int) -> tuple[str, str]:
+def _rounding_notes(head_dim: int) -> tuple[str, str]:
     return (
         f"This family rounds the slopes to bfloat16 and divides the bias by √{head_dim} with the logit; so are the values shown.",
         "It also rounds slope × key position to bfloat16, so that far into a text the bias grows in steps; those are not shown.",

@@ -1,4 +1,4 @@
-"""Model families with ALiBi, as far as config.json does not say so or the code does more."""
+"""Model families with ALiBi that config.json does not describe in full."""
 
-ALWAYS = frozenset({"bloom"})  # Have it without a setting.
-ROUNDED = frozenset({"falcon"})  # Make the bias in bfloat16, and add it before they divide by √d.
+ALWAYS = frozenset({"bloom"})  # ALiBi without a setting.
+ROUNDED = frozenset({"falcon"})  # A bias in bfloat16, and logits that are divided by √d after it is added.

@@ -1,4 +1,4 @@
-"""A convolution over the sequence whose output is added to the input: position encoded by what stands to the left and right."""
+"""Convolutional position embedding: a convolution over the sequence, whose output is added to the input."""
 
 import re
 from typing import TYPE_CHECKING
@@ -17,13 +17,17 @@ from generator.schemes.convolution.families import UNUSED
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# The weight itself, or the direction of a weight whose length is stored apart (weight normalisation, arXiv 1602.07868).
+# The weight, or its direction under weight normalisation (arXiv 1602.07868).
 NAME = re.compile(r"(^|\.)pos_conv_embed\.(layers\.(?P<number>\d+)\.)?conv\.(?P<kind>weight|weight_v|parametrizations\.weight\.original1)$")
 LENGTH = {"weight_v": "weight_g", "parametrizations.weight.original1": "parametrizations.weight.original0"}
 MOST_VALUES = 2**27
 
 
 def find(files: Files) -> list[Encoding[Form]]:
+    """One convolution for every matching weight; none for families that do not use theirs.
+
+    errors: RowError when a weight has an unexpected shape, or its length is missing
+    """
     names = [name for name in in_order(files.tensors) if NAME.search(name)] if files.config.family not in UNUSED else []
     return [_encoding(files, name) for name in names]
 
@@ -43,7 +47,7 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
 
 
 def _weights(files: Files, name: str, kind: str) -> tuple[Floats, tuple[str, ...]]:
-    """(n_channels, n_channels_of_group, width), put together where length and direction are stored apart."""
+    """The weights (n_channels, n_channels_of_group, width), length times direction under weight normalisation, and notes on that."""
     weights = files.tensor(name)
     if kind not in LENGTH:
         return weights, ()
@@ -60,11 +64,11 @@ N_SHOWN, WIDTH_SHOWN = 24, 8
 
 
 def _numbers() -> Numbers:
-    """For a convolution of width 8 over 24 frames: the offset of each frame heard, NaN for the others, and how many are heard."""
+    """A convolution of width 8 over 24 frames: offset by frame and input frame (24, 24), NaN out of reach, and inputs by frame (24,)."""
     index = np.arange(N_SHOWN)
     offsets = (index[None, :] - index[:, None]).astype(np.float64)
-    heard = (offsets >= -(WIDTH_SHOWN // 2)) & (offsets < WIDTH_SHOWN - WIDTH_SHOWN // 2)
-    return {"offsets": np.where(heard, offsets, np.nan), "heard": heard.sum(axis=1)}
+    reached = (offsets >= -(WIDTH_SHOWN // 2)) & (offsets < WIDTH_SHOWN - WIDTH_SHOWN // 2)
+    return {"offsets": np.where(reached, offsets, np.nan), "heard": reached.sum(axis=1)}
 
 
 def _draw(numbers: Numbers) -> "Figure":
@@ -80,8 +84,8 @@ def _draw(numbers: Numbers) -> "Figure":
 
 
 def _alt(numbers: Numbers) -> str:
-    heard = numbers["heard"]
-    return f"A band along the diagonal of {heard.size} by {heard.size} frames, and a line: {heard[0]} frames heard at the first, {heard.max()} in the middle, {heard[-1]} at the last."
+    reached = numbers["heard"]
+    return f"A band along the diagonal of {reached.size} by {reached.size} frames, and a line: {reached[0]} frames heard at the first, {reached.max()} in the middle, {reached[-1]} at the last."
 
 
 PICTURE = Picture(

@@ -1,4 +1,4 @@
-"""DeBERTa's disentangled attention: a vector for each offset, multiplied with queries and with keys."""
+"""Disentangled attention (DeBERTa): a vector for each offset, multiplied with queries and with keys."""
 
 import re
 from typing import TYPE_CHECKING
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = re.compile(r"(^|\.)rel_embeddings\.weight$")
-LAYER_NORM = "layer_norm"  # As norm_rel_ebd has it.
+LAYER_NORM = "layer_norm"  # Value of norm_rel_ebd.
 MOST_OFFSETS = 4096
 
 
 def buckets(offsets: Array, n_buckets: int, max_position: int) -> Array:
-    """The signed bucket of each offset (DeBERTa version 2; He et al. 2021, arXiv 2006.03654, and the code published with it).
+    """Signed bucket of each offset (DeBERTa version 2; He et al. 2021, arXiv 2006.03654, and the code published with it).
 
-    The nearest n_buckets/2 each way have one each; farther ones grow with the logarithm of the distance, up to
-    ``max_position``. In float32, as the model does it.
-    returns: (n_offsets,), int
+    Offsets up to n_buckets/2 in size have one bucket each; beyond, the width of a bucket grows with the logarithm of the
+    distance, up to ``max_position``. Computed in float32, as in the model.
+    offsets: (n_offsets,), positions; returns: (n_offsets,), int
     """
     middle = n_buckets // 2
     distance = np.maximum(np.abs(offsets), middle).astype(np.float32) / np.float32(middle)
@@ -38,6 +38,10 @@ def buckets(offsets: Array, n_buckets: int, max_position: int) -> Array:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
+    """One table for every ``rel_embeddings``; none if the config disables relative attention.
+
+    errors: RowError when the shape of a table and the config do not match, or LayerNorm is missing
+    """
     is_relative = files.config.anywhere.flag("relative_attention") is not False
     names = [name for name in in_order(files.tensors) if NAME.search(name)] if is_relative else []
     part = parts({name: stack(name) for name in names})
@@ -59,9 +63,9 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
 
 
 def _sizes(files: Files, name: str) -> tuple[int, int | None]:
-    """How far the offsets go, and how many buckets there are each way, if any.
+    """The largest offset, and the number of buckets; None without buckets.
 
-    errors: RowError when config.json and the tensor's shape do not agree
+    errors: RowError when config.json and the shape of the tensor do not match
     """
     shape = files.tensors[name].shape
     config = files.config.anywhere
@@ -78,19 +82,19 @@ def _sizes(files: Files, name: str) -> tuple[int, int | None]:
 
 
 def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
-    """The rows as attention gets them, after LayerNorm where the config asks for one, and a note on that."""
+    """The vectors (n_rows, d_model) after LayerNorm, if the config has it, and a note on that."""
     rows = files.tensor(name)
     norms = files.config.anywhere.text("norm_rel_ebd")
     if files.config.family in EXACT or norms is None or LAYER_NORM not in [word.strip() for word in norms.lower().split("|")]:
         return rows, ()
     stem = NAME.sub(r"\1LayerNorm.", name)
-    found = [
+    parameters = [
         next((f"{stem}{word}" for word in words if f"{stem}{word}" in files.tensors), None)
         for words in (("weight", "gamma"), ("bias", "beta"))
     ]
-    if None in found:
+    if None in parameters:
         raise RowError(f"{files.where}: norm_rel_ebd is {norms!r:.60}, and no tensor is named {stem}weight and bias; expected both")
-    weight, bias = (files.tensor(str(each)) for each in found)
+    weight, bias = (files.tensor(str(parameter)) for parameter in parameters)
     epsilon = files.config.positive("layer_norm_eps", 1e-7)
     spread = np.sqrt(rows.var(axis=1, keepdims=True) + epsilon)
     note = "LayerNorm is applied to the stored vectors, as the model does before it uses them."
@@ -108,7 +112,7 @@ def _notes(files: Files, n_buckets: int | None) -> tuple[str, ...]:
 
 
 def _numbers() -> Numbers:
-    """The row that each offset (key minus query) takes, in the sizes that are published for both versions."""
+    """Row of the table by offset (key minus query), with the published sizes of both versions: (n_offsets,) each."""
     offsets = np.arange(-640, 641)
     return {
         "offsets": offsets,
@@ -120,11 +124,11 @@ def _numbers() -> Numbers:
 def _draw(numbers: Numbers) -> "Figure":
     figure, axes = panels(2, height=3.0)
     titles = {"first": "first version, 1,024 rows", "later": "versions 2 and 3, 512 rows"}
-    for each, (name, title), colour in zip(axes, titles.items(), SERIES, strict=False):
-        each.plot(numbers["offsets"], numbers[name], color=colour)
-        each.axvline(0, color=MUTED, linewidth=0.6)
-        each.set_title(title, color=colour)
-        each.set(xlabel="offset: key minus query (positions)", ylabel="row of the table")
+    for panel, (name, title), colour in zip(axes, titles.items(), SERIES, strict=False):
+        panel.plot(numbers["offsets"], numbers[name], color=colour)
+        panel.axvline(0, color=MUTED, linewidth=0.6)
+        panel.set_title(title, color=colour)
+        panel.set(xlabel="offset: key minus query (positions)", ylabel="row of the table")
     return figure
 
 

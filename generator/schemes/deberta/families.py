@@ -1,3 +1,3 @@
-"""Model families with disentangled attention, as far as their tensors do not show which version it is."""
+"""Versions of disentangled attention by model family."""
 
-EXACT = frozenset({"deberta"})  # The first version has a vector for each offset, and no LayerNorm on them.
+EXACT = frozenset({"deberta"})  # The first version: one vector for each offset, no LayerNorm.

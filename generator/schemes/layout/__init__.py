@@ -1,4 +1,4 @@
-"""Where a word stands on its page: learned tables for the coordinates and the size of its box, added to the input."""
+"""Two-dimensional position embeddings of documents (LayoutLM): learned tables of box coordinates and sizes, added to the input."""
 
 import re
 from typing import TYPE_CHECKING
@@ -31,8 +31,12 @@ PATCHES = "Looked up for the patches of an image."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    found = {name: match[2] for name in in_order(files.tensors) if (match := NAME.search(name))}
-    return [_encoding(files, name, kind) for name, kind in found.items()]
+    """One table for every coordinate and size.
+
+    errors: RowError when a tensor is not (n_coordinates, d_model)
+    """
+    kinds = {name: match[2] for name in in_order(files.tensors) if (match := NAME.search(name))}
+    return [_encoding(files, name, kind) for name, kind in kinds.items()]
 
 
 def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
@@ -45,12 +49,12 @@ def _encoding(files: Files, name: str, kind: str) -> Encoding[Form]:
 
 
 def _modality(kind: str) -> Modality:
-    """Rows and columns are of an image's patches, the order is of words, and the others are of boxes on a page."""
+    """Image for rows and columns of patches, text for the order of words, page for boxes."""
     return "image" if kind in ("row", "col") else "text" if kind == ORDER else "page"
 
 
 def _first_row(files: Files, n_rows: int) -> int:
-    """Positions are counted from the row after that of the padding token."""
+    """Index of the row of position 0, the one after that of the padding token."""
     padding = files.config.integer("pad_token_id")
     first_row = 2 if padding is None else padding + 1
     return first_row if 0 <= first_row < n_rows else 0
@@ -64,12 +68,12 @@ def _notes(files: Files, kind: str, first_row: int) -> tuple[str, ...]:
     return f"{used} Rows are counted in steps of the page, not in words.", f"The vectors of all coordinates are {put}."
 
 
-ORDER = "box"  # LiLT's table for the order of the boxes.
+ORDER = "box"  # The table of the order of boxes (LiLT).
 BOX = {"left": 120, "top": 210, "right": 420, "bottom": 330}  # Of one word, in thousandths of the page.
 
 
 def _numbers() -> Numbers:
-    """The six rows that a box looks up, of tables drawn at random, and their sum: (7, 16); and which rows these are: (6,)."""
+    """The six rows for a box, of random tables, and their sum: (7, 16); and the indices of these rows: (6,)."""
     left, top, right, bottom = BOX.values()
     draws = np.random.default_rng(0)
     x, y, height, width = draws.normal(size=(4, 1001, 16))

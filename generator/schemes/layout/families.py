@@ -1,3 +1,3 @@
-"""Model families that look up the place of a word on its page, by what their code makes of the vectors."""
+"""Model families by how they combine the vectors of a box."""
 
-JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})  # These join the vectors; the others add them up.
+JOINED = frozenset({"layoutlmv2", "layoutxlm", "layoutlmv3", "lilt"})  # Concatenate the vectors; others add them up.

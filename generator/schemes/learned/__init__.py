@@ -1,4 +1,4 @@
-"""Learned absolute position embeddings: a table whose rows are trained like word vectors."""
+"""Learned absolute position embeddings: a table with one trained vector for each position."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, 
 from generator.encodings import Form
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING, INK
-from generator.schemes.learned.families import BESIDE, TABLE_IGNORED
+from generator.schemes.learned.families import OTHER_ENCODINGS, TABLE_IGNORED
 from generator.schemes.learned.patch_tables import as_encoding as of_patches
 from generator.schemes.learned.patch_tables import patch_tables
 from generator.text import rounded
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """Stored tables that equal no sinusoid.
+    """Stored tables other than sinusoids, and tables of image patches.
 
-    errors: RowError when a table does not fit the config
+    errors: RowError when a table and the config do not match, or a gate is missing
     """
-    notes = _beside(files.config)
+    notes = _notes(files.config)
     encodings = [as_encoding(files, table, SCHEME.key, notes) for table in stored_tables(files) if table.layout is None]
     return encodings + [of_patches(files, table, SCHEME.key) for table in patch_tables(files)]
 
 
-def _beside(config: ModelConfig) -> tuple[str, ...]:
-    """What else encodes position in this family, where it is not shown or is in doubt."""
+def _notes(config: ModelConfig) -> tuple[str, ...]:
+    """Notes on other encodings of the family that are not shown, or are in doubt."""
     attention = config.section("attn_config")
     if config.family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
         return (IGNORED,)
-    return (BESIDE[config.family],) if config.family in BESIDE else ()
+    return (OTHER_ENCODINGS[config.family],) if config.family in OTHER_ENCODINGS else ()
 
 
 IGNORED = (
@@ -44,10 +44,10 @@ TOKENS = ("the", "cat", "and", "the", "dog")
 
 
 def _numbers() -> Numbers:
-    """Vectors drawn at random, one for each word and one for each position: (n_tokens, 16) each, and their sum."""
+    """Random vectors of words and of positions, and their sum: (n_tokens, 16) each."""
     draws = np.random.default_rng(0)
     words, positions = draws.normal(size=(len(TOKENS), 16)), draws.normal(size=(len(TOKENS), 16))
-    words = words[[TOKENS.index(token) for token in TOKENS]]  # One vector for each word, wherever it stands.
+    words = words[[TOKENS.index(token) for token in TOKENS]]  # The same vector for every occurrence of a word.
     return {"words": words, "positions": positions, "sum": words + positions}
 
 

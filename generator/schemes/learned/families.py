@@ -1,7 +1,7 @@
-"""Model families with a learned table, by what stands beside it and is not shown, or is in doubt."""
+"""Model families with a learned table and another encoding that is not shown, or is in doubt."""
 
-# Publish models trained with the table alone; the code of transformers has no place for it and adds ALiBi all the same.
+# Trained with the table alone; transformers ignores it and adds ALiBi.
 TABLE_IGNORED = frozenset({"mpt"})
-BESIDE = {
+OTHER_ENCODINGS = {
     "bros": "Besides, sinusoids of the differences between two words' boxes, through a learned map, are multiplied with the query; these are not shown.",
 }

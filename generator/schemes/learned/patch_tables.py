@@ -1,4 +1,4 @@
-"""Tables of images that are not one matrix added as it stands: one for rows and one for columns, or one behind a gate."""
+"""Tables of image patches other than one matrix: separate ones for rows and columns, in windows, or with a gate."""
 
 import math
 import re
@@ -17,14 +17,14 @@ from generator.text import significant
 SUM = "A patch gets the sum of two vectors, one for its row and one for its column, each from a table of its own."
 AXIS = re.compile(r"(^|\.)(row|column)_embedder\.weight$")  # Pix2Struct, Kosmos 2.5
 BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
-SIDES = ("columns", "rows")  # In the order in which Gemma 4 stores them.
+SIDES = ("columns", "rows")  # In the order of the tensor (Gemma 4).
 WINDOW = re.compile(r"(^|\.)pos_embed_window$")  # SAM 2
 GATED = re.compile(r"(^|\.)gated_positional_embedding\.embedding$")  # Mllama
 
 
 @dataclass(frozen=True)
 class PatchTable:
-    """A table of patches: the tensor and the part that it is of, its form and how it was read."""
+    """A table of patches. name: of the tensor; notes: as in ``Encoding``"""
 
     name: str
     part: str
@@ -33,7 +33,10 @@ class PatchTable:
 
 
 def patch_tables(files: Files) -> Iterator[PatchTable]:
-    """Every such table of a checkpoint."""
+    """Every table of patches other than one matrix.
+
+    errors: RowError when the gate of a table is missing
+    """
     for name, tensor in files.tensors.items():
         shape = tensor.shape
         if min(shape, default=0) < 1:
@@ -50,7 +53,7 @@ def patch_tables(files: Files) -> Iterator[PatchTable]:
 
 
 def as_encoding(files: Files, table: PatchTable, scheme: str) -> Encoding[Form]:
-    """The record of such a table that follows ``scheme``."""
+    """The encoding of ``table`` under the scheme with the key ``scheme``."""
     return Encoding(table.part, scheme, table.form, Provenance.of(files, table.name), table.notes, "image")
 
 
@@ -59,7 +62,7 @@ def _side(name: str, side: str, vectors: Floats) -> PatchTable:
 
 
 def _window(name: str, stored: Floats) -> PatchTable:
-    """stored: (width, rows, columns)"""
+    """A table within windows; stored: (d_model, n_rows, n_columns)."""
     width, rows, columns = stored.shape
     laid = f"This table of {rows} rows by {columns} columns is laid over the grid of patches again and again, and added to the other one."
     vectors = frozen(np.moveaxis(stored, 0, -1).reshape(-1, width))
@@ -67,7 +70,7 @@ def _window(name: str, stored: Floats) -> PatchTable:
 
 
 def _gated(files: Files, name: str) -> PatchTable:
-    """What is added to every tile: the stored table times 1 − tanh(gate)."""
+    """The table for every tile: the stored one times 1 − tanh(gate) (Mllama)."""
     gate_name = name.removesuffix("embedding") + "gate"
     shape = files.tensors[gate_name].shape if gate_name in files.tensors else None
     if shape is None or math.prod(shape) != 1:

@@ -1,4 +1,4 @@
-"""No position encoding at all: a finding of its own for families whose code has none."""
+"""No position encoding, for families whose code has none."""
 
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ BETWEEN = "its layers of attention are told nothing of position; the recurrent l
 
 
 def find(files: Files) -> list[Encoding[Form]]:
+    """One empty encoding for a family without position encoding, otherwise none."""
     why = _reason(files.config)
     if why is None:
         return []
@@ -28,11 +29,11 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def _reason(config: ModelConfig) -> str | None:
-    """Why this model needs no position encoding; None for a family that may have one."""
+    """The reason why a family needs no position encoding; None for other families."""
     if config.family in RECURRENT:
         return BY_TURNS
     if config.family in MIXED or (config.family in UNLESS and config.value(UNLESS[config.family][0]) != UNLESS[config.family][1]):
-        return ALONE if config.layer_types and all("attention" in each for each in config.layer_types) else BETWEEN
+        return ALONE if config.layer_types and all("attention" in layer_type for layer_type in config.layer_types) else BETWEEN
     return None
 
 
@@ -40,9 +41,9 @@ N_SHOWN, RETAINED = 16, 0.8
 
 
 def _numbers() -> Numbers:
-    """What each token counts for at each step where all contents are alike, query by key: (n_positions, n_positions) each.
+    """Weight of each token at each step for equal contents, query by key: (n_positions, n_positions) each.
 
-    attention: softmax over the keys that a causal mask leaves; recurrence: RETAINED to the power of the distance
+    attention: softmax under a causal mask; recurrence: RETAINED to the power of the distance
     """
     index = np.arange(N_SHOWN)
     distance = (index[:, None] - index[None, :]).astype(np.float64)

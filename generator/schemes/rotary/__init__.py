@@ -1,4 +1,4 @@
-"""Rotary position embedding: query and key components turned by angles that grow with position."""
+"""Rotary position embedding: pairs of query and key components rotated by angles proportional to position."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
-from generator.schemes.rotary.families import ALWAYS, OF_IMAGES, ONLY_WITH, OWN_CODE, ROTARY_DIM
+from generator.schemes.rotary.families import ALWAYS, CODE_NOTES, OF_IMAGES, ONLY_WITH, ROTARY_DIM
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -26,14 +26,18 @@ SETTINGS = (
 )  # fmt: skip
 BASES = ("rope_theta", "rotary_emb_base", "rotary_embedding_base")
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
-ALIASES = {"mrope": "default", "su": "longrope"}  # How older configs call them.
-OWN_PART = "qk_rope_head_dim"  # DeepSeek rotates a part of each head that it has for nothing else.
+ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
+ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation alone (DeepSeek).
 MOST_COMPONENTS = 2**16
 MOST_NAMED = 24
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}  # What is nested is more exact.
+    """One rotation for every stack and kind of layer; the last of several stacks with the same part.
+
+    errors: RowError when a setting of the rotation is missing or invalid
+    """
+    rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}  # Nested configs override the outer one.
     return [_encoding(stack, kind) for stack in rotating.values() for kind in layer_kinds(stack.config)]
 
 
@@ -44,13 +48,13 @@ def _rotates(config: ModelConfig) -> bool:
     if config.family in ONLY_WITH:
         name, value = ONLY_WITH[config.family]
         return bool(config.value(name) == value)
-    if word == "absolute":  # BERT's word, which ModernBERT's configs carry along.
+    if word == "absolute":  # A leftover of BERT in configs of ModernBERT.
         return config.first(*LOCAL_BASES) is not None
     return word in ("rotary", "rope") or config.family in ALWAYS or config.first(*SETTINGS) is not None
 
 
 def _is_of_images(config: ModelConfig) -> bool:
-    """Whether it is of images alone, whose rows and columns turn apart."""
+    """Whether a config is of an image model, which rotary_2d reads."""
     rope = config.section("rope_parameters")
     axial = rope is not None and rope.text("rope_type") == "axial"
     of_images = "vocab_size" not in config and ("patch_size" in config or "image_size" in config)
@@ -74,7 +78,7 @@ def _encoding(stack: Stack, kind: LayerKind) -> Encoding[Form]:
         *_split_note(rope),
         *_longer_note(config, form),
         *_layers_note(kind),
-        *((OWN_CODE[config.family],) if config.family in OWN_CODE else ()),
+        *((CODE_NOTES[config.family],) if config.family in CODE_NOTES else ()),
     )
     return Encoding(
         f"{stack.part} {kind.name}".strip(), SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), notes, stack.modality
@@ -82,7 +86,7 @@ def _encoding(stack: Stack, kind: LayerKind) -> Encoding[Form]:
 
 
 def _scaling(kind: LayerKind) -> Mapping[str, Any]:
-    """What the scaling needs, under the names that transformers has for it now."""
+    """Settings of the scaling, under their current names in transformers."""
     config, rope = kind.config, kind.rope
     if not rope.settings:
         return {}
@@ -95,10 +99,13 @@ def _scaling(kind: LayerKind) -> Mapping[str, Any]:
 
 
 def _sizes(kind: LayerKind) -> tuple[int, int]:
-    """How many components of each head are turned, and how many there are."""
+    """rotary_dim and head_dim.
+
+    errors: RowError when a size is missing or invalid
+    """
     config = kind.config
-    if config.value(OWN_PART) is not None:
-        turned = config.whole(OWN_PART)
+    if config.value(ROPE_DIM_KEY) is not None:
+        turned = config.whole(ROPE_DIM_KEY)
         head_dim = turned + (config.whole("qk_nope_head_dim") if config.value("qk_nope_head_dim") else 0)
         return _within(turned, head_dim, config.where), head_dim
     head_dim = kind.head_dim
@@ -107,9 +114,9 @@ def _sizes(kind: LayerKind) -> tuple[int, int]:
 
 def _rotary_dim(kind: LayerKind, head_dim: int) -> int:
     config, rope = kind.config, kind.rope
-    own = ROTARY_DIM[config.family](config) if config.family in ROTARY_DIM else None
-    if config.value("rotary_dim", own) is not None:
-        return config.whole("rotary_dim", own)
+    family_dim = ROTARY_DIM[config.family](config) if config.family in ROTARY_DIM else None
+    if config.value("rotary_dim", family_dim) is not None:
+        return config.whole("rotary_dim", family_dim)
     share = rope.first("partial_rotary_factor", default=config.first(*SHARES, default=1.0))
     return int(head_dim * positive(share, f"{config.where}: partial_rotary_factor"))
 
@@ -121,47 +128,47 @@ def _within(rotary_dim: int, head_dim: int, where: str) -> int:
 
 
 def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:
-    """Which components are turned, and where that is from."""
+    """Note on the rotated components."""
     turned = f"{rotary_dim} of the {head_dim} components" if rotary_dim < head_dim else f"all {head_dim} components"
-    has_own_part = config.value(OWN_PART) is not None and rotary_dim < head_dim
-    own = " in a part of its own, which all heads of the keys share" if has_own_part else ""
-    return f"No tensor holds it; {turned} of each query and key head are turned{own}, as config.json says."
+    has_rope_part = config.value(ROPE_DIM_KEY) is not None and rotary_dim < head_dim
+    shared_part = " in a part of its own, which all heads of the keys share" if has_rope_part else ""
+    return f"No tensor holds it; {turned} of each query and key head are turned{shared_part}, as config.json says."
 
 
 def _split_note(rope: ModelConfig) -> tuple[str, ...]:
-    """On multimodal rotations (Qwen2-VL, arXiv 2409.12191, section 2.1)."""
+    """Note on multimodal rotations (Qwen2-VL, arXiv 2409.12191, section 2.1)."""
     sections = rope.listed("mrope_section")
     if len(sections) != 3:
         return ()
     time, height, width = sections
-    how = "taken by turns" if rope.flag("mrope_interleaved") is True else "one run after the other"
+    order = "taken by turns" if rope.flag("mrope_interleaved") is True else "one run after the other"
     return (
-        f"{time!r:.9} pairs turn with time, {height!r:.9} with height and {width!r:.9} with width, {how}; of a token of text all three are its position.",
+        f"{time!r:.9} pairs turn with time, {height!r:.9} with height and {width!r:.9} with width, {order}; of a token of text all three are its position.",
     )
 
 
 def _longer_note(config: ModelConfig, form: Rotation) -> tuple[str, ...]:
-    """On scalings that depend on the length of the text, or that sharpen attention elsewhere than in the rotation."""
+    """Note on a scaling that depends on the length of the text, or that also multiplies the logits."""
     if form.rope_type == "longrope":
         trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
         return (f"Shown are the frequencies for texts of up to {trained!r:.12} positions; longer ones are turned by others.",)
     if form.rope_type == "dynamic":
         return (f"Shown are the frequencies up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
     share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))
-    if config.value(OWN_PART) is None or not isinstance(share, float | int) or not isinstance(factor, float | int):
+    if config.value(ROPE_DIM_KEY) is None or not isinstance(share, float | int) or not isinstance(factor, float | int):
         return ()
     if not share > 0.0 or not 1.0 < factor < math.inf:
         return ()
-    larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As DeepSeek-V3's code in transformers.
+    larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As in DeepSeek-V3 of transformers.
     return (f"To make up for the longer context, all logits are multiplied by {significant(larger, 4)}; that is done beside the rotation.",)
 
 
 def _layers_note(kind: LayerKind) -> tuple[str, ...]:
-    """Which layers have this rotation, or which have none, as far as the config lists them."""
+    """Note on the layers with this rotation, or on those without, if the config lists them."""
     if kind.name and kind.n_listed:
         return (f"{_named(kind.layers)} of {kind.n_listed} turn by it.",) if kind.layers else ()
-    still = layers_without_rotation(kind.config)
-    return (f"{_named(still)} turn nothing: they are told nothing of position.",) if still else ()
+    unrotated = layers_without_rotation(kind.config)
+    return (f"{_named(unrotated)} turn nothing: they are told nothing of position.",) if unrotated else ()
 
 
 def _named(layers: Sequence[int]) -> str:
@@ -172,7 +179,7 @@ def _named(layers: Sequence[int]) -> str:
 
 
 def _numbers() -> Numbers:
-    """cos(δ θ) of each pair of a head of 64 components with base 10,000: (n_pairs, n_offsets), and the mean over pairs."""
+    """cos(δ θ) for a head of 64 components with base 10,000: (n_pairs, n_offsets), and the mean over pairs: (n_offsets,)."""
     form = Rotation(BASE, 64, 64, 129)
     return {"cosines": np.cos(form.frequencies[:, None] * np.arange(129)), "mean": form.by_offset(129)}
 

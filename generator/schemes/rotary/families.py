@@ -1,15 +1,15 @@
-"""Model families that rotate queries and keys, as far as nothing in config.json says so or says how."""
+"""Model families with rotations that config.json does not describe in full."""
 
 from collections.abc import Callable, Mapping
 
 from generator.contracts import ModelConfig
 
-# Rotate, also where config.json has none of the settings of a rotation.
+# Have a rotation without any setting of one.
 ALWAYS = frozenset(
     {"llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma", "gemma2", "phi", "gpt_neox", "gptj", "codegen", "falcon", "roformer",
      "persimmon", "stablelm", "open-llama", "gpt_neox_japanese"}
 )  # fmt: skip
-# Rotate only where a setting of their own has this value.
+# Have a rotation only if a setting has this value.
 ONLY_WITH: Mapping[str, tuple[str, object]] = {
     "granitemoehybrid": ("position_embedding_type", "rope"),
     "zamba2": ("use_mem_rope", True),
@@ -18,9 +18,9 @@ ONLY_WITH: Mapping[str, tuple[str, object]] = {
     "wav2vec2-bert": ("position_embeddings_type", "rotary"),
     "esm": ("position_embedding_type", "rotary"),
 }
-OF_IMAGES = frozenset({"efficientloftr"})  # Rotate by rows and columns, and have no setting that tells a model of images.
-# What the code does that config.json does not say.
-OWN_CODE = {
+OF_IMAGES = frozenset({"efficientloftr"})  # Image models without a setting of one.
+# Notes on code that config.json does not describe.
+CODE_NOTES = {
     "qwen2_5_omni_dit": "Only the first head of each layer is turned.",
     "clvp_encoder": "The values are turned as well, in the same way.",
 }
@@ -32,5 +32,5 @@ def _by_projection(config: ModelConfig) -> int | None:
     return None if width is None or n_heads is None else max(width // (n_heads * 2), LEAST_OF_CLVP)
 
 
-# Families with a rule of their own for how many components of a head they rotate.
+# Number of rotated components by family, where the general rule does not apply.
 ROTARY_DIM: Mapping[str, Callable[[ModelConfig], int | None]] = {"clvp_encoder": _by_projection}

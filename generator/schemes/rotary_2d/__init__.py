@@ -1,4 +1,4 @@
-"""Rotary position embedding of images: part of a head turns with the row of the patch, part with its column."""
+"""Rotary position embedding of images: some pairs of a head rotate with the row of a patch, others with its column."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,14 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.patch_grid import Grid, own_grids
+from generator.checkpoints.model.patch_grid import Grid, section_grids
 from generator.checkpoints.model.stacks import completed, defaults
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.contracts.model_config import DEEPEST
 from generator.encodings import BASE, Form, Rotation
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import INK, SEQUENTIAL
-from generator.schemes.rotary_2d.families import BY_TURNS, CENTRED, ENDS, OWN, ROWS_AND_COLUMNS, SIDE, Found, base_of, head_dim_of
+from generator.schemes.rotary_2d.families import (
+    BY_TURNS,
+    CENTRED,
+    ENDS,
+    ROWS_AND_COLUMNS,
+    SIDE,
+    SPECIAL,
+    AxisRotation,
+    base_of,
+    head_dim_of,
+)
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -25,13 +35,17 @@ CENTRED_BASE = 100.0
 
 @dataclass(frozen=True)
 class ImageModel:
-    """A model of images: its family, and its config, completed with the family's defaults."""
+    """An image model; ``config`` has the defaults of its family."""
 
     family: str
     config: ModelConfig
 
 
 def find(files: Files) -> list[Encoding[Form]]:
+    """One or two rotations for every image model, along rows and columns.
+
+    errors: RowError when a size is missing or invalid
+    """
     models = list(_image_models(files.config, ""))
     several = len(models) > 1
     return [
@@ -42,28 +56,28 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def _image_models(config: ModelConfig, outer: str, depth: int = 0) -> Iterator[ImageModel]:
-    """Those in ``config``; ``outer`` is the family of what it is nested in, which holds where it has none of its own."""
+    """The image models in ``config`` and in nested ones; ``outer`` is the default for the family."""
     if depth > DEEPEST:
         return
     model_type = config.family if "model_type" in config else outer
     family = next((model_type.removesuffix(end) for end in ENDS if model_type.endswith(end)), model_type)
-    own = OWN[family][0] if family in OWN else "patch_size"
-    if family in ROWS_AND_COLUMNS | BY_TURNS | CENTRED | OWN.keys() and own in config and "vocab_size" not in config:
-        yield ImageModel(family, completed(config, _with_default(family, own)))
-        if own == "patch_size":
+    size_key = SPECIAL[family][0] if family in SPECIAL else "patch_size"
+    if family in ROWS_AND_COLUMNS | BY_TURNS | CENTRED | SPECIAL.keys() and size_key in config and "vocab_size" not in config:
+        yield ImageModel(family, completed(config, _with_default(family, size_key)))
+        if size_key == "patch_size":
             return
     for section in config.sections.values():
         yield from _image_models(section, family, depth + 1)
 
 
 def _with_default(family: str, name: str) -> str:
-    """The model type of the family whose defaults have this setting."""
+    """The model type of ``family``, with or without a suffix, whose defaults have the setting ``name``."""
     return next((f"{family}{end}" for end in (*ENDS, "") if name in defaults(f"{family}{end}")), "")
 
 
-def _rotations(model: ImageModel) -> Iterator[Found]:
-    if model.family in OWN:
-        yield from OWN[model.family][1](model.config)
+def _rotations(model: ImageModel) -> Iterator[AxisRotation]:
+    if model.family in SPECIAL:
+        yield from SPECIAL[model.family][1](model.config)
         return
     head_dim = head_dim_of(model.config)
     quarter, half = head_dim // 4, head_dim // 4 * 2
@@ -85,9 +99,9 @@ def _rotations(model: ImageModel) -> Iterator[Found]:
 
 
 def _grid(config: ModelConfig) -> tuple[int, int, str]:
-    """Rows and columns of patches, and where the numbers come from."""
+    """n_rows and n_columns of patches, and a note on their origin."""
     stored = config.integer("num_position_embeddings")
-    if stated := next(own_grids(config), None):
+    if stated := next(section_grids(config), None):
         return *stated, _grid_note(stated, "as config.json says")
     if stored is not None and (side := isqrt(max(stored, 0))) > 1:
         return side, side, _grid_note((side, side), "as its stored table has")
@@ -98,11 +112,11 @@ def _grid_note(grid: Grid, source: str) -> str:
     return f"The grid has {grid[0]} rows and {grid[1]} columns, {source}."
 
 
-REACH = 13  # Patches each way, as in an image of 14 × 14.
+REACH = 13  # Largest offset, as in an image of 14 × 14 patches.
 
 
 def _numbers() -> Numbers:
-    """Mean cosine of the angles for each offset in rows and columns, for a head of 64 components: (27, 27) each."""
+    """Mean cosine by row and column offset, for a head of 64 components: (2 · REACH + 1, 2 · REACH + 1) each."""
     along = Rotation(BASE, 32, 64, REACH + 1).by_offset(REACH + 1)[np.abs(np.arange(-REACH, REACH + 1))]
     rows, columns = np.meshgrid(along, along, indexing="ij")
     return {"rows": rows, "columns": columns, "all": (rows + columns) / 2}

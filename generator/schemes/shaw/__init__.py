@@ -1,4 +1,4 @@
-"""Shaw's relative positions: a learned vector for each clipped offset, multiplied with queries inside attention."""
+"""Relative position representations (Shaw et al. 2018): a learned vector for each clipped offset, multiplied with queries."""
 
 import re
 from typing import TYPE_CHECKING
@@ -21,10 +21,14 @@ LIMIT = 4  # In the picture.
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    found = {name: pattern for name in in_order(files.tensors) for pattern in KINDS if re.search(pattern, name)}
-    stacks = {name: "decoder" if pattern == COLUMNS else stack(name) for name, pattern in found.items()}  # Inkling has no other.
-    part = parts({name: f"{stacks[name]} {KINDS[pattern].role}".strip() for name, pattern in found.items()})
-    return [_encoding(files, name, pattern, part[name]) for name, pattern in found.items()]
+    """One table for every matching tensor.
+
+    errors: RowError when the shape of a tensor and the config do not match
+    """
+    kinds = {name: pattern for name in in_order(files.tensors) for pattern in KINDS if re.search(pattern, name)}
+    stacks = {name: "decoder" if pattern == COLUMNS else stack(name) for name, pattern in kinds.items()}  # Inkling has a decoder alone.
+    part = parts({name: f"{stacks[name]} {KINDS[pattern].role}".strip() for name, pattern in kinds.items()})
+    return [_encoding(files, name, pattern, part[name]) for name, pattern in kinds.items()]
 
 
 def _encoding(files: Files, name: str, pattern: str, part: str) -> Encoding[Form]:
@@ -40,7 +44,7 @@ def _encoding(files: Files, name: str, pattern: str, part: str) -> Encoding[Form
 
 
 def _modality(files: Files, name: str, pattern: str) -> Modality:
-    """What offsets are between; the encoder of SpeechT5, with the same vectors for both, reads audio where its input is convolved."""
+    """The modality of a table; that of SpeechT5 is of audio if its encoder has a convolution for speech, otherwise of text."""
     of_speech = re.search(SPEECHT5, name) and any(SPEECH_INPUT.search(other) for other in files.tensors)
     return "audio" if of_speech or modality(name) == "audio" else KINDS[pattern].modality
 
@@ -50,7 +54,7 @@ def _rows(files: Files, pattern: str, shape: tuple[int, ...]) -> Rows | None:
 
 
 def _stacked(files: Files, name: str) -> tuple[int, ...]:
-    """The shape with a row for each offset or bucket."""
+    """The shape (n_rows, width), with a row for each offset or bucket, unless the tensor has another one."""
     shape = files.tensors[name].shape
     if len(shape) == 3 and shape[0] == 1:
         return shape[1:]
@@ -67,9 +71,9 @@ def _taken(table: Floats, rows: Array) -> Floats:
 
 
 def _numbers() -> Numbers:
-    """The clipped offset of each pair of 12 positions, query by key, and of each offset up to 10 (Shaw et al. 2018, section 3.2)."""
+    """Clipped offset by pair of 12 positions (12, 12), query by key, and by offset (21,) (Shaw et al. 2018, section 3.2)."""
     index, offsets = np.arange(12), np.arange(-10, 11)
-    pairs, clipped = (np.clip(each, -LIMIT, LIMIT) for each in (index[None, :] - index[:, None], offsets))
+    pairs, clipped = (np.clip(offset, -LIMIT, LIMIT) for offset in (index[None, :] - index[:, None], offsets))
     return {"pairs": pairs, "offsets": offsets, "clipped": clipped}
 
 

@@ -1,4 +1,4 @@
-"""How model families store vectors by offset: the tensor's name, and which row each offset has."""
+"""Kinds of stored vectors by offset: names of tensors, and the order of their rows."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,15 +13,15 @@ from generator.numerics.arrays import Array
 QUERIES = "Queries are multiplied with these vectors"
 BEYOND = "beyond the last offset its vector holds"
 MOST_OFFSETS = 8193
-COLUMNS = r"(^|\.)rel_logits_proj\.proj$"  # Has a column for each offset.
+COLUMNS = r"(^|\.)rel_logits_proj\.proj$"  # One column for each offset.
 SPEECHT5 = r"(^|\.)pe_k\.weight$"
-SPEECH_INPUT = re.compile(r"(^|\.)encoder\.prenet\.pos_conv_embed\.")  # Of a SpeechT5 whose encoder reads speech.
-BY_BUCKET = r"(^|\.)self_attn\.relative_pos_embeddings\.weight$"  # Has a row for each bucket and head.
+SPEECH_INPUT = re.compile(r"(^|\.)encoder\.prenet\.pos_conv_embed\.")  # In a SpeechT5 with an encoder of speech.
+BY_BUCKET = r"(^|\.)self_attn\.relative_pos_embeddings\.weight$"  # One row for each bucket and head.
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Which row each offset (key minus query) has: two arrays (n_offsets,). A row of −1 stands for a vector of zeros."""
+    """Offsets (key minus query) and their rows in the table: (n_offsets,) each; row −1 is a vector of zeros."""
 
     offsets: Array
     rows: Array
@@ -29,13 +29,13 @@ class Rows:
 
 
 def configured(config: ModelConfig, name: str, default: int) -> int:
-    """How many buckets or offsets ``config`` has; the default also where that is beyond all measure."""
+    """A number of buckets or offsets in ``config``; ``default`` if it is missing or above ``MOST_OFFSETS``."""
     value = config.count(name)
     return default if value is None or value > MOST_OFFSETS else value
 
 
 def _one_sided(config: ModelConfig, n_rows: int) -> Rows | None:
-    """Of Wav2Vec2-BERT and SeamlessM4T v2: further to the left than to the right, in the order of key minus query."""
+    """Wav2Vec2-BERT and SeamlessM4T v2: more offsets to the left than to the right, in the order of key minus query."""
     left = configured(config, "left_max_position_embeddings", 64)
     if n_rows != left + configured(config, "right_max_position_embeddings", 8) + 1:
         return None
@@ -43,7 +43,7 @@ def _one_sided(config: ModelConfig, n_rows: int) -> Rows | None:
 
 
 def _of_bert(config: ModelConfig, n_rows: int) -> Rows | None:
-    """Of BERT with “relative_key”: 2 · max − 1 rows, in the order of query minus key."""
+    """BERT with “relative_key”: 2 · max − 1 rows, in the order of query minus key."""
     most = n_rows // 2
     both = config.text("position_embedding_type") == "relative_key_query"
     met = "Queries and keys are" if both else "Queries are"
@@ -51,14 +51,14 @@ def _of_bert(config: ModelConfig, n_rows: int) -> Rows | None:
 
 
 def _of_speecht5(_config: ModelConfig, n_rows: int) -> Rows | None:
-    """2 · max rows for query minus key from −max to max − 1; all layers and heads share them."""
+    """SpeechT5: 2 · max rows for query minus key from −max to max − 1, shared by all layers and heads."""
     most = n_rows // 2
     note = f"{QUERIES} in all layers and heads; {BEYOND}."
     return None if n_rows % 2 else Rows(np.arange(-most + 1, most + 1), np.arange(n_rows)[::-1], note)
 
 
 def _of_vits(_config: ModelConfig, n_rows: int) -> Rows | None:
-    """2 · window + 1 rows; no vector beyond."""
+    """VITS: 2 · window + 1 rows; no vector beyond."""
     window = n_rows // 2
     rows = np.concatenate([[-1], np.arange(n_rows), [-1]])
     note = f"There is a vector for offsets of up to {window}, and none beyond."
@@ -66,7 +66,7 @@ def _of_vits(_config: ModelConfig, n_rows: int) -> Rows | None:
 
 
 def _of_granite(config: ModelConfig, n_rows: int) -> Rows | None:
-    """2 · max + 1 rows in the order of query minus key, of which blocks of frames use those within a block."""
+    """Granite Speech: 2 · max + 1 rows in the order of query minus key; only offsets within a block of frames are used."""
     most, block = n_rows // 2, configured(config, "context_size", 200)
     offsets = np.arange(-min(block - 1, most), min(block - 1, most) + 1)
     note = f"{QUERIES}, in blocks of {block} frames; rows for larger offsets are stored and not used."
@@ -74,14 +74,14 @@ def _of_granite(config: ModelConfig, n_rows: int) -> Rows | None:
 
 
 def _of_inkling(_config: ModelConfig, n_rows: int) -> Rows | None:
-    """A column for each distance to the past, shared by the heads; no vector beyond."""
+    """Inkling: a column for each distance to the past, shared by the heads; no vector beyond."""
     rows = np.concatenate([[-1], np.arange(n_rows)[::-1]])
     note = "Each head multiplies these vectors with a projection of the token of their own width, made for the purpose"
     return Rows(np.arange(-n_rows, 1), rows, f"{note}; there is none for offsets beyond {n_rows - 1}.")
 
 
 def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
-    """A row for each bucket and head, as wide as the model; a constant for each is added to the product."""
+    """ProphetNet: a row of width d_model for each bucket and head, and a constant that is added to the product."""
     n_buckets, furthest = configured(config, "num_buckets", 32), configured(config, "relative_max_distance", 128)
     if n_rows != n_buckets or n_buckets < 4 or furthest <= n_buckets // 2:
         return None
@@ -97,9 +97,9 @@ def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
 class VectorKind:
     """A kind of stored vectors.
 
-    rows: which row each offset has, of a config and a number of rows; None where they do not fit
-    role: what the vectors are multiplied with, where a layer has several tables
-    modality: what offsets are between, unless the tensor's name says audio
+    rows: the order of rows for a config and a number of rows; None if they do not match
+    role: factor that the vectors are multiplied with, if a layer has several tables
+    modality: default, for tensors without a word for audio in their names
     """
 
     rows: Callable[[ModelConfig, int], Rows | None]

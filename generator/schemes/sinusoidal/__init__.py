@@ -1,4 +1,4 @@
-"""The fixed sinusoid: stored as a tensor, in one of several layouts, or made when the model runs."""
+"""Sinusoidal position encoding: a fixed table, stored in one of several layouts or computed when the model runs."""
 
 import math
 import re
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.patch_grid import own_grids
+from generator.checkpoints.model.patch_grid import section_grids
 from generator.checkpoints.model.position_tables import as_encoding, stored_tables
 from generator.checkpoints.model.stacks import completed, stacks
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
@@ -26,9 +26,9 @@ FLAGS = ("sinusoidal_pos_embds", "sinusoidal_embeddings", "static_position_embed
 FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$")
 SIDES = {"encoder": Part("text encoder", ("max_text_positions",)), "decoder": Part("speech decoder", ("max_speech_positions",), "audio")}
 DEFAULT_LENGTHS = {"encoder": 450, "decoder": 4000}
-MOST_VALUES = 2**27  # 1 GB in float64; the longest in use holds a tenth of it.
-COSINES_FIRST = "all cosines in the first half of the vector, all sines in the second, with the exponent k/(d/2 − 1)"
-WORDS = {
+MOST_VALUES = 2**27  # 1 GB in float64; ten times the largest in use.
+COSINES_FIRST_DESCRIPTION = "all cosines in the first half of the vector, all sines in the second, with the exponent k/(d/2 − 1)"
+DESCRIPTIONS = {
     "interleaved": "sines and cosines by turns, as printed in the paper",
     "halves": "all sines in the first half of the vector, all cosines in the second",
     "tensor2tensor": "sines and cosines in halves, with the exponent k/(d/2 − 1) of tensor2tensor",
@@ -39,26 +39,28 @@ WORDS = {
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """Stored tables that equal a sinusoid, and those that the model computes when it runs.
+    """Stored tables that equal a sinusoid, and sinusoids that the model computes when it runs.
 
-    errors: RowError when a size in the config is unusable
+    errors: RowError when a table and the config do not match, or a size is missing or invalid
     """
     tables = stored_tables(files)
     stored = [
-        as_encoding(files, table, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {WORDS[table.layout]}.",))
+        as_encoding(
+            files, table, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {DESCRIPTIONS[table.layout]}.",)
+        )
         for table in tables
         if table.layout is not None
     ]
     parts = {table.part for table in tables}
     scaled = _scaled(files)
-    made = [encoding for stack in stacks(files.config) for encoding in _made(stack.config, parts)]
-    sides = {encoding.part.split()[-1] for encoding in scaled}  # A side has one or the other.
-    made = [encoding for encoding in made if encoding.part.split()[-1] not in sides]
-    return stored + made + scaled + _of_map(files.config) + (_of_clips(files.config) if files.config.family in OF_CLIPS else [])
+    runtime = [encoding for stack in stacks(files.config) for encoding in _runtime(stack.config, parts)]
+    sides = {encoding.part.split()[-1] for encoding in scaled}  # A scaled sinusoid replaces the plain one.
+    runtime = [encoding for encoding in runtime if encoding.part.split()[-1] not in sides]
+    return stored + runtime + scaled + _of_map(files.config) + (_of_clips(files.config) if files.config.family in OF_CLIPS else [])
 
 
-def _made(config: ModelConfig, stored: set[str]) -> list[Encoding[Form]]:
-    """What is made at run time; nothing where a part of the same name has a stored table."""
+def _runtime(config: ModelConfig, stored: set[str]) -> list[Encoding[Form]]:
+    """Sinusoids computed at run time; none if a part of the same name has a stored table."""
     declared = config.text("position_embedding_type") == "sinusoidal" or any(config.flag(name) is True for name in FLAGS)
     spec = runtime_sinusoid(config) or (DEFAULT if declared else None)
     if spec is None or (stored if spec is DEFAULT else stored & {part.name for part in spec.parts}):
@@ -68,7 +70,7 @@ def _made(config: ModelConfig, stored: set[str]) -> list[Encoding[Form]]:
 
 
 def _scaled(files: Files) -> list[Encoding[Form]]:
-    """The sinusoids that SpeechT5 multiplies by a trained number each (Li et al. 2019, arXiv 1809.08895, section 3.2)."""
+    """Sinusoids times a trained number, as in SpeechT5 (Li et al. 2019, arXiv 1809.08895, section 3.2)."""
     return [_times(files, name, SIDES[match[2]], DEFAULT_LENGTHS[match[2]]) for name in files.tensors if (match := FACTOR.search(name))]
 
 
@@ -79,23 +81,23 @@ def _times(files: Files, name: str, part: Part, default: int) -> Encoding[Form]:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}, for {n_positions:,} × {d_model:,} values; expected one number")
     factor = float(files.tensor(name).reshape(-1)[0])
     form = PositionTable(frozen(factor * sinusoid(n_positions, d_model)))
-    note = f"It is made when the model runs: {WORDS['interleaved']}, and multiplied by a trained number, {significant(factor, 4)}, as it is shown."
+    note = f"It is made when the model runs: {DESCRIPTIONS['interleaved']}, and multiplied by a trained number, {significant(factor, 4)}, as it is shown."
     return Encoding(part.name, SCHEME.key, form, Provenance.of(files, name), (note,), part.modality)
 
 
 def _of_map(config: ModelConfig) -> list[Encoding[Form]]:
-    """The sinusoid of a head for detection or segmentation, over the map that its config has the sizes of."""
-    # The defaults of other families are not worth the import of transformers.
-    found = feature_map(completed(config)) if config.family in HEADS else None
-    if found is None:
+    """The sinusoid of a head for detection or segmentation, over a feature map of the size in the config."""
+    # Saves the import of transformers for other families.
+    feature = feature_map(completed(config)) if config.family in HEADS else None
+    if feature is None:
         return []
-    form = PositionTable(found.vectors, grid=found.grid)
-    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=found.vectors.shape), (found.note,), "image")]
+    form = PositionTable(feature.vectors, grid=feature.grid)
+    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=feature.vectors.shape), (feature.note,), "image")]
 
 
 def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
-    """The sinusoid of patches of a clip, which are numbered through all of its frames."""
-    grid = next(own_grids(config), None)
+    """The sinusoid of the patches of a clip, numbered through all frames."""
+    grid = next(section_grids(config), None)
     if grid is None:
         raise RowError(f"{config.where}: config.json tells no image_size and patch_size; expected both, for the clip's patches are counted")
     steps = config.whole("num_frames", 16) // config.whole("tubelet_size", 2)
@@ -103,7 +105,7 @@ def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
     if not 0 < shape[0] * shape[1] <= MOST_VALUES:
         raise RowError(f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected 1 to {MOST_VALUES:,} values")
     counted = f"Patches are counted through the clip, step by step and row by row: {steps} steps of {grid[0]} rows by {grid[1]} columns."
-    note = f"No tensor holds it; it is made when the model runs: {WORDS['interleaved']}. {counted}"
+    note = f"No tensor holds it; it is made when the model runs: {DESCRIPTIONS['interleaved']}. {counted}"
     form = PositionTable(sinusoid(*shape))
     return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,), "image")]
 
@@ -120,16 +122,16 @@ def _encoding(config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: in
         table = np.roll(table, shape[1] // 2, axis=1)
     if spec.scaled:
         table = table / np.sqrt(shape[1])
-    laid = COSINES_FIRST if spec.cosines_first else WORDS[spec.layout]
+    description = COSINES_FIRST_DESCRIPTION if spec.cosines_first else DESCRIPTIONS[spec.layout]
     counts = f" The first position has the angles of number {first_row}." if first_row else ""
     scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
-    note = f"No tensor holds it; it is made when the model runs: {laid}.{counts}{scaled}"
+    note = f"No tensor holds it; it is made when the model runs: {description}.{counts}{scaled}"
     form = PositionTable(frozen(table), first_row)
     return Encoding(part.name, SCHEME.key, form, Provenance("config.json", shape=shape), (note,), part.modality)
 
 
 def _first_angle(config: ModelConfig, spec: RuntimeSinusoid) -> int:
-    """The number whose angles the first position has."""
+    """Index in the sinusoid of the first position."""
     if not spec.after_padding:
         return spec.skipped
     padding = config.integer("pad_token_id")
@@ -141,14 +143,14 @@ def _width(config: ModelConfig, spec: RuntimeSinusoid) -> int:
 
 
 def _n_positions(config: ModelConfig, names: tuple[str, ...]) -> int:
-    """How many the config has under ``names`` together, 0 where it has none of these; under its usual names if none is given."""
+    """Sum of the settings ``names``, 0 without any of them; ``n_positions`` if ``names`` is empty."""
     if not names:
         return config.needed("n_positions")
     return sum(config.whole(name) for name in names if config.value(name) is not None)
 
 
 def _numbers() -> Numbers:
-    """A table of 64 positions × 32 dimensions, and for the table of width 768 the cosine of position 0 with all others."""
+    """A table of 64 positions × 32 dimensions, and the cosine of position 0 with 128 positions for a width of 768: (128,)."""
     wide = sinusoid(128, 768)
     return {"waves": sinusoid(64, 32), "cosines": wide @ wide[0] / (wide[0] @ wide[0])}
 

@@ -1,4 +1,4 @@
-"""Model families whose code makes sinusoids that no tensor holds, and how."""
+"""Model families that compute a sinusoid when they run, with its layout and size."""
 
 from dataclasses import dataclass
 
@@ -75,14 +75,15 @@ FAMILIES = {
     "tipsv2_text_model": RuntimeSinusoid("tensor2tensor", (ENCODER,)),
 }
 NOT_LEARNED = {"trocr": RuntimeSinusoid("tensor2tensor", (DECODER,), after_padding=True)}  # With use_learned_position_embeddings: false.
-OF_CLIPS = frozenset({"videomae"})  # Add a sinusoid to patches that are counted through all frames of a clip.
+OF_CLIPS = frozenset({"videomae"})  # Number patches through all frames of a clip.
 
 
 @dataclass(frozen=True)
 class Head:
-    """What a head for detection or segmentation calls the width of its vectors and the strides of its feature maps.
+    """A kind of head for detection or segmentation.
 
-    turns: whether coordinates are scaled to one whole turn (DETR) rather than counted from 0 (RT-DETR)
+    width: keys of config.json for the width of vectors; strides: that for the strides of feature maps, "" without one
+    turns: whether coordinates are scaled to one whole turn (DETR) or counted from 0 (RT-DETR)
     """
 
     width: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Sinusoids in two dimensions that heads for detection and segmentation make for a feature map; no tensor holds them."""
+"""Sinusoids in two dimensions that heads for detection and segmentation compute for a feature map."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from generator.numerics.arrays import Floats
 from generator.schemes.sinusoidal.families import HEADS, HYBRID, Head
 
 MOST_VALUES = 2**27  # 1 GB in float64
-USUAL_SIZE = (640, 640)  # What RT-DETR and its descendants are published for.
-USUAL_STRIDE, USUAL_WIDTH = 32, 256
-LAID = {
+DEFAULT_SIZE = (640, 640)  # Rows and columns of pixels, of RT-DETR and related models.
+DEFAULT_STRIDE, DEFAULT_WIDTH = 32, 256
+DESCRIPTIONS = {
     True: "half of the vector is the sinusoid of the place's row, the other half that of its column; both are counted from 1 and scaled,"
     " so that the last comes to 2π",
     False: "half of the vector is the sinusoid of the place's row, the other half that of its column",
@@ -22,7 +22,7 @@ LAID = {
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """The map that is shown: its grid, its vectors (n_positions, d_model), and what was made of config.json to get there."""
+    """The sinusoid of a feature map. vectors: (n_positions, d_model); note: on its size"""
 
     grid: Grid
     vectors: Floats
@@ -30,9 +30,9 @@ class FeatureMap:
 
 
 def feature_map(config: ModelConfig) -> FeatureMap | None:
-    """The coarsest map for which the head of ``config`` makes a sinusoid, for images of the size that the config has.
+    """The sinusoid of the coarsest feature map, for images of the size in the config; None for other families.
 
-    errors: RowError where a size is none
+    errors: RowError for an invalid size
     """
     head = HEADS.get(config.family)
     if head is None or (head is HYBRID and not _encodes(config)):
@@ -47,7 +47,7 @@ def feature_map(config: ModelConfig) -> FeatureMap | None:
         )
     base = config.positive("positional_encoding_temperature", BASE)
     vectors = whole_turn_sinusoid(grid, width) if head.turns else grid_sinusoid(grid, width, columns_first=False, base=base)
-    made = f"No tensor holds it; the head makes one for a feature map of any size, and attention adds it: {LAID[head.turns]}."
+    made = f"No tensor holds it; the head makes one for a feature map of any size, and attention adds it: {DESCRIPTIONS[head.turns]}."
     shown = (
         f"Shown is the map of stride {stride} for images of {size[0]} × {size[1]} pixels, {source}: {grid[0]} rows by {grid[1]} columns."
     )
@@ -55,23 +55,23 @@ def feature_map(config: ModelConfig) -> FeatureMap | None:
 
 
 def _encodes(config: ModelConfig) -> bool:
-    """Whether the hybrid encoder has layers, and makes its sinusoid when it is used: with eval_size it leaves it out."""
+    """Whether the hybrid encoder has layers and computes its sinusoid at run time, which it does not with eval_size."""
     return config.value("encoder_layers", 1) != 0 and config.value("eval_size") is None
 
 
 def _width(config: ModelConfig, head: Head) -> int:
     place = config if head.strides else config.section("decoder_config")
-    width = USUAL_WIDTH if place is None else whole(place.first(*head.width, default=USUAL_WIDTH), f"{config.where}: {head.width[0]}")
+    width = DEFAULT_WIDTH if place is None else whole(place.first(*head.width, default=DEFAULT_WIDTH), f"{config.where}: {head.width[0]}")
     if width % 4:
         raise RowError(f"{config.where}: {head.width[0]} is {width}; expected a multiple of 4, for sines and cosines of rows and columns")
     return width
 
 
 def _stride(config: ModelConfig, head: Head) -> int:
-    """That of the map which the hybrid encoder takes, otherwise the coarsest."""
+    """Stride of the feature map of the hybrid encoder, otherwise the coarsest."""
     strides = config.listed(head.strides)
     if not strides:
-        return USUAL_STRIDE
+        return DEFAULT_STRIDE
     chosen = config.listed("encode_proj_layers") if head is HYBRID else ()
     index = chosen[-1] if chosen else -1
     if not isinstance(index, int) or not -1 <= index < len(strides):
@@ -80,7 +80,7 @@ def _stride(config: ModelConfig, head: Head) -> int:
 
 
 def _size(config: ModelConfig) -> tuple[Grid, str]:
-    """Of the images, and where it is from."""
-    found = (pair(each.value(key)) for each in config.nested() for key in ("anchor_image_size", "image_size"))
-    size = next((each for each in found if each and min(each) >= USUAL_STRIDE), None)
-    return (size, "as its config says") if size else (USUAL_SIZE, "an assumption, for its config tells none")
+    """Rows and columns of pixels of an image, and their origin."""
+    sizes = (pair(section.value(key)) for section in config.nested() for key in ("anchor_image_size", "image_size"))
+    size = next((pixels for pixels in sizes if pixels and min(pixels) >= DEFAULT_STRIDE), None)
+    return (size, "as its config says") if size else (DEFAULT_SIZE, "an assumption, for its config tells none")

@@ -1,4 +1,4 @@
-"""T5's relative bias: a learned number for each head and bucket of offsets, added to the attention logit."""
+"""Relative position bias of T5: a learned number for each head and bucket of offsets, added to the attention logit."""
 
 import math
 import re
@@ -22,18 +22,18 @@ from generator.schemes.t5_bias.families import KINDS, SCALED, BiasKind
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# UDOP adds up several in its encoder, each with sizes of its own, and then does not use block 0's.
+# The encoder of UDOP adds up several biases of different sizes, and ignores that of block 0.
 SUMMED = re.compile(r"(^|\.)encoder\.relative_bias\.biases\.(\d+)\.relative_attention_bias\.weight$")
 INSTEAD_OF = re.compile(r"(^|\.)encoder\.block\.0\.layer\.0\.SelfAttention\.relative_attention_bias\.weight$")
-SUMMED_USUALLY = ({"type": "1d"}, {"type": "horizontal"}, {"type": "vertical"})
+DEFAULT_BIASES = ({"type": "1d"}, {"type": "horizontal"}, {"type": "vertical"})
 ON_PAGE = {"horizontal": ("across the page", "width"), "vertical": ("down the page", "height")}
 MOST_DISTANCE = 100_000
-MOST_SHOWN = 200  # distances, beyond the last bucket's first
+MOST_SHOWN = 200  # distances, more than where the last bucket starts
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How one table is read: rows for ``n_buckets`` of offsets up to ``max_distance``; one side alone has them all if ``causal``."""
+    """Sizes of one table: ``n_buckets`` rows for offsets up to ``max_distance``, all for earlier keys if ``causal``."""
 
     n_buckets: int
     max_distance: int
@@ -41,6 +41,10 @@ class Sizes:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
+    """One bias for every matching tensor.
+
+    errors: RowError when the shape of a tensor and the config do not match
+    """
     kinds = {name: kind for name in in_order(files.tensors) if (kind := _kind(files.config, name))}
     if any((match := SUMMED.search(name)) and match[2] == "0" for name in kinds):
         kinds = {name: kind for name, kind in kinds.items() if not INSTEAD_OF.search(name)}
@@ -55,9 +59,9 @@ def _kind(config: ModelConfig, name: str) -> BiasKind | None:
 
 
 def _summed(config: ModelConfig, index: int) -> BiasKind | None:
-    """The kind of the encoder's bias number ``index`` in UDOP, whose config lists them."""
-    listed = config.anywhere.value("relative_bias_args") or SUMMED_USUALLY
-    settings = listed[index] if isinstance(listed, list | tuple) and index < len(listed) else None
+    """The kind of bias number ``index`` in the encoder of UDOP; None if the config does not list it."""
+    biases = config.anywhere.value("relative_bias_args") or DEFAULT_BIASES
+    settings = biases[index] if isinstance(biases, list | tuple) and index < len(biases) else None
     if not isinstance(settings, dict):
         return None
     entry = ModelConfig(settings, config.where)
@@ -80,8 +84,8 @@ def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Fo
     values = frozen(scale * (table.T if kind.by_head else table)[bucket].T)  # (n_heads, n_offsets)
     form = OffsetBias(values, frozen(offsets), sizes.causal, beyond="constant")
     notes = kind.notes if kind.each_offset or kind.radius else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
-    seen = "audio" if modality(name) == "audio" else kind.modality
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*notes, *scale_note), seen)
+    bias_modality = "audio" if modality(name) == "audio" else kind.modality
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*notes, *scale_note), bias_modality)
 
 
 def _scale(config: ModelConfig) -> tuple[float, tuple[str, ...]]:
@@ -92,7 +96,7 @@ def _scale(config: ModelConfig) -> tuple[float, tuple[str, ...]]:
 
 
 def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
-    """The offsets that are drawn, and the row that each has: two arrays (n_offsets,)."""
+    """Offsets and their rows in the table: (n_offsets,) each."""
     if kind.each_offset:
         offsets = np.arange(-sizes.max_distance, sizes.max_distance)
         return offsets, offsets + sizes.max_distance
@@ -105,7 +109,10 @@ def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
 
 
 def _sizes(files: Files, name: str, kind: BiasKind) -> Sizes:
-    """errors: RowError when config.json and the tensor's shape do not agree"""
+    """Sizes from config.json.
+
+    errors: RowError when they and the shape of the tensor do not match
+    """
     shape, causal = files.tensors[name].shape[:: -1 if kind.by_head else 1], stack(name) == "decoder"
     max_distance = _whole(files.config, *kind.max_distance)
     n_buckets = 2 * max_distance if kind.each_offset else _whole(files.config, *kind.n_buckets)
@@ -135,7 +142,7 @@ def _unused(bucket: Array, n_buckets: int) -> tuple[str, ...]:
 
 
 def _numbers() -> Numbers:
-    """The bucket of each offset with T5's own sizes, in its encoder and in its decoder."""
+    """Bucket by offset with the sizes of T5, in encoder and decoder: (n_offsets,) each."""
     both, past = np.arange(-128, 129), np.arange(-128, 1)
     of = {"encoder": buckets(both, 32, 128, causal=False), "decoder": buckets(past, 32, 128, causal=True)}
     return {"encoder_offsets": both, "decoder_offsets": past, **of}
@@ -143,11 +150,11 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     figure, axes = panels(2, height=3.0, sharey=None)
-    for each, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
-        each.plot(numbers[f"{name}_offsets"], numbers[name], color=colour, linewidth=0, marker="s", markersize=2.2)
-        each.axvline(0, color=MUTED, linewidth=0.6)
-        each.set_title(name, color=colour)
-        each.set(xlabel="offset: key minus query (positions)", ylabel="bucket", xlim=(-132, 132), ylim=(-1, 32))
+    for panel, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
+        panel.plot(numbers[f"{name}_offsets"], numbers[name], color=colour, linewidth=0, marker="s", markersize=2.2)
+        panel.axvline(0, color=MUTED, linewidth=0.6)
+        panel.set_title(name, color=colour)
+        panel.set(xlabel="offset: key minus query (positions)", ylabel="bucket", xlim=(-132, 132), ylim=(-1, 32))
     return figure
 
 

@@ -1,13 +1,13 @@
-"""How model families store a bias for each bucket of offsets: the tensor's name, and what config.json calls its sizes."""
+"""Kinds of stored biases by bucket: names of tensors, and the keys of their sizes in config.json."""
 
 from dataclasses import dataclass
 
 from generator.contracts import Modality
 
-T5_BUCKETS = ("relative_attention_num_buckets", 32)  # Raffel et al. 2020, section 2.1; what transformers takes when the config is silent.
+T5_BUCKETS = ("relative_attention_num_buckets", 32)  # Raffel et al. 2020, section 2.1; also the defaults of transformers.
 T5_DISTANCE = ("relative_attention_max_distance", 128)
-FIXED = None  # Its code takes no notice of the config.
-SCALED = frozenset({"layoutlmv3"})  # Add the bias before they divide by √d.
+FIXED = None  # A size that the code does not take from the config.
+SCALED = frozenset({"layoutlmv3"})  # The logit is divided by √d after the bias is added.
 GATED = "Each layer multiplies these values by 2 + a (b c − 1): a and b lie between 0 and 1 and come from the query's own input, c is learned for each head. They are shown before that."
 BLOCKS = "Offsets are counted in blocks of tokens: the key stands for a whole block, and the query's own block has offset 0."
 ACROSS = "Offsets are counted in thousandths of the page's width, between the left edges of two words' boxes."
@@ -17,13 +17,15 @@ SEGMENT = "It holds within a segment; the tensor's other rows are for pairs of s
 
 @dataclass(frozen=True)
 class BiasKind:
-    """A kind of stored table, identified by how its tensor's name ends.
+    """A kind of stored table.
 
-    n_buckets, max_distance: the key in config.json, and the number where it is silent
-    along: what its offsets are measured along, where that is not the sequence
-    radius: the key of how far a query looks; by_head: stored heads × buckets; has_more: rows beyond the buckets are for something else
-    each_offset: there is a row for each offset, without buckets
-    modality: what offsets are between, unless the tensor's name says audio
+    ends: pattern for the end of the name of the tensor
+    n_buckets, max_distance: key in config.json, and default
+    along: axis of the offsets other than the sequence
+    radius: key and default of the largest offset; by_head: shape (n_heads, n_buckets) in place of (n_buckets, n_heads)
+    has_more: whether rows beyond the buckets have another meaning
+    each_offset: one row for each offset, without buckets
+    modality: default, for tensors without a word for audio in their names
     """
 
     ends: str

@@ -1,4 +1,4 @@
-"""Transformer-XL's relative positions: a sinusoid of the offset through a learned map, and a global bias towards each offset."""
+"""Relative positional encoding of Transformer-XL: a sinusoid of the offset, mapped and multiplied with a learned global bias."""
 
 import re
 from dataclasses import dataclass
@@ -19,18 +19,22 @@ from generator.schemes.transformer_xl.families import TEXT_ENCODERS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SHOWN = 128  # Offsets each way; the formula goes on.
+SHOWN = 128  # Largest offset in the form.
 MOST_WIDE = 2**16
 BIASES = re.compile(r"(^|\.)(r_r_bias|pos_bias_v|bias_v)$")
-POOLED = "r_kernel"  # Of Funnel, whose later blocks have fewer positions.
-# The learned map beside each bias, by the bias's own name. Rows of the map are outputs, except in the first two.
+POOLED = "r_kernel"  # In Funnel, whose later blocks have fewer positions.
+# Names of the learned map by the name of the bias. Rows of the map are outputs, except in the first two.
 MAPS = {"r_r_bias": ("r", POOLED), "pos_bias_v": ("linear_pos.weight",), "bias_v": ("relative_k_proj.weight",)}
-HALVES = "r_r_bias"  # XLNet and Funnel have all sines first; conformers have sines and cosines by turns.
+HALVES = "r_r_bias"  # XLNet and Funnel: sines, then cosines; conformers: interleaved.
 
 
 @dataclass(frozen=True)
 class Term:
-    """What one layer's term is made of. map: (n_heads, head_dim, width); bias: (n_heads, head_dim)."""
+    """Bias and map of one layer.
+
+    bias: (n_heads, head_dim); map: (n_heads, head_dim, width)
+    halves: whether the sinusoid has sines, then cosines; otherwise it is interleaved
+    """
 
     bias: Floats
     map: Floats
@@ -38,9 +42,9 @@ class Term:
 
 
 def sinusoid_of(offsets: Array, width: int, halves: bool) -> Floats:
-    """The sinusoid of query minus key for each offset, key minus query (Dai et al. 2019, arXiv 1901.02860, section 3.3).
+    """Sinusoid of query minus key for offsets, which are key minus query (Dai et al. 2019, arXiv 1901.02860, section 3.3).
 
-    returns: (n_offsets, width)
+    offsets: (n_offsets,), positions; returns: (n_offsets, width), dimensionless
     """
     angles = -offsets[:, None] * BASE ** (-2.0 * np.arange(width // 2) / width)  # (n_offsets, width / 2)
     pair = (np.sin(angles), np.cos(angles))
@@ -48,10 +52,14 @@ def sinusoid_of(offsets: Array, width: int, halves: bool) -> Floats:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
+    """One bias for every layer with a bias and a map, and one table for every layer of an audio stack of Gemma.
+
+    errors: RowError when the shapes of a bias and its map do not match, or a setting is invalid
+    """
     maps = {name: map_name for name in in_order(files.tensors) if (map_name := _map_of(files, name))}
     part = parts({name: stack(name) for name in maps})
-    found = [_encoding(files, name, map_name, part[name]) for name, map_name in maps.items()]
-    return found + [Encoding(of, SCHEME.key, form, origin, notes, "audio") for of, form, origin, notes in mapped(files)]
+    biases = [_encoding(files, name, map_name, part[name]) for name, map_name in maps.items()]
+    return biases + [Encoding(audio_part, SCHEME.key, form, origin, notes, "audio") for audio_part, form, origin, notes in mapped(files)]
 
 
 def _map_of(files: Files, name: str) -> str | None:
@@ -73,13 +81,16 @@ def _encoding(files: Files, name: str, map_name: str, part: str) -> Encoding[For
 
 
 def _modality(files: Files, name: str) -> Modality:
-    """Audio in conformers, but for the phonemes that a family with speech as its output encodes."""
+    """Audio for conformers, except for encoders of phonemes; otherwise by the name of the tensor."""
     is_of_text = name.endswith(HALVES) or (files.config.family in TEXT_ENCODERS and stack(name) == "encoder")
     return modality(name) if is_of_text else "audio"
 
 
 def _term(files: Files, name: str, map_name: str) -> Term:
-    """errors: RowError when the bias and the map do not have the same heads"""
+    """Bias and map of a layer.
+
+    errors: RowError when they do not have the same heads, or the width is odd
+    """
     shape, bias = files.tensors[map_name].shape, files.tensors[name].shape
     halves = name.endswith(HALVES)
     fits = len(bias) == 2 and len(shape) == (3 if halves else 2) and min(*bias, *shape) > 0 and max(shape) <= MOST_WIDE
@@ -92,7 +103,7 @@ def _term(files: Files, name: str, map_name: str) -> Term:
 
 
 def _reach(files: Files) -> tuple[int, tuple[str, ...]]:
-    """How many offsets each way are shown, and a note where the model holds the last one beyond."""
+    """Largest offset in the form, and a note on those beyond."""
     clamp = files.config.anywhere.count("clamp_len")
     if clamp is not None and clamp <= SHOWN:
         return clamp, (f"Offsets beyond {clamp} count as {clamp}.",)
@@ -101,7 +112,7 @@ def _reach(files: Files) -> tuple[int, tuple[str, ...]]:
 
 
 def _notes(name: str, map_name: str, head_dim: int) -> tuple[str, ...]:
-    bias, through = (next(word for word in reversed(each.split(".")) if word != "weight") for each in (name, map_name))
+    bias, through = (next(word for word in reversed(tensor.split(".")) if word != "weight") for tensor in (name, map_name))
     pooled = ("A layer's positions may stand for several tokens; offsets are counted in tokens.",) if through == POOLED else ()
     return (
         f"What is shown depends on position alone: {bias} times the sinusoid of the offset mapped by {through}, divided by √{head_dim}.",
@@ -114,7 +125,7 @@ N_SHOWN, HEAD_DIM = 16, 8
 
 
 def _numbers() -> Numbers:
-    """The four products that make a logit, of vectors drawn at random: (n_positions, n_positions) each, query by key."""
+    """The four terms of a logit, from random vectors: (n_positions, n_positions) each, query by key."""
     draws = np.random.default_rng(0)
     queries, keys = draws.normal(size=(2, N_SHOWN, HEAD_DIM))
     towards_content, towards_offset = draws.normal(size=(2, HEAD_DIM))

@@ -1,4 +1,4 @@
-"""Vectors by offset that Gemma's stacks for audio make from a sinusoid, with a learned map and no bias beside it."""
+"""Mapped sinusoids of the offset, without a bias, in audio stacks of Gemma."""
 
 from collections.abc import Iterator
 
@@ -11,14 +11,19 @@ from generator.errors import RowError
 from generator.numerics.arrays import Array, Floats, frozen
 from generator.schemes.transformer_xl.families import AUDIO
 
-Found = tuple[str, RelativeTable, Provenance, tuple[str, ...]]
-USUAL = {"attention_chunk_size": 12, "attention_context_left": 13, "attention_context_right": 0}
+MappedSinusoid = tuple[str, RelativeTable, Provenance, tuple[str, ...]]
+DEFAULTS = {"attention_chunk_size": 12, "attention_context_left": 13, "attention_context_right": 0}
 FURTHEST, MOST_WIDE = 4096, 2**16
 
 
-def mapped(files: Files) -> Iterator[Found]:
-    """Part, form, origin and notes for each layer of the stack for audio, if there is one of these families."""
-    config = next((each for each in (files.config, files.config.section("audio_config")) if each and each.family in AUDIO), None)
+def mapped(files: Files) -> Iterator[MappedSinusoid]:
+    """Part, form, provenance and notes for every layer of the audio stack; none for other families.
+
+    errors: RowError when a map or a setting is invalid
+    """
+    config = next(
+        (section for section in (files.config, files.config.section("audio_config")) if section and section.family in AUDIO), None
+    )
     if config is None:
         return
     pattern, _ = AUDIO[config.family]
@@ -28,19 +33,20 @@ def mapped(files: Files) -> Iterator[Found]:
 
 
 def sinusoid_of(counts: Array, width: int) -> Floats:
-    """All sines, then all cosines, of wavelengths from 2π to 2π · 10,000, both included: (n_counts, width)."""
+    """Sines, then cosines, with wavelengths from 2π to 2π · 10,000, both included: (n_counts, width), dimensionless."""
     half = width // 2
     angles = counts[:, None] * BASE ** (-np.arange(half) / max(half - 1, 1))  # (n_counts, width / 2)
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
 
 
 def counted(config: ModelConfig) -> tuple[Array, Array]:
-    """The offsets (key minus query) that have a vector, and what the sinusoid of each is taken of: two arrays (n_offsets,).
+    """Offsets with a vector (key minus query), and the arguments of their sinusoids: (n_offsets,) each, positions.
 
-    Gemma 3n has one for each offset in reach. Gemma 4 has as many as half of what a chunk sees, counted down to 0.
+    Gemma 3n has a vector for each offset in reach; Gemma 4 for half of the context of a chunk, counted down to 0.
+    errors: RowError for an invalid setting
     """
     _, start = AUDIO[config.family]
-    chunk, left, right = (_number(config, f"{start}{key}", usual) for key, usual in USUAL.items())
+    chunk, left, right = (_number(config, f"{start}{key}", default) for key, default in DEFAULTS.items())
     past = max(left - 1, 0)
     first, last = (past, -right) if start else ((chunk + left - 1 + right) // 2, 0)
     counts = np.arange(first, last - 1, -1)
@@ -48,7 +54,10 @@ def counted(config: ModelConfig) -> tuple[Array, Array]:
 
 
 def _form(files: Files, name: str, config: ModelConfig) -> RelativeTable:
-    """errors: RowError when the map is none, or its width is odd"""
+    """Sinusoids of a layer, after its map.
+
+    errors: RowError when the map is no matrix, or its width is odd
+    """
     shape = files.tensors[name].shape
     if len(shape) != 2 or shape[1] % 2 or not 0 < min(shape) <= max(shape) <= MOST_WIDE:
         raise RowError(f"{files.where}: {name} has shape {shape}; expected two dimensions, the second of them even")

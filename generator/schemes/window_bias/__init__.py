@@ -1,4 +1,4 @@
-"""A learned number for each head and two-dimensional offset between patches of a window (Swin, BEiT, LeViT)."""
+"""Window bias (Swin, BEiT, LeViT): a number for each head and two-dimensional offset between the patches of a window."""
 
 import re
 from collections import Counter
@@ -24,37 +24,41 @@ NETWORK = re.compile(r"(^|\.)(continuous_position_bias_mlp|cpb_mlp)\.2\.weight$"
 KINDS = (TABLE, SIZES, NETWORK)
 NUMBER = re.compile(r"(?:^|\.)(\w+)\.(\d+)(?=\.)")
 HALVED = re.compile(r"layers\.(\d+)\.blocks\.\d+\.")
-HALVING = re.compile(r"(^|\.)stages\.\d+\.layers\.\d+\.attention_biases$")  # LeViT's layers between two stages.
+HALVING = re.compile(r"(^|\.)stages\.\d+\.layers\.\d+\.attention_biases$")  # Layers between two stages of LeViT.
 FEWER_QUERIES = "This layer halves the grid: only the patches of every second row and column look, at all of them."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    names = sorted((name for name in files.tensors if any(kind.search(name) for kind in KINDS)), key=_place)
+    """One bias for every matching tensor.
+
+    errors: RowError when the shape of a tensor and the config do not match, or a weight is missing
+    """
+    names = sorted((name for name in files.tensors if any(kind.search(name) for kind in KINDS)), key=_sort_key)
     parts = {name: _part(name) for name in names}
-    alike = Counter(parts.values())
-    return [_encoding(files, name, part if alike[part] == 1 else f"{part} of {_stem(name)}") for name, part in parts.items()]
+    counts = Counter(parts.values())
+    return [_encoding(files, name, part if counts[part] == 1 else f"{part} of {_stem(name)}") for name, part in parts.items()]
 
 
 def _stem(name: str) -> str:
-    """The name of the module that holds it."""
+    """The name of the module of a tensor."""
     return next(kind.sub("", name) for kind in KINDS if kind.search(name))
 
 
-def _place(name: str) -> tuple[str, list[int]]:
-    """Layers of one stack in order: 2 comes before 10."""
+def _sort_key(name: str) -> tuple[str, list[int]]:
+    """Sort key: by stack, then by number, layer 2 before layer 10."""
     return re.split(r"\d", name)[0], [int(number) for _, number in NUMBER.findall(_stem(name) + ".")]
 
 
 def _part(name: str) -> str:
-    """Stage and block, layer, or neither where all layers share one; the numbers next to the tensor are meant."""
+    """Stage and block, or layer, or neither for a shared bias, from the last numbers in the name."""
     numbers = [number for _, number in NUMBER.findall(f"{_stem(name)}.")][-2:]
-    seen = "audio" if _modality(name) == "audio" else "vision"
+    default = "audio" if _modality(name) == "audio" else "vision"
     titles = {0: (), 1: ("layer",), 2: ("stage", "block")}[len(numbers)]
-    return " ".join((seen, *(word for pair in zip(titles, numbers, strict=True) for word in pair)))
+    return " ".join((default, *(word for pair in zip(titles, numbers, strict=True) for word in pair)))
 
 
 def _modality(name: str) -> Modality:
-    """What patches are of: a spectrogram (CLAP) or an image."""
+    """Audio for the patches of a spectrogram (CLAP), otherwise image."""
     return "audio" if tensor_names.modality(name) == "audio" else "image"
 
 
@@ -81,7 +85,7 @@ SIDE = 3
 
 
 def _numbers() -> Numbers:
-    """The number of each offset in a window of 3 × 3 patches, row by row, and that of each pair of patches, query by key."""
+    """Index by offset in a window of 3 × 3 patches (5, 5), and by pair of patches (9, 9), query by key."""
     patch = np.arange(SIDE * SIDE)
     down, across = (part[None, :] - part[:, None] + SIDE - 1 for part in (patch // SIDE, patch % SIDE))
     reach = 2 * SIDE - 1

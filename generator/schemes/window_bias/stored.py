@@ -1,4 +1,4 @@
-"""Biases of a window of patches as numbers for every offset, from the three ways in which they are stored."""
+"""Readers of the three ways to store the bias of a window."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -6,28 +6,32 @@ from math import isqrt
 
 import numpy as np
 
-from generator.checkpoints.model.patch_grid import Grid, own_grids, pair, stated
+from generator.checkpoints.model.patch_grid import Grid, config_grids, pair, section_grids
 from generator.contracts import Files, ModelConfig
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
-SPECIAL = 3  # BEiT's rows for [CLS] to a patch, a patch to [CLS], and [CLS] to itself.
-LARGEST = 512  # Patches on a side; the largest window in use has 64.
-REACH, STEEP = 16.0, 8.0  # Liu et al. 2022, as published: 16 · sigmoid, and coordinates up to ±8 before the logarithm.
+SPECIAL = 3  # Rows of BEiT for [CLS] to a patch, a patch to [CLS], and [CLS] to itself.
+LARGEST = 512  # Patches per side; the largest window in use has 64.
+REACH, STEEP = 16.0, 8.0  # Liu et al. 2022: 16 · sigmoid, and coordinates up to ±8 before the logarithm.
 
 
 @dataclass(frozen=True, eq=False)
 class Unfolded:
-    """values: (n_heads, 2·rows − 1, 2·columns − 1), key minus query, the offset (0, 0) in the middle; note: how they were read."""
+    """The bias of a window.
+
+    values: (n_heads, 2 · n_rows − 1, 2 · n_columns − 1), logits by offset, key minus query, (0, 0) in the middle
+    note: on the way it is stored
+    """
 
     values: Floats
     note: str
 
 
 def from_table(files: Files, name: str) -> Unfolded:
-    """[offsets, heads], one row for each offset, query minus key, row by row (Swin); BEiT has three more, for [CLS].
+    """The bias from a table (n_offsets, n_heads) in the order of query minus key (Swin); BEiT has three more rows, for [CLS].
 
-    errors: RowError when the number of rows is that of no window
+    errors: RowError when no window has this number of rows
     """
     table = files.tensor(name)
     rows, columns, special = _window(files, name, table.shape)
@@ -38,9 +42,9 @@ def from_table(files: Files, name: str) -> Unfolded:
 
 
 def from_sizes(files: Files, name: str) -> Unfolded:
-    """[heads, sizes of offsets], row by row: one number for all four offsets that differ in sign alone (LeViT).
+    """The bias from a table (n_heads, n_rows · n_columns) by size of offsets, whatever their signs (LeViT).
 
-    errors: RowError when their number is not a square
+    errors: RowError when the number of columns is not a square
     """
     table = files.tensor(name)
     side = isqrt(table.shape[1]) if table.ndim == 2 else 0
@@ -52,10 +56,10 @@ def from_sizes(files: Files, name: str) -> Unfolded:
 
 
 def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
-    """Two layers that make the bias from the offset (Swin v2): 16 · sigmoid(W₂ · relu(W₁ · offset + b₁)).
+    """The bias from a network of two layers (Swin v2): 16 · sigmoid(W₂ · relu(W₁ · offset + b₁)).
 
-    stage: how often the grid of patches has been halved before this layer; None where it never is
-    errors: RowError when the config has no window, or a weight is missing or of another shape
+    stage: number of times that the grid of patches is halved before this layer; None for a model without stages
+    errors: RowError when the config has no window, or a weight is missing or has an unexpected shape
     """
     first, shift, second = (files.tensor(_there(files, f"{stem}.{end}")) for end in ("0.weight", "0.bias", "2.weight"))
     if first.shape[1:] != (2,) or shift.shape != first.shape[:1] or second.shape[1:] != first.shape[:1]:
@@ -71,18 +75,19 @@ def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
 
 
 def _coordinates(window: int, trained: int) -> Floats:
-    """What the network is given for each offset, query minus key: (2·window − 1, 2·window − 1, 2), by rows and columns.
+    """Input of the network by offset, query minus key: (2 · window − 1, 2 · window − 1, 2), for rows and columns.
 
-    sign · log₂(1 + 8 |offset| / (trained − 1)) / log₂ 8, the offset measured by the window that the network was trained with.
+    sign · log₂(1 + 8 |offset| / (trained − 1)) / log₂ 8
+    trained: patches per side of the window in training; 0 for ``window``
     """
-    # In float32, as the models do it: sixteen times the outcome would show the difference.
+    # In float32, as in the models; the factor of 16 would show the difference.
     offsets = np.arange(1 - window, window, dtype=np.float32) / np.float32(max((trained or window) - 1, 1)) * np.float32(STEEP)
     scaled = (np.sign(offsets) * np.log2(np.float32(1.0) + np.abs(offsets)) / np.float32(np.log2(STEEP))).astype(np.float64)
     return np.stack(np.meshgrid(scaled, scaled, indexing="ij"), axis=-1)
 
 
 def _window(files: Files, name: str, shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """Rows and columns of the window, and how many rows of the table are for no offset."""
+    """n_rows and n_columns of the window, and the number of rows of the table for special tokens."""
     n_rows = shape[0] if len(shape) == 2 else 0
     sides = [isqrt(max(n_rows - special, 0)) for special in (0, SPECIAL)]
     squares = [((side + 1) // 2, (side + 1) // 2) for side in sides if side % 2]
@@ -95,18 +100,18 @@ def _window(files: Files, name: str, shape: tuple[int, ...]) -> tuple[int, int, 
 
 
 def _windows(config: ModelConfig) -> list[Grid]:
-    """The windows that the config names: its own, or the whole grid of patches."""
-    own = (pair(each.value("window_size")) for each in config.nested())
-    return [*(window for window in own if window), *stated(config)]
+    """Windows in the config, then its grids of patches."""
+    windows = (pair(section.value("window_size")) for section in config.nested())
+    return [*(window for window in windows if window), *config_grids(config)]
 
 
 def _configured(files: Files, stage: int | None) -> tuple[int, int]:
-    """Patches on a side of the window, no more than the grid has rows, and that of training, 0 where it is the same."""
-    for each in files.config.nested():
-        if window := pair(each.value("window_size")):
-            rows = [grid[0] >> (stage or 0) for grid in own_grids(each)][:1]
-            listed = each.listed("pretrained_window_sizes")
-            trained = listed[stage] if stage is not None and stage < len(listed) else 0
+    """Patches per side of the window, at most the rows of the grid, and that in training, 0 for the same."""
+    for section in files.config.nested():
+        if window := pair(section.value("window_size")):
+            rows = [grid[0] >> (stage or 0) for grid in section_grids(section)][:1]
+            pretrained = section.listed("pretrained_window_sizes")
+            trained = pretrained[stage] if stage is not None and stage < len(pretrained) else 0
             side = min([window[0], *rows])
             if 0 < side <= LARGEST and isinstance(trained, int) and 0 <= trained <= LARGEST:
                 return side, trained

@@ -1,1 +1,1 @@
-"""How tensors are stored in files: one module a format, each with one ``FileFormat``."""
+"""File formats of weights: every module defines one ``FileFormat``."""

@@ -1,6 +1,6 @@
-"""safetensors, in one file or in shards that an index names: a header is checked before a byte of data is believed.
+"""safetensors, in one file or in shards with an index; headers are validated before any data is read.
 
-The format: 8 bytes of length (little-endian), that much JSON, then the tensors' bytes without holes.
+The format: the length of the header in 8 bytes (little-endian), the header in JSON, then the bytes of the tensors without gaps.
 """
 
 import json
@@ -32,7 +32,7 @@ INDEX = "model.safetensors.index.json"
 
 @dataclass(frozen=True)
 class Span:
-    """Where a tensor's bytes lie: from ``start`` up to, not including, ``stop``, counted from the file's beginning."""
+    """The range of a tensor in its file: bytes ``start`` to ``stop`` (exclusive), from the beginning of the file."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -41,9 +41,9 @@ class Span:
 
 
 def header_size(first: bytes, file_size: int, where: str) -> int:
-    """How many bytes of JSON follow the first eight.
+    """The length in bytes of the JSON header, from the first eight bytes of the file.
 
-    errors: RowError when the file is too short for what it promises
+    errors: RowError when the file is shorter than that, or the header longer than ``MOST_HEADER_BYTES``
     """
     if len(first) < 8:
         raise RowError(f"{where}: {len(first)} bytes long; expected a safetensors file, which begins with 8 bytes of length")
@@ -56,16 +56,16 @@ def header_size(first: bytes, file_size: int, where: str) -> int:
 
 
 def spans(header: bytes, file_size: int, where: str) -> dict[str, Span]:
-    """Every tensor of the file by name, in order of its bytes.
+    """Every tensor of the file by name, in order of their ranges.
 
-    errors: RowError for anything but well-formed entries that cover the file's data once, without hole or overlap
+    errors: RowError unless all entries are valid and their ranges cover the data of the file without gap or overlap
     """
     entries = _json_object(header, where)
     if len(entries) > MOST_TENSORS:
         raise RowError(f"{where}: {len(entries):,} tensors; expected at most {MOST_TENSORS:,}")
     base = 8 + len(header)
-    found = {name: _span(name, entry, base, where) for name, entry in entries.items() if name != "__metadata__"}
-    ordered = sorted(found.items(), key=lambda item: (item[1].start, item[1].stop))
+    by_name = {name: _span(name, entry, base, where) for name, entry in entries.items() if name != "__metadata__"}
+    ordered = sorted(by_name.items(), key=lambda item: (item[1].start, item[1].stop))
     expected = base
     for name, span in ordered:
         if span.start != expected:
@@ -77,7 +77,10 @@ def spans(header: bytes, file_size: int, where: str) -> dict[str, Span]:
 
 
 def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
-    """The tensors of one file, in order of their bytes, or of all its shards, in order of their names."""
+    """The tensors of one file, in order of their ranges, or of all shards of an index, in order of their names.
+
+    errors: RowError for an invalid header or index
+    """
     if file.name != INDEX:
         return _stored(file, file.name)
     text, where = file.storage.whole(INDEX), f"{file.where}/{INDEX}"
@@ -89,15 +92,15 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
         if Path(shard).name != shard:
             raise RowError(f"{where}: the shard {shard!r}; expected a file name in the same folder")
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        held = dict(zip(shards, threads.map(lambda shard: _stored(file, shard), shards), strict=True))
-    missing = sorted(name for name, shard in weight_map.items() if name not in held[shard])
+        tensors = dict(zip(shards, threads.map(lambda shard: _stored(file, shard), shards), strict=True))
+    missing = sorted(name for name, shard in weight_map.items() if name not in tensors[shard])
     if missing:
         raise RowError(f"{where}: {missing[0]!r} is not in {weight_map[missing[0]]!r}; expected it there")
-    return {name: held[shard][name] for name, shard in sorted(weight_map.items())}
+    return {name: tensors[shard][name] for name, shard in sorted(weight_map.items())}
 
 
 def files(file: WeightsFile) -> set[str]:
-    """The file itself, and the shards where it is an index; none where it is no index, which whoever opens it says."""
+    """The file and, for an index, its shards; an invalid index, which ``open_weights`` reports, has none."""
     named: Any = ()
     if file.name == INDEX:
         with suppress(RowError, OSError, KeyError, AttributeError):

@@ -1,4 +1,4 @@
-"""Weights in pytorch_model.bin, opened only where a row says ``pickle: true``, and then without running what is in it."""
+"""Weights in pytorch_model.bin, loaded only for rows with ``pickle: true``, and without running code in the pickle."""
 
 from collections.abc import Collection, Mapping
 from functools import cache
@@ -20,12 +20,15 @@ DTYPES = {
 
 
 def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
-    """What torch loads with ``weights_only=True``: tensors and plain containers, no code; an index and its shards are not read."""
+    """The tensors that torch loads with ``weights_only=True``; an index and its shards are not read.
+
+    errors: RowError when torch refuses the file, or its content is no state dict
+    """
     return {name: _stored(tensor, f"{file.where}: {name}") for name, tensor in _state(file).items()}
 
 
 def files(_: WeightsFile) -> Collection[str]:
-    """The one file that is read."""
+    """The name of the one file that is read."""
     return (FILE,)
 
 
@@ -48,19 +51,19 @@ def _state(file: WeightsFile) -> Mapping[str, Any]:
     path = file.storage.path(FILE)
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # noqa: BLE001  # Bytes that are no pickle can make its reader stumble in any way.
+    except Exception as error:  # noqa: BLE001  # Invalid pickles raise exceptions of any class.
         cause = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise RowError(f"{file.where}/{FILE}: torch does not load it with weights_only ({cause}); expected tensors alone") from None
     if not isinstance(state, dict):
         raise RowError(f"{file.where}/{FILE}: {type(state).__name__}; expected a state dict of tensors")
-    held = {name: value for name, value in state.items() if isinstance(name, str) and isinstance(value, torch.Tensor)}
-    return {name: held[name] for name in sorted(held) if held[name].layout is torch.strided}
+    tensors = {name: value for name, value in state.items() if isinstance(name, str) and isinstance(value, torch.Tensor)}
+    return {name: tensors[name] for name in sorted(tensors) if tensors[name].layout is torch.strided}
 
 
 def _stored(tensor: Any, where: str) -> StoredTensor:
     dtype = str(tensor.dtype)
 
-    @cache  # A tensor whose rows do not lie one after the other is put in order once.
+    @cache  # A tensor that is not contiguous is copied once.
     def load() -> memoryview:
         import torch
 
