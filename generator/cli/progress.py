@@ -50,13 +50,13 @@ class Reporter:
 
     def close(self, counts: Mapping[str, int], index: Path) -> str:
         """Log the summary: checkpoints by status, seconds, bytes over the network; the same as one line that ends the build."""
-        seconds, n_bytes = monotonic() - self.started, self.counts["received"] + received() - self.received_before
+        seconds, n_bytes = round(monotonic() - self.started, 3), self.counts["received"] + received() - self.received_before
         unchanged = not self.counts["finished"]
         by_status = {("built" if status == "ok" else status): count for status, count in counts.items()}
         logged = {status.replace(" ", "_"): count for status, count in by_status.items()}
         self._log(
             "summary",
-            {**logged, "stored": self.counts["stored"], "unchanged": unchanged, "seconds": round(seconds, 3), "received": n_bytes},
+            {**logged, "stored": self.counts["stored"], "unchanged": unchanged, "seconds": seconds, "received": n_bytes},
         )
         stored = "nothing has changed since the last build" if unchanged else f"{self.counts['stored']} from the store"
         statuses = ", ".join(f"{count} {status}" for status, count in by_status.items())
