@@ -20,6 +20,7 @@ class NoEncoding(Form):
 
     @property
     def numbers(self) -> Floats:
+        """No numbers: (0,)."""
         return np.zeros(0)
 
     def kernel(self, n_positions: int) -> Floats:

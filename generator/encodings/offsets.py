@@ -44,10 +44,12 @@ class OffsetBias(Form):
 
     @property
     def numbers(self) -> Floats:
+        """The bias: (n_heads, n_offsets), logits."""
         return self.values
 
     @property
     def extent(self) -> int:
+        """One more than the largest distance."""
         return _farthest(self.offsets) + 1
 
     def kernel(self, n_positions: int) -> Floats:
@@ -77,10 +79,12 @@ class RelativeTable(Form):
 
     @property
     def numbers(self) -> Floats:
+        """The vectors: (n_offsets, width)."""
         return self.vectors
 
     @property
     def extent(self) -> int:
+        """One more than the largest distance."""
         return _farthest(self.offsets) + 1
 
     @property
@@ -114,6 +118,7 @@ class Convolution(Form):
 
     @property
     def numbers(self) -> Floats:
+        """The weights: (n_channels, n_channels_per_group, width)."""
         return self.weights
 
     @property

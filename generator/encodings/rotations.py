@@ -37,10 +37,12 @@ class Rotation(Form):
 
     @property
     def numbers(self) -> Floats:
+        """Frequencies after scaling: (n_pairs,), radians per position."""
         return self.frequencies
 
     @property
     def extent(self) -> int:
+        """Positions of the configured context."""
         return self.n_positions
 
     @property

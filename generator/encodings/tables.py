@@ -42,10 +42,12 @@ class PositionTable(Form):
 
     @property
     def numbers(self) -> Floats:
+        """The vectors: (n_positions, d_model)."""
         return self.vectors
 
     @property
     def extent(self) -> int:
+        """Positions of the table."""
         return len(self.vectors)
 
     @cached_property
@@ -89,6 +91,7 @@ class PositionTable(Form):
         return cosine_matrix(self.vectors[:n_positions])[None]
 
     def middle(self, rows: int, columns: int) -> "PositionTable":
+        """The vectors of the ``rows`` × ``columns`` patches in the middle."""
         n_rows, n_columns = self.grid or (1, len(self.vectors))
         block = self.vectors.reshape(n_rows, n_columns, -1)[centred_slice(n_rows, rows), centred_slice(n_columns, columns)]
         return PositionTable(block.reshape(-1, block.shape[2]), grid=(rows, columns))

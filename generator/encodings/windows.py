@@ -24,6 +24,7 @@ class WindowBias(Form):
 
     @property
     def numbers(self) -> Floats:
+        """The bias: (n_heads, 2·rows − 1, 2·columns − 1), logits."""
         return self.values
 
     @property
@@ -33,6 +34,7 @@ class WindowBias(Form):
 
     @property
     def extent(self) -> int:
+        """Patches of the window."""
         return self.grid[0] * self.grid[1]
 
     def kernel(self, n_positions: int) -> Floats:
@@ -46,6 +48,7 @@ class WindowBias(Form):
         return np.asarray(self.values[:, down, across])
 
     def middle(self, rows: int, columns: int) -> "WindowBias":
+        """The bias of a smaller window: the offsets between ``rows`` × ``columns`` patches."""
         down, across = (centred_slice(count, 2 * shown - 1) for count, shown in zip(self.values.shape[1:], (rows, columns), strict=True))
         return WindowBias(self.values[:, down, across])
 

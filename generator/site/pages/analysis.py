@@ -11,6 +11,7 @@ PER_PAGE = 24  # encodings, which fill the figures of most analyses; only the fi
 
 
 def pages(atlas: Atlas) -> list[Page]:
+    """The list of analyses, and for each its pages: the first with comparisons, all with a table of results."""
     index = Page("analyses/index.md", "analyses.md.jinja", {"analyses": atlas.analyses})
     return [index, *(page for analysis in atlas.analyses for page in _pages(atlas, analysis))]
 

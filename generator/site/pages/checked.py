@@ -24,6 +24,7 @@ class Group:
 
 
 def pages(atlas: Atlas) -> list[Page]:
+    """The page of published values beside ours."""
     readings = [reading for outcome in atlas.outcomes for reading in outcome.readings]
 
     def table(sha256: str) -> Form | None:

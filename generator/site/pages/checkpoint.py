@@ -65,6 +65,7 @@ class Chapter:
 
 
 def pages(atlas: Atlas) -> list[Page]:
+    """The list of checkpoints, and the pages of each."""
     values = values_of(atlas)
     by_family = sorted(atlas.outcomes, key=lambda outcome: (_family(outcome), outcome.checkpoint.slug))
     families = (list(members) for _, members in groupby(by_family, key=_family))

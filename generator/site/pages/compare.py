@@ -14,6 +14,7 @@ PER_PAGE = 8
 
 
 def pages(atlas: Atlas) -> list[Page]:
+    """The compare page, and pages of pairs for readers without JavaScript."""
     members = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
     # The analysis that accepts the most forms compares any two encodings.
     analysis = max(atlas.analyses, key=lambda analysis: (analysis.per_figure > 1, len(analysis.forms)))

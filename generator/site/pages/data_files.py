@@ -4,6 +4,7 @@ from generator.contracts import Analysis, Atlas, Page, PageKind, Result
 
 
 def pages(atlas: Atlas) -> list[Page]:
+    """The documentation of data files, arrays and metrics."""
     metrics = [(analysis, _metrics(atlas, analysis)) for analysis in atlas.analyses]
     return [
         Page("data/index.md", "data_files.md.jinja", {}),

@@ -32,6 +32,7 @@ class Group:
 
 
 def pages(atlas: Atlas) -> list[Page]:
+    """The front page."""
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
     used = [scheme for scheme in atlas.schemes if any(_readings_of(scheme, outcome) for outcome in built)]
     encodings = [reading for outcome in built for reading in outcome.readings if reading.encoding.form != NoEncoding.__name__]

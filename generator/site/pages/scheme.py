@@ -13,6 +13,7 @@ MOST_CARDS = 48  # other checkpoints are in the list
 
 
 def pages(atlas: Atlas) -> list[Page]:
+    """The list of schemes, and a page for each."""
     users = {scheme.key: _users(atlas, scheme) for scheme in atlas.schemes}
     index = Page("schemes/index.md", "schemes.md.jinja", {"schemes": atlas.schemes, "users": users})
     return [index, *(_page(scheme, users[scheme.key]) for scheme in atlas.schemes)]
