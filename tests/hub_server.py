@@ -1,4 +1,4 @@
-"""A small real server that speaks as much of the Hub's protocol as its client needs, and the program run against it."""
+"""A local server with the part of the Hub's protocol that its client needs, and the program as a process that uses it."""
 
 import gzip
 import hashlib
@@ -30,7 +30,7 @@ FILE = re.compile(r"/(?P<id>.+?)/resolve/(?P<revision>[^/]+)/(?P<name>.+)")
 
 @dataclass(frozen=True)
 class Repository:
-    """Files by commit, the commit that each branch points at, and the date of each commit that has another than usual."""
+    """Files by commit, commits by branch, and dates by commit; ``USUAL_DATE`` for the others."""
 
     commits: Mapping[str, Mapping[str, bytes]]
     branches: Mapping[str, str]
@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Trouble:
-    """What the first ``times`` requests of ``method`` whose path holds ``about`` get instead of the true answer."""
+    """An answer that replaces the true one for the first ``times`` requests of ``method`` with ``about`` in the path."""
 
     answer: Answer
     about: str = "/"
@@ -57,8 +57,8 @@ class Trouble:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One request: method, path, the token and the range that came with it."""
+class Request:
+    """One request. span: its range"""
 
     method: str
     path: str
@@ -67,16 +67,16 @@ class Asked:
 
 
 class Hub(ThreadingHTTPServer):
-    """Repositories by id, troubles in order, and a log of all that was asked about them."""
+    """The server: repositories by id, troubles in order of preference, and a log of requests."""
 
     daemon_threads = True
 
     def __init__(self, repositories: Mapping[str, Repository], troubles: Sequence[Trouble]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.repositories, self.troubles = repositories, troubles
-        self.log: list[Asked] = []
+        self.log: list[Request] = []
         self.sent = 0  # bytes of bodies
-        self.rate: float | None = None  # bytes a second to each that asks
+        self.rate: float | None = None  # bytes a second for one connection
         self._met = [0] * len(troubles)
         self._one_at_a_time = Lock()
 
@@ -86,27 +86,27 @@ class Hub(ThreadingHTTPServer):
 
     def downloads(self) -> list[str]:
         """Names of the files whose bytes were sent, sorted."""
-        return sorted(match["name"] for asked in self.log if asked.method == "GET" and (match := FILE.fullmatch(asked.path)))
+        return sorted(match["name"] for request in self.log if request.method == "GET" and (match := FILE.fullmatch(request.path)))
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, request: Request) -> Answer:
         with self._one_at_a_time:
-            self.log.append(asked)
+            self.log.append(request)
             for index, trouble in enumerate(self.troubles):
-                if trouble.about in asked.path and trouble.method in ("", asked.method) and self._met[index] < trouble.times:
+                if trouble.about in request.path and trouble.method in ("", request.method) and self._met[index] < trouble.times:
                     self._met[index] += 1
                     return trouble.answer
-        return _of_range(_true_answer(self.repositories, asked), asked.span)
+        return _of_range(_true_answer(self.repositories, request), request.span)
 
 
 def refusal(status: int, code: str = "", message: str = "", **headers: str) -> Answer:
-    """An answer that says no, as the Hub says it."""
-    said = {"X-Error-Code": code, "X-Error-Message": message, **{name.replace("_", "-"): value for name, value in headers.items()}}
-    return Answer(status, headers={name: value for name, value in said.items() if value})
+    """An error response with the headers of the Hub."""
+    fields = {"X-Error-Code": code, "X-Error-Message": message, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    return Answer(status, headers={name: value for name, value in fields.items() if value})
 
 
 @contextmanager
 def serving(repositories: Mapping[str, Repository], *troubles: Trouble) -> Iterator[Hub]:
-    """A Hub that answers on this machine until the block ends."""
+    """A running server, stopped at the end of the block."""
     with Hub(repositories, troubles) as hub:
         thread = Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
@@ -120,27 +120,31 @@ def serving(repositories: Mapping[str, Repository], *troubles: Trouble) -> Itera
 def run(
     *arguments: str, home: Path, endpoint: str = NOBODY, before: Sequence[str] = (), **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """``python -m generator`` with a Hub and a cache of its own; no setting of whoever runs the tests gets in.
+    """``python -m generator`` in a process, without settings of the Hub from the environment of the tests.
 
-    A build begins with what is drawn for every list alike.
+    A build starts with the figures that are the same for every list.
 
-    before: a command that runs the rest of its line
+    before: a command whose arguments are the command line of the program
     """
     if "--output" in arguments:
         begin(Path(arguments[arguments.index("--output") + 1]))
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING", "TRANSFORMERS_"))}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING", "TRANSFORMERS_"))}
     hub = {"HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_XET": "1"}
     fixed = {"SOURCE_DATE_EPOCH": "1700000000", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "PYTHONPATH": str(ROOT)}
     command = [*before, sys.executable, "-m", "generator", *arguments]
-    return subprocess.run(command, env={**kept, **fixed, **hub, **environment}, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        command, env={**inherited, **fixed, **hub, **environment}, capture_output=True, text=True, check=False, timeout=120
+    )
 
 
-def _true_answer(repositories: Mapping[str, Repository], asked: Asked) -> Answer:
-    match = COMMITS.fullmatch(asked.path) or TREE.fullmatch(asked.path) or FILE.fullmatch(asked.path) or INFO.fullmatch(asked.path)
+def _true_answer(repositories: Mapping[str, Repository], request: Request) -> Answer:
+    match = COMMITS.fullmatch(request.path) or TREE.fullmatch(request.path) or FILE.fullmatch(request.path) or INFO.fullmatch(request.path)
     repository = repositories.get(match["id"]) if match else None
     if match is None or repository is None:
         return (
-            Answer() if asked.path == "/" else refusal(401 if asked.token is None else 404, "RepoNotFound", "Invalid username or password.")
+            Answer()
+            if request.path == "/"
+            else refusal(401 if request.token is None else 404, "RepoNotFound", "Invalid username or password.")
         )
     revision = match["revision"] or "main"
     commit = repository.branches.get(revision, revision)
@@ -154,7 +158,7 @@ def _true_answer(repositories: Mapping[str, Repository], asked: Asked) -> Answer
 
 
 def _described(match: re.Match[str], repository: Repository, commit: str) -> object:
-    """What the Hub says of a commit: when it was made, its files, or what its repository is."""
+    """The JSON for a commit: its date, its files, or its repository."""
     files = repository.commits[commit]
     if match.re is COMMITS:
         date = repository.dates.get(commit, USUAL_DATE)
@@ -171,18 +175,18 @@ def _file(body: bytes | None, commit: str) -> Answer:
 
 
 def _of_range(answer: Answer, span: str | None) -> Answer:
-    """What a server that knows ranges sends of an answer."""
-    found = re.fullmatch(r"bytes=(\d+)-(\d+)", span or "")
-    if found is None or answer.status != 200:
+    """The response to a range request."""
+    requested = re.fullmatch(r"bytes=(\d+)-(\d+)", span or "")
+    if requested is None or answer.status != 200:
         return answer
-    start, stop, total = int(found[1]), min(int(found[2]) + 1, len(answer.body)), len(answer.body)
+    start, stop, total = int(requested[1]), min(int(requested[2]) + 1, len(answer.body)), len(answer.body)
     if start >= total:
         return Answer(416, headers={"Content-Range": f"bytes */{total}"})
     return Answer(206, answer.body[start:stop], {**answer.headers, "Content-Range": f"bytes {start}-{stop - 1}/{total}"})
 
 
 def _compressed(answer: Answer) -> Answer:
-    """A whole text as the Hub sends it to those who take it so."""
+    """The response compressed with gzip."""
     if answer.status != 200 or "Content-Encoding" in answer.headers:
         return answer
     return Answer(200, gzip.compress(answer.body, mtime=0), {**answer.headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"})
@@ -193,7 +197,7 @@ def _json(document: object) -> Answer:
 
 
 def _oid(body: bytes) -> str:
-    """The name that git gives to a file of these bytes; of a file that is mapped, one made of its length."""
+    """The object id of a file in git; for a mapped file, its length in place of a digest."""
     if not isinstance(body, bytes):
         return f"{len(body):040x}"
     return hashlib.sha1(b"blob %d\0" % len(body) + body, usedforsecurity=False).hexdigest()
@@ -205,7 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path)
-        answer = self.server.answer(Asked(self.command, path, self.headers.get("Authorization"), self.headers.get("Range")))
+        answer = self.server.answer(Request(self.command, path, self.headers.get("Authorization"), self.headers.get("Range")))
         if path.endswith(TEXTS) and "gzip" in self.headers.get("Accept-Encoding", ""):
             answer = _compressed(answer)
         self.close_connection = True
@@ -216,7 +220,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         if self.command == "GET":
-            with suppress(ConnectionError):  # Whoever asked may have heard enough.
+            with suppress(ConnectionError):  # The client may close the connection early.
                 self._send(answer.body)
 
     def do_HEAD(self) -> None:
@@ -232,4 +236,4 @@ class _Handler(BaseHTTPRequestHandler):
                 sleep(len(part) / self.server.rate)
 
     def log_message(self, *arguments: object) -> None:
-        """The log is the server's own."""
+        """Do nothing: ``Hub.log`` has the requests."""

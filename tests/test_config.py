@@ -1,4 +1,4 @@
-"""checkpoints.yml: what is accepted, and the exact place and words of each refusal."""
+"""checkpoints.yml: valid lists, and the exact line, column and message for invalid ones."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ NOT_A_PATH = "expected a name, not a path"
 NOT_AN_ID = "expected a Hub id, 'owner/name'"
 A_LIST = "expected a list under 'checkpoints'"
 
-# What stands in the file, and all that is said of it.
+# Content of the file, and the message for it.
 NOT_A_LIST = {
     "empty": (b"", "1:1: found None; expected one key, 'checkpoints'"),
     "a list at the top": (b"[]", "1:1: found []; expected one key, 'checkpoints'"),
@@ -56,7 +56,7 @@ NOT_A_LIST = {
     ),
 }
 
-# A row below the head, and what is said of it.
+# Row below the head, and the message for it.
 BAD_ROWS = {
     "unknown key": (
         "  - hub: a/b\n    revison: x\n",
@@ -119,15 +119,15 @@ def load(text: str | bytes) -> tuple[Checkpoint, ...]:
 
 
 def refused(text: str | bytes) -> list[str]:
-    """The problems told, without the file's name in front."""
+    """The problems of an invalid list, without the name of the file."""
     with pytest.raises(RefusedError) as caught:
         load(text)
     assert all(problem.startswith("checkpoints.yml:") for problem in caught.value.problems)
     return [problem.removeprefix("checkpoints.yml:") for problem in caught.value.problems]
 
 
-def told(text: str | bytes) -> tuple[str, ...]:
-    """The problems told, if there are any."""
+def problems(text: str | bytes) -> tuple[str, ...]:
+    """The problems of a list; empty for a valid one."""
     try:
         load(text)
     except RefusedError as error:
@@ -149,20 +149,20 @@ def test_the_schema_has_every_key_and_no_other() -> None:
     assert row["additionalProperties"] is False
 
 
-@pytest.mark.parametrize(("text", "said"), NOT_A_LIST.values(), ids=NOT_A_LIST)
-def test_an_invalid_list_is_refused_with_line_and_column(text: bytes, said: str) -> None:
-    assert refused(text) == [said]
+@pytest.mark.parametrize(("text", "message"), NOT_A_LIST.values(), ids=NOT_A_LIST)
+def test_an_invalid_list_is_refused_with_line_and_column(text: bytes, message: str) -> None:
+    assert refused(text) == [message]
 
 
-@pytest.mark.parametrize(("row", "said"), BAD_ROWS.values(), ids=BAD_ROWS)
-def test_an_invalid_row_is_refused_with_line_and_column(row: str, said: str) -> None:
-    assert refused(HEAD + row) == [said]
+@pytest.mark.parametrize(("row", "message"), BAD_ROWS.values(), ids=BAD_ROWS)
+def test_an_invalid_row_is_refused_with_line_and_column(row: str, message: str) -> None:
+    assert refused(HEAD + row) == [message]
 
 
 @pytest.mark.parametrize(("first", "second", "slug"), SAME_NAME.values(), ids=SAME_NAME)
 def test_two_rows_with_one_page_name_are_refused_naming_both_lines(first: str, second: str, slug: str) -> None:
-    said = f"3:5: found the page name '{slug}' a second time, after line 2; expected different titles or revisions"
-    assert refused(f"{HEAD}  - {first}\n  - {second}\n") == [said]
+    message = f"3:5: found the page name '{slug}' a second time, after line 2; expected different titles or revisions"
+    assert refused(f"{HEAD}  - {first}\n  - {second}\n") == [message]
 
 
 def test_all_problems_of_all_rows_are_reported_at_once() -> None:
@@ -183,26 +183,26 @@ def test_a_missing_file_is_refused() -> None:
 
 def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
     options = {key: True if field.default is False else "other" for key, field in list_row.Options.model_fields.items()}
-    [found] = load(json.dumps({"checkpoints": [{"hub": "a/b", **options}]}))
-    assert {key: getattr(found, key) for key in options} == options
+    [checkpoint] = load(json.dumps({"checkpoints": [{"hub": "a/b", **options}]}))
+    assert {key: getattr(checkpoint, key) for key in options} == options
 
 
 def test_a_row_without_options_has_the_defaults_of_the_schema() -> None:
-    [found] = load(HEAD + "  - a/b\n")
+    [checkpoint] = load(HEAD + "  - a/b\n")
     defaults = list_row.Options.model_validate({}).model_dump(exclude={"title"})
-    assert {key: getattr(found, key) for key in defaults} == defaults
+    assert {key: getattr(checkpoint, key) for key in defaults} == defaults
 
 
 @pytest.mark.parametrize(("written", "sentence"), [("[101, 7, 0x66]", (101, 7, 102)), ("'It is\n\n  so.'", "It is\nso.")])
 def test_a_sentence_is_plain_text_or_a_tuple_of_plain_numbers(written: str, sentence: object) -> None:
-    [found] = load(f"{HEAD}  - {{hub: a/b, sentence: {written}}}\n")
-    assert found.sentence == sentence
-    assert {type(found.sentence), *map(type, found.sentence)} <= {str, tuple, int}
+    [checkpoint] = load(f"{HEAD}  - {{hub: a/b, sentence: {written}}}\n")
+    assert checkpoint.sentence == sentence
+    assert {type(checkpoint.sentence), *map(type, checkpoint.sentence)} <= {str, tuple, int}
 
 
 def test_one_checkpoint_at_two_revisions_has_two_pages() -> None:
-    found = load(HEAD + "  - {hub: a/b, revision: step1}\n  - {hub: a/b, revision: step2}\n")
-    assert [checkpoint.slug for checkpoint in found] == ["a-b-step1", "a-b-step2"]
+    checkpoints = load(HEAD + "  - {hub: a/b, revision: step1}\n  - {hub: a/b, revision: step2}\n")
+    assert [checkpoint.slug for checkpoint in checkpoints] == ["a-b-step1", "a-b-step2"]
 
 
 def test_rows_are_in_the_order_of_their_slugs() -> None:
@@ -212,8 +212,8 @@ def test_rows_are_in_the_order_of_their_slugs() -> None:
 def test_a_folder_is_relative_to_the_file() -> None:
     Path("lists").mkdir()
     Path("lists/mine.yml").write_text("checkpoints: [{folder: ../models/x}]", encoding="utf-8")
-    [found] = list_file.load(Path("lists/mine.yml"), SOURCES)
-    assert (found.id, Path(found.place)) == ("../models/x", Path("lists/../models/x"))
+    [checkpoint] = list_file.load(Path("lists/mine.yml"), SOURCES)
+    assert (checkpoint.id, Path(checkpoint.place)) == ("../models/x", Path("lists/../models/x"))
 
 
 def test_a_byte_order_mark_is_ignored() -> None:
@@ -239,7 +239,7 @@ def test_a_slug_is_lower_case_words_joined_by_hyphens(text: str) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_list_or_are_refused(data: bytes) -> None:
-    assert all(problem.startswith("checkpoints.yml:") for problem in told(data))
+    assert all(problem.startswith("checkpoints.yml:") for problem in problems(data))
 
 
 ROWS = st.recursive(
@@ -248,5 +248,5 @@ ROWS = st.recursive(
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS.split(", ")) | st.text(max_size=5), ROWS, max_size=4) | ROWS, max_size=4))
-def test_any_rows_are_checkpoints_or_are_refused(found: list[object]) -> None:
-    assert all(problem.startswith("checkpoints.yml:") for problem in told(json.dumps({"checkpoints": found})))
+def test_any_rows_are_checkpoints_or_are_refused(rows: list[object]) -> None:
+    assert all(problem.startswith("checkpoints.yml:") for problem in problems(json.dumps({"checkpoints": rows})))

@@ -1,4 +1,4 @@
-"""Sinusoids that heads make for feature maps: the models' own modules are the oracle."""
+"""Sinusoids of heads for feature maps, against the modules of transformers."""
 
 from importlib import import_module
 from typing import Any

@@ -28,7 +28,7 @@ from tests.support import DictFiles, Planted, save_folder
 TABLE = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
 CONFIG = {"model_type": "bert"}
 BAD_CONFIGS = [b"", b"{", b"[]", b"null", b'"bert"', b"\xff\xfe\xfa", b"[" * 100_000, b'{"a": ' * 50_000, b'{"a": ' + b"9" * 5_000 + b"}"]
-ODD_CONFIGS = [  # Data, whatever they say.
+ODD_CONFIGS = [  # Valid JSON objects with odd settings.
     b'{"auto_map": {"AutoModel": "evil.Model"}}',
     b'{"_attn_implementation_internal": "evil/kernel"}',
     b'{"max_position_embeddings": NaN}',

@@ -1,4 +1,4 @@
-"""How long a Hub that asks for rest is waited for, on a clock of the test's own."""
+"""Waits between retries, with a fake clock."""
 
 import gzip
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ REPOSITORIES = {"atlas/x": Repository({COMMIT: {"config.json": b"{}", "pytorch_m
 
 
 class Clock:
-    """Time that passes only while somebody sleeps, or by ``step`` whenever it is looked at."""
+    """A fake clock that advances in ``sleep``, and by ``step`` in ``monotonic``."""
 
     def __init__(self, step: float = 0.0) -> None:
         self.now, self.step = 1000.0, step
@@ -40,34 +40,34 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     from huggingface_hub.utils import close_session  # type: ignore[attr-defined]  # Public by its documentation.
 
-    found = Clock()
+    fake = Clock()
     for module in (requests, responses, retries):
-        monkeypatch.setattr(module, "time", found)
+        monkeypatch.setattr(module, "time", fake)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     close_session()
-    yield found
+    yield fake
     close_session()
 
 
-def ask(hub: Hub, within: RetryBudget, monkeypatch: pytest.MonkeyPatch) -> bytes:
+def request(hub: Hub, budget: RetryBudget, monkeypatch: pytest.MonkeyPatch) -> bytes:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
-    return requests.whole(f"{hub.endpoint}/{CONFIG}", "x", within, 100)
+    return requests.whole(f"{hub.endpoint}/{CONFIG}", "x", budget, 100)
 
 
-RESTS = {"in seconds": {"Retry_After": "290"}, "of the Hub's own limit": {"RateLimit": '"api";r=0;t=290'}}
+RATE_LIMITS = {"in seconds": {"Retry_After": "290"}, "of the Hub's own limit": {"RateLimit": '"api";r=0;t=290'}}
 
 
-@pytest.mark.parametrize("said", RESTS.values(), ids=RESTS)
-def test_a_row_waits_for_the_end_of_the_rate_limit_window(said: dict[str, str], clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(REPOSITORIES, Trouble(refusal(429, **said), "/resolve/", times=1)) as hub:
-        assert ask(hub, RetryBudget(), monkeypatch) == b"{}"
+@pytest.mark.parametrize("header", RATE_LIMITS.values(), ids=RATE_LIMITS)
+def test_a_row_waits_for_the_end_of_the_rate_limit_window(header: dict[str, str], clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(REPOSITORIES, Trouble(refusal(429, **header), "/resolve/", times=1)) as hub:
+        assert request(hub, RetryBudget(), monkeypatch) == b"{}"
     assert clock.slept == [290.0]
 
 
 def test_a_row_waits_until_the_date_in_retry_after(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=200), usegmt=True)
     with serving(REPOSITORIES, Trouble(refusal(503, Retry_After=date), "/resolve/", times=1)) as hub:
-        assert ask(hub, RetryBudget(), monkeypatch) == b"{}"
+        assert request(hub, RetryBudget(), monkeypatch) == b"{}"
     assert 100 < clock.slept[0] <= 200
 
 
@@ -77,7 +77,7 @@ def test_no_row_waits_beyond_its_budget(clock: Clock, monkeypatch: pytest.Monkey
         serving(REPOSITORIES, Trouble(refusal(429, Retry_After="290"))) as hub,
         pytest.raises(TransientError, match="for 290 seconds; expected at most 160"),
     ):
-        ask(hub, RetryBudget(), monkeypatch)
+        request(hub, RetryBudget(), monkeypatch)
     assert clock.now - begun == 290.0
 
 
@@ -87,37 +87,37 @@ def test_a_wait_beyond_the_budget_is_an_error_at_once(clock: Clock, monkeypatch:
         serving(REPOSITORIES, Trouble(far)) as hub,
         pytest.raises(TransientError, match=rf"for [\d,]+ seconds; expected at most {retries.LONGEST:g}"),
     ):
-        ask(hub, RetryBudget(), monkeypatch)
+        request(hub, RetryBudget(), monkeypatch)
     assert clock.slept == []
 
 
-IN_THE_WAY = {"a limit": refusal(429, Retry_After="1"), "a fault": refusal(503), "a cut": Answer(None)}
+FAILURES = {"a limit": refusal(429, Retry_After="1"), "a fault": refusal(503), "a cut": Answer(None)}
 
 
-@pytest.mark.parametrize("answer", IN_THE_WAY.values(), ids=IN_THE_WAY)
+@pytest.mark.parametrize("answer", FAILURES.values(), ids=FAILURES)
 def test_an_empty_budget_allows_one_request(answer: Answer, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(REPOSITORIES, Trouble(answer)) as hub:
         with pytest.raises(TransientError):
-            ask(hub, RetryBudget(longest=0.0), monkeypatch)
+            request(hub, RetryBudget(longest=0.0), monkeypatch)
         assert (len(hub.log), clock.slept) == (1, [])
         with pytest.raises(TransientError):
-            ask(hub, RetryBudget(), monkeypatch)
+            request(hub, RetryBudget(), monkeypatch)
     assert len(clock.slept) > 1
 
 
-@pytest.mark.parametrize("said", ["", "soon", "-5", "Fri, 99 Dec 2099 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "²"])
-def test_a_header_without_a_future_time_means_no_wait(said: str) -> None:
-    assert retry_after(429, {"Retry-After": said}) == 0.0
+@pytest.mark.parametrize("header", ["", "soon", "-5", "Fri, 99 Dec 2099 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "²"])
+def test_a_header_without_a_future_time_means_no_wait(header: str) -> None:
+    assert retry_after(429, {"Retry-After": header}) == 0.0
 
 
 def test_a_number_of_thousands_of_digits_is_ignored() -> None:
     assert retry_after(429, {"RateLimit": f'"api";r=0;t={"9" * 5000}'}) == 0.0
 
 
-def fetch(hub: Hub, kept: BlobCache, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fetch(hub: Hub, blobs: BlobCache, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.endpoint)
     url = f"{hub.endpoint}/{PICKLE}"
-    return requests.large(url, "x", RetryBudget(), most, lambda pieces: kept.put_file("x.whole", pieces))
+    return requests.large(url, "x", RetryBudget(), most, lambda pieces: blobs.put_file("x.whole", pieces))
 
 
 def test_a_large_file_beyond_the_limit_is_refused_by_its_length(clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def test_a_large_file_that_takes_too_long_times_out(clock: Clock, tmp_path: Path
 
 @pytest.mark.parametrize("damaged", ["x.whole", "x.whole.sha256"])
 def test_a_truncated_large_file_counts_as_missing(damaged: str, tmp_path: Path) -> None:
-    kept = BlobCache(tmp_path)
-    assert kept.put_file("x.whole", [b"123", b"45"]) == kept.path("x.whole") == tmp_path / "x.whole"
+    blobs = BlobCache(tmp_path)
+    assert blobs.put_file("x.whole", [b"123", b"45"]) == blobs.path("x.whole") == tmp_path / "x.whole"
     (tmp_path / damaged).write_bytes((tmp_path / damaged).read_bytes()[:-1])
-    assert kept.path("x.whole") is None
+    assert blobs.path("x.whole") is None

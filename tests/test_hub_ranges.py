@@ -1,4 +1,4 @@
-"""What a Hub is asked for, byte by byte, what is kept of it, and what it can do to whoever asks."""
+"""Requests to the Hub by range, their cache, and responses that must not harm the client."""
 
 import gzip
 import json
@@ -40,21 +40,21 @@ def inspect(home: Path, hub: Hub, *options: str, **environment: str) -> Complete
 
 
 def forget_outcomes(output: Path) -> None:
-    """Leave a build nothing that was found in a checkpoint before."""
+    """Delete the results of earlier builds."""
     (output / ".built.json").unlink()
     for outcome in (output / "store").glob("*.outcome"):
         outcome.unlink()
 
 
 def spans(hub: Hub) -> list[tuple[int, int]]:
-    """The ranges that were asked of the weights, in order."""
-    found = [str(asked.span).removeprefix("bytes=").split("-") for asked in hub.log if asked.path.endswith("model.safetensors")]
-    return sorted((int(first), int(last) + 1) for first, last in found)
+    """The requested ranges of the weights, sorted."""
+    ranges = [str(request.span).removeprefix("bytes=").split("-") for request in hub.log if request.path.endswith("model.safetensors")]
+    return sorted((int(first), int(last) + 1) for first, last in ranges)
 
 
 @pytest.fixture(autouse=True, scope="module")
 def short_waits() -> Iterator[None]:
-    """Tries that follow at once, as many as usual."""
+    """Retries without waits, in the usual number."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(requests, "WAITS", (0.01,) * len(WAITS))
         yield
@@ -62,7 +62,7 @@ def short_waits() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Hub]:
-    """A build of one checkpoint of 10 MB, and the Hub that it was read from."""
+    """A build of one checkpoint of 10 MB, and its Hub."""
     folder = tmp_path_factory.mktemp("built")
     with serving(HUB) as hub:
         done = build(folder, hub)
@@ -87,7 +87,7 @@ def test_a_cached_commit_is_not_requested_again(built: tuple[Path, Hub]) -> None
     with serving(HUB) as hub:
         done = build(folder, hub)
     assert done.returncode == 0
-    assert [asked.method for asked in hub.log] == ["HEAD"]
+    assert [request.method for request in hub.log] == ["HEAD"]
 
 
 def test_a_cached_checkpoint_builds_offline(built: tuple[Path, Hub]) -> None:
@@ -100,20 +100,20 @@ def test_a_cached_checkpoint_builds_offline(built: tuple[Path, Hub]) -> None:
 def test_a_damaged_blob_is_downloaded_again(tmp_path: Path) -> None:
     with serving(HUB) as hub:
         first = inspect(tmp_path, hub, "--json")
-        [kept] = tmp_path.rglob("model.safetensors.opening")
-        kept.write_bytes(kept.read_bytes()[:-1] + b"\0")
+        [blob] = tmp_path.rglob("model.safetensors.opening")
+        blob.write_bytes(blob.read_bytes()[:-1] + b"\0")
         hub.log.clear()
         assert inspect(tmp_path, hub, "--json").stdout == first.stdout
     assert spans(hub) == [(0, 2**15)]
 
 
 def test_a_branch_is_evaluated_again_only_after_a_new_commit(tmp_path: Path) -> None:
-    later, said = "b" * 40, []
+    later, outputs = "b" * 40, []
     command = ["build", "--config", str(write_list(tmp_path, [{"hub": "atlas/plain"}])), "--output", str(tmp_path / "out")]
     for commit in (COMMIT, COMMIT, later):
         with serving({"atlas/plain": Repository({commit: NOTHING}, {"main": commit})}) as hub:
-            said.append(inline.run(*command, home=tmp_path / "hub", endpoint=hub.endpoint).stdout)
-    assert ["nothing has changed" in lines for lines in said] == [False, True, False]
+            outputs.append(inline.run(*command, home=tmp_path / "hub", endpoint=hub.endpoint).stdout)
+    assert ["nothing has changed" in lines for lines in outputs] == [False, True, False]
     assert later in (tmp_path / "out/site/data/atlas.json").read_text(encoding="utf-8")
 
 
@@ -143,7 +143,7 @@ def test_a_pickle_that_the_row_allows_is_downloaded_whole(tmp_path: Path) -> Non
     assert hub.downloads() == ["config.json", "pytorch_model.bin"]
 
 
-# Names that the client's own cache holds of a checkpoint with more, and whether that is enough to read it where nobody answers.
+# Files in the cache of the client, and whether they suffice to read the checkpoint without the Hub.
 SNAPSHOTS = {
     "what a tokenizer needs": (["config.json", "vocab.txt"], False),
     "weights": (["config.json", "model.safetensors"], True),
@@ -163,25 +163,25 @@ def test_the_cache_of_the_client_suffices_only_with_the_weights(case: str, tmp_p
 
 
 def test_results_from_the_cache_of_the_client_are_replaced_when_the_hub_answers(tmp_path: Path) -> None:
-    held = {"config.json": NOTHING["config.json"], "model.safetensors": save({"other": np.ones((2, 2))})}
-    write_folder(tmp_path / "hub/hub/models--atlas--large/snapshots" / COMMIT, held)
-    with serving({"atlas/large": Repository({COMMIT: {**held, "vocab.txt": FILES["vocab.txt"]}}, {"main": COMMIT})}) as hub:
-        said = [build(tmp_path, hub, *options).stdout for options in (["--offline"], ["--offline"], [], [])]
-    assert ["nothing has changed" in lines for lines in said] == [False, True, False, True]
+    cached = {"config.json": NOTHING["config.json"], "model.safetensors": save({"other": np.ones((2, 2))})}
+    write_folder(tmp_path / "hub/hub/models--atlas--large/snapshots" / COMMIT, cached)
+    with serving({"atlas/large": Repository({COMMIT: {**cached, "vocab.txt": FILES["vocab.txt"]}}, {"main": COMMIT})}) as hub:
+        outputs = [build(tmp_path, hub, *options).stdout for options in (["--offline"], ["--offline"], [], [])]
+    assert ["nothing has changed" in lines for lines in outputs] == [False, True, False, True]
 
 
 @pytest.mark.parametrize("damage", [b"", b"cut"])
 def test_a_damaged_pickle_is_downloaded_again(damage: bytes, tmp_path: Path) -> None:
-    said = []
+    outputs = []
     with serving(HUB) as hub:
         for _ in range(3):
-            said.append(inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint).stderr)
-            [kept] = tmp_path.rglob("pytorch_model.bin.whole")
-            if len(said) == 2:
+            outputs.append(inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint).stderr)
+            [blob] = tmp_path.rglob("pytorch_model.bin.whole")
+            if len(outputs) == 2:
                 assert hub.downloads() == ["config.json", "pytorch_model.bin"]
-                kept.write_bytes(damage)
+                blob.write_bytes(damage)
     assert hub.downloads() == ["config.json", "pytorch_model.bin", "pytorch_model.bin"]
-    assert said[0] == said[1] == said[2]
+    assert outputs[0] == outputs[1] == outputs[2]
 
 
 def test_a_pickle_beyond_the_limit_is_refused_before_the_download(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_compressed_text_is_decompressed_up_to_the_limit_only(tmp_path: Path) 
 
 
 SPAN = {"Content-Range": f"bytes 0-32767/{len(WEIGHTS)}"}
-# What a Hub can do to a range, and what is then said.
+# Bad responses to a range, and their messages.
 BAD_ANSWERS: Mapping[str, tuple[Answer, str]] = {
     "the whole file": (Answer(200, bytes(2**26)), "the Hub answered 200 to a range of 32,768 bytes; expected 206 and that range"),
     "more than was asked for": (Answer(206, bytes(2**26), SPAN), "the Hub sends more than 32,768 bytes"),
@@ -239,18 +239,18 @@ BAD_ANSWERS: Mapping[str, tuple[Answer, str]] = {
 
 @pytest.mark.parametrize("case", BAD_ANSWERS)
 def test_the_error_for_a_bad_response_to_a_range_is_one_line(case: str, tmp_path: Path) -> None:
-    answer, said = BAD_ANSWERS[case]
+    answer, message = BAD_ANSWERS[case]
     with serving(HUB, Trouble(answer, "large/resolve/" + COMMIT + "/model")) as hub:
         done = inspect(tmp_path, hub)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-    assert said in done.stderr
-    assert hub.sent < 2**20  # Whoever asked hung up long before the end.
+    assert message in done.stderr
+    assert hub.sent < 2**20  # The client closed the connection long before the end.
 
 
 def test_a_hub_with_a_long_retry_after_gets_one_request(tmp_path: Path) -> None:
     with serving(HUB, Trouble(refusal(429, Retry_After="3600"), "/resolve/")) as hub:
         inspect(tmp_path, hub)
-    assert sum("/resolve/" in asked.path for asked in hub.log) == 1
+    assert sum("/resolve/" in request.path for request in hub.log) == 1
 
 
 def test_a_busy_hub_gets_a_retry_after_its_retry_after(tmp_path: Path) -> None:
@@ -264,5 +264,5 @@ def test_a_token_is_not_sent_to_hosts_of_redirects(tmp_path: Path) -> None:
     with serving(HUB, elsewhere) as hub:  # The other host is behind a proxy, which is this same server.
         done = inspect(tmp_path, hub, HF_TOKEN=TOKEN, http_proxy=hub.endpoint)
     assert done.returncode == 0, done.stderr
-    assert {asked.token for asked in hub.log if "moved" in asked.path} == {None}
-    assert {asked.token for asked in hub.log if "atlas" in asked.path} == {f"Bearer {TOKEN}"}
+    assert {request.token for request in hub.log if "moved" in request.path} == {None}
+    assert {request.token for request in hub.log if "atlas" in request.path} == {f"Bearer {TOKEN}"}

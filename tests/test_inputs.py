@@ -22,7 +22,7 @@ SENTENCE = "the cat sat on the mat"
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"word{index}" for index in range(15)), *sorted(set(SENTENCE.split()))]
 VOCAB_TXT = "\n".join(VOCABULARY) + "\n"
 ROW = checkpoint(sentence=SENTENCE)
-# Families whose own module, called "embeddings", makes the sum.
+# Families with a module "embeddings" that computes the sum.
 WITH_MODULE: list[tuple[str, dict[str, Any]]] = [
     ("bert", {}),
     ("bert", {"layer_norm_eps": 0.01}),
@@ -37,7 +37,7 @@ WITH_MODULE: list[tuple[str, dict[str, Any]]] = [
     ("roformer", {}),
     ("deberta", {}),
 ]
-# Families without: what the first layer receives, by the name of that layer.
+# Families without such a module, and the name of the first layer.
 WITHOUT_MODULE: list[tuple[str, str, dict[str, Any]]] = [
     ("gpt2", "h.0", {}),
     ("openai-gpt", "h.0", {}),
@@ -54,7 +54,7 @@ BAD_EPSILONS = ["x", -1.0, 0, None, True, float("nan"), [1e-5]]
 
 
 def read(model: Any, folder: Path, sentence: str | tuple[int, ...] = tiny.IDS) -> Subject[Form]:
-    """The model, saved and read back: its first encoding with a sentence."""
+    """The first encoding of the saved model, with a sentence."""
     files = FolderFiles(save_model(model, folder, {"vocab.txt": VOCAB_TXT}), "here")
     encodings = find(files)
     encoding = encodings[0] if encodings else subject(Rotation(1e4, 2, 2, 8)).encoding
@@ -62,9 +62,9 @@ def read(model: Any, folder: Path, sentence: str | tuple[int, ...] = tiny.IDS) -
 
 
 def part(sentence: Sentence, start: int, stop: int) -> Sentence:
-    """Some of its tokens."""
-    kept = slice(start, stop)
-    return Sentence(sentence.tokens[kept], sentence.ids[kept], sentence.reserved[kept], sentence.words[kept])
+    """The tokens ``start`` to ``stop`` (exclusive) of a sentence."""
+    tokens = slice(start, stop)
+    return Sentence(sentence.tokens[tokens], sentence.ids[tokens], sentence.reserved[tokens], sentence.words[tokens])
 
 
 def layer_of(read_back: Subject[Form]) -> InputLayer:
@@ -82,7 +82,7 @@ def bert_files(texts: dict[str, str], **config: Any) -> DictFiles:
 
 
 def word_level(**options: Any) -> str:
-    """A tokenizer.json that splits at spaces and puts [CLS] and [SEP] around."""
+    """A tokenizer.json that splits at spaces and adds [CLS] and [SEP]."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
     tokenizer = Tokenizer(models.WordLevel({token: index for index, token in enumerate(VOCABULARY)}, unk_token=VOCABULARY[1]))
@@ -164,14 +164,14 @@ def test_an_unknown_word_is_not_reserved(tmp_path: Path) -> None:
 
 
 def test_only_line_ends_separate_tokens_of_a_vocab_txt() -> None:
-    """As BertTokenizer of transformers counts: other marks that Python takes for ends of lines belong to their token."""
+    """As in BertTokenizer of transformers: other line boundaries of str.splitlines are part of a token."""
     vocabulary = ["[CLS]", "[SEP]", "a\u2028b", "x\x85y", "the", "cat"]
     files = bert_files({"vocab.txt": "\r\n".join(vocabulary) + "\r\n"})
     assert input_layer.read(files, checkpoint(sentence="the cat")).sentence.ids == (0, 4, 5, 1)
 
 
 def test_a_panic_of_the_tokenizer_is_a_row_error() -> None:
-    """The library's panics are no Exception of Python."""
+    """A panic in Rust is not an Exception."""
     wrong = json.loads(word_level())
     wrong["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": "YWI="}
     with pytest.raises(RowError, match=r"/tokenizer.json: .*expected a file of the tokenizers library"):

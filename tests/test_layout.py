@@ -1,4 +1,4 @@
-"""Modules as read off the names of tensors."""
+"""Modules from the names of tensors."""
 
 from generator.checkpoints.model.module_tree import Module, modules
 from generator.contracts import LayoutRow

@@ -85,23 +85,23 @@ every_half = np.arange(2**16, dtype=np.uint16)
 def read(file: bytes) -> dict[str, Array]:
     """Every tensor of a whole file in memory."""
     size = header_size(file[:8], len(file), "file")
-    found = spans(file[8 : 8 + size], len(file), "file")
-    return {name: decode(file[span.start : span.stop], span.dtype, span.shape, name) for name, span in found.items()}
+    tensors = spans(file[8 : 8 + size], len(file), "file")
+    return {name: decode(file[span.start : span.stop], span.dtype, span.shape, name) for name, span in tensors.items()}
 
 
 def check(header: Any, data_size: int) -> dict[str, Span]:
-    """The spans of a file that has this header and as many bytes of data."""
+    """The spans of a file with this header and ``data_size`` bytes of data."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return spans(text, 8 + len(text) + data_size, "file")
 
 
 @given(st.dictionaries(names, values, max_size=5))
 def test_files_of_the_safetensors_library_are_read_exactly(stored: dict[str, Array]) -> None:
-    found = read(save(stored, metadata={"format": "np"}))
-    assert set(found) == set(stored)
+    tensors = read(save(stored, metadata={"format": "np"}))
+    assert set(tensors) == set(stored)
     for name, array in stored.items():
-        assert found[name].dtype == np.float64
-        np.testing.assert_array_equal(found[name], array.astype(np.float64))
+        assert tensors[name].dtype == np.float64
+        np.testing.assert_array_equal(tensors[name], array.astype(np.float64))
 
 
 @pytest.mark.filterwarnings("error")
@@ -156,10 +156,10 @@ def test_an_invalid_entry_is_a_row_error(entry: Any) -> None:
         check({"wpe": entry}, 16)
 
 
-@pytest.mark.parametrize(("offsets", "data_size", "said"), BAD_COVERS)
-def test_gaps_and_overlaps_of_tensors_are_a_row_error(offsets: list[tuple[int, int]], data_size: int, said: str) -> None:
+@pytest.mark.parametrize(("offsets", "data_size", "message"), BAD_COVERS)
+def test_gaps_and_overlaps_of_tensors_are_a_row_error(offsets: list[tuple[int, int]], data_size: int, message: str) -> None:
     header = {f"tensor {start} {i}": {**F32, "data_offsets": [start, stop]} for i, (start, stop) in enumerate(offsets)}
-    with pytest.raises(RowError, match=said):
+    with pytest.raises(RowError, match=message):
         check(header, data_size)
 
 

@@ -25,7 +25,7 @@ BAD: list[dict[str, object]] = [{}, {"n_head": 0}, {"n_head": -8}, {"n_head": "8
 
 
 def bloom_bias(n_heads: int, n_positions: int) -> Floats:
-    """Of transformers, each row moved so that the query's own position has bias 0, which softmax does not see."""
+    """The bias of transformers, shifted by row to 0 at the position of the query, which does not change the softmax."""
     import torch
     from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
@@ -36,8 +36,8 @@ def bloom_bias(n_heads: int, n_positions: int) -> Floats:
 @pytest.mark.parametrize("n_heads", HEADS)
 def test_the_bias_equals_that_of_transformers_bloom(n_heads: int) -> None:
     form = find(DictFiles({"model_type": "bloom", "n_head": n_heads}))[0].form
-    seen = np.tril(np.ones((24, 24), dtype=bool))
-    np.testing.assert_allclose(form.kernel(24)[:, seen], bloom_bias(n_heads, 24)[:, seen], rtol=FLOAT32, atol=1e-6)
+    visible = np.tril(np.ones((24, 24), dtype=bool))
+    np.testing.assert_allclose(form.kernel(24)[:, visible], bloom_bias(n_heads, 24)[:, visible], rtol=FLOAT32, atol=1e-6)
 
 
 @pytest.mark.parametrize("n_heads", HEADS)
@@ -85,7 +85,7 @@ def test_bfloat16_equals_that_of_torch() -> None:
 
 
 def test_the_bias_of_falcon_equals_what_reaches_its_softmax() -> None:
-    """What reaches softmax by transformers' usual way (its “eager” one adds it twice). Key positions up to 256 are exact in bfloat16."""
+    """Input of the softmax in the default attention (“eager” adds the bias twice). Key positions up to 256 are exact in bfloat16."""
     import torch
     from transformers import FalconConfig, FalconModel
 
@@ -93,13 +93,15 @@ def test_the_bias_of_falcon_equals_what_reaches_its_softmax() -> None:
     sizes = {"vocab_size": 40, "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 8}
     model = FalconModel(FalconConfig(**sizes, alibi=True, attn_implementation="sdpa")).eval()
     masks = []
-    model.h[0].self_attention.register_forward_pre_hook(lambda _module, _args, told: masks.append(told["attention_mask"]), with_kwargs=True)
+    model.h[0].self_attention.register_forward_pre_hook(
+        lambda _module, _args, options: masks.append(options["attention_mask"]), with_kwargs=True
+    )
     with torch.no_grad():
         model(torch.arange(24)[None])
     added = masks[0][0].double().numpy()
-    ours, seen = form_of(find(DictFiles(model.config.to_dict()))[0], OffsetBias).kernel(24), np.tril(np.ones((24, 24), dtype=bool))
+    ours, visible = form_of(find(DictFiles(model.config.to_dict()))[0], OffsetBias).kernel(24), np.tril(np.ones((24, 24), dtype=bool))
     theirs = added - np.diagonal(added, axis1=1, axis2=2)[:, :, None]  # The same for all keys of a query, so that softmax does not see it.
-    np.testing.assert_allclose(ours[:, seen], theirs[:, seen], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(ours[:, visible], theirs[:, visible], rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("n_heads", [12, 71])
@@ -113,7 +115,7 @@ def test_the_slopes_of_falcon_are_rounded_like_the_models(n_heads: int) -> None:
     np.testing.assert_allclose(-8.0 * ours, one_on, rtol=FLOAT32)
 
 
-@pytest.mark.parametrize(("steepest", "said"), [(8, False), (4, True)])
-def test_a_note_mentions_an_exponent_that_transformers_ignores(steepest: int, said: bool) -> None:
+@pytest.mark.parametrize(("steepest", "has_note"), [(8, False), (4, True)])
+def test_a_note_mentions_an_exponent_that_transformers_ignores(steepest: int, has_note: bool) -> None:
     (encoding,) = find(DictFiles({"model_type": "mpt", "n_heads": 8, "attn_config": {"alibi": True, "alibi_bias_max": steepest}}))
-    assert any("does not pass it on" in note for note in encoding.notes) is said
+    assert any("does not pass it on" in note for note in encoding.notes) is has_note

@@ -25,7 +25,7 @@ BAD: list[dict[str, Array]] = [
 
 
 def convolved(form: Convolution, frames: Floats) -> Floats:
-    """By the formula: for each offset, its weights times the frame there, zeros beyond the ends; frames: (channels, n)."""
+    """The convolution by its formula, with zero padding; frames: (channels, n)."""
     n_channels, of_group, _ = form.weights.shape
     group = np.arange(n_channels) // (n_channels * of_group // frames.shape[0])
     out = np.zeros((n_channels, frames.shape[1]))
@@ -38,7 +38,7 @@ def convolved(form: Convolution, frames: Floats) -> Floats:
 
 
 def agrees(form: Convolution, layer: Any) -> None:
-    """The layer of transformers in double precision, before its non-linearity and without its constant."""
+    """Compare with the layer of transformers in double precision, before its non-linearity and without its constant."""
     import torch
 
     torch.manual_seed(1)
@@ -68,9 +68,9 @@ def test_the_weights_of_sew_are_those_that_its_module_uses(tmp_path: Path) -> No
 
 def test_each_convolution_of_data2vec_equals_the_models_own(tmp_path: Path) -> None:
     model = made("Data2VecAudioModel", **{**WAVES, "num_conv_pos_embeddings": 3})
-    found = read(find, model, tmp_path)
-    assert list(found) == ["encoder convolution 0", "encoder convolution 1", "encoder convolution 2"]
-    for encoding, layer in zip(found.values(), model.encoder.pos_conv_embed.layers, strict=True):
+    encodings = read(find, model, tmp_path)
+    assert list(encodings) == ["encoder convolution 0", "encoder convolution 1", "encoder convolution 2"]
+    for encoding, layer in zip(encodings.values(), model.encoder.pos_conv_embed.layers, strict=True):
         agrees(form_of(encoding, Convolution), layer)
 
 
@@ -90,7 +90,7 @@ def test_an_unused_convolution_is_ignored(tmp_path: Path) -> None:
 
 
 def test_the_convolution_of_the_conformer_does_not_change_its_output() -> None:
-    """Whatever its weights, the output is the same."""
+    """Other weights leave the output unchanged."""
     import torch
 
     model = made("Wav2Vec2ConformerModel", **{**WAVES, "conv_depthwise_kernel_size": 3})

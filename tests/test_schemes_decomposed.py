@@ -17,7 +17,7 @@ SIZES: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "num_hidde
 
 
 def build(family: str, **options: Any) -> Any:
-    """The bare model with random numbers in its tables, where its family begins with zeros."""
+    """The bare model with random tables, which its family initialises with zeros."""
     import torch
     from transformers import CONFIG_MAPPING, AutoModel
 
@@ -52,7 +52,10 @@ def test_the_vectors_between_patches_equal_those_that_the_model_picks(made: Any,
     from transformers.models.vitdet.modeling_vitdet import get_rel_pos
 
     model = made()
-    forms = {str(each.provenance.tensor): form_of(each, RelativeTable) for each in find(FolderFiles(save_model(model, tmp_path), "test"))}
+    forms = {
+        str(encoding.provenance.tensor): form_of(encoding, RelativeTable)
+        for encoding in find(FolderFiles(save_model(model, tmp_path), "test"))
+    }
     assert len(forms) == 2 * len(attentions(model)) == 4
     for name, module in attentions(model):
         for end in ("rel_pos_h", "rel_pos_w"):
@@ -66,7 +69,7 @@ def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path
     import torch
 
     model = sam().double()
-    down, across = (form_of(each, RelativeTable) for each in find(FolderFiles(save_model(model, tmp_path), "test"))[2:])
+    down, across = (form_of(encoding, RelativeTable) for encoding in find(FolderFiles(save_model(model, tmp_path), "test"))[2:])
     attention = attentions(model)[1][1]
     query = torch.randn(3, 16, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
@@ -79,20 +82,22 @@ def test_the_logits_of_sam_differ_by_the_query_times_both_vectors(tmp_path: Path
 
 
 def test_a_table_is_reversed_to_key_minus_query_by_hand() -> None:
-    """Row 0 of three is for query minus key −1: the key lies one further on."""
+    """Row 0 of three is for query minus key −1: the key is one position later."""
     form = form_of(find(DictFiles(arrays={"rel_pos_h": np.array([[1.0], [2.0], [3.0]])}))[0], RelativeTable)
     assert dict(zip(form.offsets.tolist(), form.vectors[:, 0].tolist(), strict=True)) == {-1: 3.0, 0: 2.0, 1: 1.0}
 
 
 def test_layers_are_in_numerical_order_with_rows_before_columns() -> None:
     names = [f"layers.{layer}.attn.rel_pos_{end}" for layer in (10, 2) for end in "wh"]
-    found = find(DictFiles(arrays=dict.fromkeys(names, np.ones((3, 2)))))
-    assert [each.part for each in found] == [f"vision layer {place}" for place in ("2 rows", "2 columns", "10 rows", "10 columns")]
+    encodings = find(DictFiles(arrays=dict.fromkeys(names, np.ones((3, 2)))))
+    assert [encoding.part for encoding in encodings] == [
+        f"vision layer {place}" for place in ("2 rows", "2 columns", "10 rows", "10 columns")
+    ]
 
 
 def test_two_stacks_have_distinct_parts() -> None:
-    found = find(DictFiles(arrays=dict.fromkeys(("a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h"), np.ones((3, 2)))))
-    assert len({each.record.key for each in found}) == 2
+    encodings = find(DictFiles(arrays=dict.fromkeys(("a.layers.0.rel_pos_h", "b.layers.0.rel_pos_h"), np.ones((3, 2)))))
+    assert len({encoding.record.key for encoding in encodings}) == 2
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (4, 2), (0, 2), (3, 0), (3, 2, 2)])

@@ -22,11 +22,11 @@ def boxes() -> Any:
     return torch.tensor([[BOX]])
 
 
-def looked_up(found: dict[str, Any]) -> list[Floats]:
+def looked_up(encodings: dict[str, Any]) -> list[Floats]:
     """The six vectors of BOX in the order of the paper's formula."""
     left, top, right, bottom = BOX
     rows = [("x", left), ("y", top), ("x", right), ("y", bottom), ("height", bottom - top), ("width", right - left)]
-    return [form_of(found[part], PositionTable).vectors[row] for part, row in rows]
+    return [form_of(encodings[part], PositionTable).vectors[row] for part, row in rows]
 
 
 def test_layoutlm_adds_up_the_vectors_of_a_box(tmp_path: Path) -> None:
@@ -43,9 +43,9 @@ def test_layoutlm_adds_up_the_vectors_of_a_box(tmp_path: Path) -> None:
 def test_layoutlmv3_concatenates_the_vectors_of_a_box(tmp_path: Path) -> None:
     model = made("LayoutLMv3Model", **SIZE, **PAGE, coordinate_size=4, shape_size=4)
     theirs = as_numbers(model.embeddings.calculate_spatial_position_embeddings(boxes()))[0, 0]
-    found = read(find, model, tmp_path)
-    np.testing.assert_allclose(np.concatenate(looked_up(found)), theirs, rtol=0, atol=1e-6)
-    assert "joined" in found["x"].notes[1]
+    encodings = read(find, model, tmp_path)
+    np.testing.assert_allclose(np.concatenate(looked_up(encodings)), theirs, rtol=0, atol=1e-6)
+    assert "joined" in encodings["x"].notes[1]
 
 
 def test_the_table_of_box_order_of_lilt_equals_what_its_module_adds(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from generator.schemes.learned import find
 from tests import tiny
 from tests.support import DictFiles, form_of, save_model
 
-# Each adds the row of the first position to the first token; the oracle is the module of transformers itself.
+# All add the row of position 0 to the first token; the reference is the module of transformers.
 FAMILIES: list[tuple[str, dict[str, Any]]] = [
     *((family, {}) for family in ("bert", "albert", "distilbert", "electra", "deberta", "big_bird", "visual_bert", "xlm")),
     *((family, {}) for family in ("roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "mpnet", "data2vec-text", "ibert")),
@@ -54,8 +54,8 @@ NOT_ADDED: list[dict[str, object]] = [
 
 
 def tables_of(files: Any) -> dict[str, Floats]:
-    """Vectors by the name of the module that holds them."""
-    return {str(found.provenance.tensor).removesuffix(".weight"): form_of(found, PositionTable).vectors for found in find(files)}
+    """Vectors by the name of their module."""
+    return {str(encoding.provenance.tensor).removesuffix(".weight"): form_of(encoding, PositionTable).vectors for encoding in find(files)}
 
 
 @pytest.mark.parametrize(("family", "options"), FAMILIES)
@@ -83,8 +83,8 @@ def test_a_table_read_from_a_folder_equals_the_models_to_the_last_bit(tmp_path: 
 
 def test_encoder_and_decoder_are_two_parts() -> None:
     model = tiny.build("bart")
-    found = find(DictFiles(model.config.to_dict(), tiny.arrays(model)))
-    assert sorted(encoding.part for encoding in found) == ["decoder", "encoder"]
+    encodings = find(DictFiles(model.config.to_dict(), tiny.arrays(model)))
+    assert sorted(encoding.part for encoding in encodings) == ["decoder", "encoder"]
 
 
 @pytest.mark.parametrize("family", DECODER_ALONE)
@@ -137,9 +137,9 @@ def test_a_note_gives_the_number_of_omitted_rows() -> None:
     assert "The tensor has 6 rows; the first 2 are not positions" in encoding.notes[0]
 
 
-@pytest.mark.parametrize("said", [4, 6])
-def test_a_config_with_the_number_of_rows_or_of_positions_needs_no_note(said: int) -> None:
-    (encoding,) = find(DictFiles({"model_type": "bart", "max_position_embeddings": said}, {"embed_positions.weight": TABLE}))
+@pytest.mark.parametrize("configured", [4, 6])
+def test_a_config_with_the_number_of_rows_or_of_positions_needs_no_note(configured: int) -> None:
+    (encoding,) = find(DictFiles({"model_type": "bart", "max_position_embeddings": configured}, {"embed_positions.weight": TABLE}))
     assert len(encoding.notes) == 1
 
 
@@ -148,10 +148,10 @@ def test_a_table_of_another_length_than_in_the_config_has_a_note() -> None:
     assert "config.json speaks of 9 positions; the tensor holds 6" in encoding.notes[0]
 
 
-@pytest.mark.parametrize("said", [1e12, -1, "x", float("nan"), 0, True])
-def test_an_invalid_number_of_positions_is_a_row_error(said: object) -> None:
+@pytest.mark.parametrize("configured", [1e12, -1, "x", float("nan"), 0, True])
+def test_an_invalid_number_of_positions_is_a_row_error(configured: object) -> None:
     with pytest.raises(RowError, match="max_position_embeddings is"):
-        find(DictFiles({"max_position_embeddings": said}, {"wpe.weight": TABLE}))
+        find(DictFiles({"max_position_embeddings": configured}, {"wpe.weight": TABLE}))
 
 
 def test_the_provenance_of_a_table_has_the_digest_of_its_bytes() -> None:
@@ -164,8 +164,8 @@ def test_the_provenance_of_a_table_has_the_digest_of_its_bytes() -> None:
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=4, unique=True))
 def test_several_tables_of_one_part_have_distinct_parts(prefixes: list[str]) -> None:
     arrays = {f"{prefix}.wpe.weight": TABLE for prefix in prefixes}
-    found = find(DictFiles({"model_type": "gpt2"}, arrays))
-    assert len({encoding.part for encoding in found}) == len(found) == len(arrays)
+    encodings = find(DictFiles({"model_type": "gpt2"}, arrays))
+    assert len({encoding.part for encoding in encodings}) == len(encodings) == len(arrays)
 
 
 @given(st.text(max_size=20))
@@ -175,10 +175,10 @@ def test_the_key_of_an_encoding_is_a_valid_path(prefix: str) -> None:
 
 
 def test_a_note_on_mpt_without_alibi_mentions_that_transformers_adds_it() -> None:
-    asked = {"model_type": "mpt", "attn_config": {"alibi": False}}
-    (encoding,) = find(DictFiles(asked, {"transformer.wpe.weight": np.eye(4)}))
+    config = {"model_type": "mpt", "attn_config": {"alibi": False}}
+    (encoding,) = find(DictFiles(config, {"transformer.wpe.weight": np.eye(4)}))
     assert "adds ALiBi all the same" in encoding.notes[-1]
-    (other,) = find(DictFiles({**asked, "attn_config": {"alibi": True}}, {"transformer.wpe.weight": np.eye(4)}))
+    (other,) = find(DictFiles({**config, "attn_config": {"alibi": True}}, {"transformer.wpe.weight": np.eye(4)}))
     assert not any("ALiBi" in note for note in other.notes)
 
 

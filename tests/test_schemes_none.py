@@ -42,7 +42,7 @@ def test_the_model_of_transformers_has_no_module_for_positions(family: str) -> N
 
 
 def test_attention_in_jamba_ignores_the_order_of_earlier_tokens() -> None:
-    """Another order of the keys gives the last query the same output."""
+    """The output of the last query does not depend on the order of the keys."""
     import torch
     from transformers import JambaConfig
     from transformers.models.jamba.modeling_jamba import JambaAttention
@@ -51,7 +51,7 @@ def test_attention_in_jamba_ignores_the_order_of_earlier_tokens() -> None:
     config = JambaConfig(hidden_size=16, num_attention_heads=2, num_key_value_heads=2, attn_implementation="eager")
     attention, hidden = JambaAttention(config, 0).eval(), torch.randn(1, 6, 16)
     swapped = hidden[:, [3, 0, 4, 2, 1, 5]]
-    last = [attention(each, attention_mask=None)[0][0, -1] for each in (hidden, swapped)]
+    last = [attention(inputs, attention_mask=None)[0][0, -1] for inputs in (hidden, swapped)]
     torch.testing.assert_close(last[0], last[1], rtol=0, atol=1e-6)
 
 

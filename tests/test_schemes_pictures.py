@@ -1,4 +1,4 @@
-"""The picture of every scheme: that there is one, and that what it shows as exact is so."""
+"""The pictures of schemes: their texts, and the numbers that they show as exact."""
 
 import re
 from typing import Any
@@ -38,7 +38,7 @@ def of(module: Any) -> Numbers:
 
 
 def along_diagonals(matrix: Array) -> bool:
-    """Whether every diagonal holds one number."""
+    """Whether every diagonal is constant."""
     return bool(np.allclose(matrix[1:, 1:], matrix[:-1, :-1], rtol=0, atol=1e-12))
 
 
@@ -52,10 +52,10 @@ def test_a_scheme_has_a_small_picture(scheme: Scheme) -> None:
 
 @each_scheme
 def test_a_picture_has_an_alternative_text(scheme: Scheme) -> None:
-    said = (scheme.picture.caption, scheme.picture.how_to_read, scheme.picture.alt(scheme.picture.numbers()))
-    assert all(text.endswith((".", ").")) and text.strip() == text for text in said)
-    assert re.search(r"\d", said[2])
-    assert not re.search(r"\b(nan|inf|None)\b", said[2])
+    texts = (scheme.picture.caption, scheme.picture.how_to_read, scheme.picture.alt(scheme.picture.numbers()))
+    assert all(text.endswith((".", ").")) and text.strip() == text for text in texts)
+    assert re.search(r"\d", texts[2])
+    assert not re.search(r"\b(nan|inf|None)\b", texts[2])
 
 
 @pytest.mark.parametrize(("name", "causal"), [("encoder", False), ("decoder", True)])
@@ -69,7 +69,7 @@ def test_buckets_equal_those_of_transformers(name: str, causal: bool) -> None:
 
 
 def test_the_first_distances_of_buckets_equal_the_published_ones() -> None:
-    """Raffel et al. 2020, section 2.1, and the published code: the first distance of each bucket of the decoder."""
+    """Raffel et al. 2020, section 2.1, and the published code: the first distances of the buckets of a decoder."""
     bucket = of(t5_bias)["decoder"][::-1]
     starts = [int(np.argmax(bucket == index)) for index in range(16, 32)]
     assert starts == [16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113]
@@ -104,7 +104,7 @@ def test_offsets_of_shaw_are_clipped_as_in_equation_3() -> None:
 
 
 def test_indices_of_pairs_in_a_window_equal_those_of_swin() -> None:
-    """Swin counts query minus key; key minus query is the same number counted from the other end."""
+    """Swin counts query minus key, and so from the other end."""
     from transformers.models.swin.modeling_swin import SwinRelativePositionBias
 
     theirs = SwinRelativePositionBias(num_heads=1, window_size=(3, 3)).relative_position_index
@@ -125,7 +125,7 @@ def test_angles_of_a_rotation_equal_those_of_llama() -> None:
 
 
 def test_a_rotation_in_two_dimensions_equals_that_of_qwen2_vl() -> None:
-    """Patch (13, 13) of an image against all others, by the frequencies of its own module; in single precision."""
+    """Patch (13, 13) of an image against all others, with the frequencies of its module; in single precision."""
     from transformers.models.qwen2_vl.modeling_qwen2_vl import Qwen2VLVisionConfig, Qwen2VLVisionRotaryEmbedding
 
     module = Qwen2VLVisionRotaryEmbedding(Qwen2VLVisionConfig(embed_dim=64, num_heads=1))

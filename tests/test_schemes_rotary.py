@@ -18,7 +18,7 @@ LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 2, "ma
 LLAMA3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024}
 LONG = {"rope_type": "longrope", "short_factor": [1.0 + j / 48 for j in range(48)], "long_factor": [2.0 + j for j in range(48)]}
-# The module of transformers that makes the frequencies, by family, with what to ask of its config beside the defaults.
+# Module of transformers for the frequencies, by family, and settings other than the defaults.
 FAMILIES: list[tuple[str, str, dict[str, Any]]] = [
     ("llama", "LlamaRotaryEmbedding", {}),
     ("llama", "LlamaRotaryEmbedding", {"rope_parameters": {"rope_type": "llama3", "rope_theta": 5e5, **LLAMA3}}),
@@ -160,11 +160,11 @@ def test_frequencies_equal_those_of_the_module_of_the_family(family: str, module
 @pytest.mark.parametrize(("family", "module"), BY_LAYER)
 def test_every_kind_of_layer_has_the_rotation_of_the_module_of_the_family(family: str, module: str) -> None:
     theirs, config = module_of(family, module, {})
-    found = {encoding.part: form_of(encoding, Rotation) for encoding in find(DictFiles(config.to_dict()))}
+    rotations = {encoding.part: form_of(encoding, Rotation) for encoding in find(DictFiles(config.to_dict()))}
     for kind in ("full", "sliding"):
-        (part,) = (part for part in found if part.endswith(f"coder {kind} attention"))
+        (part,) = (part for part in rotations if part.endswith(f"coder {kind} attention"))
         turning = getattr(theirs, f"{kind}_attention_inv_freq")
-        close(found[part].frequencies, turning[turning != 0])
+        close(rotations[part].frequencies, turning[turning != 0])
 
 
 @pytest.mark.parametrize("projection", [768, 1536])
@@ -198,8 +198,8 @@ def test_older_and_newer_configs_say_the_same(newer: dict[str, Any], older: dict
 
 def test_the_older_config_of_modernbert_has_both_its_bases() -> None:
     older = {"global_rope_theta": 160_000.0, "local_rope_theta": 10_000.0, "position_embedding_type": "absolute"}
-    found = find(DictFiles({**LLAMA, "model_type": "modernbert", **older}))
-    bases = {encoding.part: form_of(encoding, Rotation).base for encoding in found}
+    encodings = find(DictFiles({**LLAMA, "model_type": "modernbert", **older}))
+    bases = {encoding.part: form_of(encoding, Rotation).base for encoding in encodings}
     assert bases == {"encoder full attention": 160_000.0, "encoder sliding attention": 10_000.0}
 
 
@@ -227,9 +227,9 @@ def test_deepseek_rotates_a_separate_part_of_each_head() -> None:
     assert rotation_of({**LLAMA, "model_type": "deepseek_v3", "rope_theta": 1e4, "qk_rope_head_dim": 16}).frequencies.size == 8
 
 
-@pytest.mark.parametrize(("family", "said"), [("esm", "rotary"), ("granite", "rope")])
-def test_a_position_embedding_type_enables_the_rotation(family: str, said: str) -> None:
-    assert rotation_of({**LLAMA, "model_type": family, "position_embedding_type": said}).frequencies.size == 16
+@pytest.mark.parametrize(("family", "embedding_type"), [("esm", "rotary"), ("granite", "rope")])
+def test_a_position_embedding_type_enables_the_rotation(family: str, embedding_type: str) -> None:
+    assert rotation_of({**LLAMA, "model_type": family, "position_embedding_type": embedding_type}).frequencies.size == 16
 
 
 def test_a_note_gives_the_number_of_rotated_components() -> None:
@@ -270,7 +270,7 @@ def test_a_scaling_logs_no_warning_of_transformers(caplog: pytest.LogCaptureFixt
     assert caplog.text == ""
 
 
-# Families of several parts, and where transformers keeps the text model's config.
+# Families of several parts, and the key of the config of their text model.
 NESTED = ["gemma3", "llava", "qwen2_5_vl", "qwen3_vl", "mistral3", "idefics3", "paligemma", "llama4", "gemma4", "internvl"]
 
 
@@ -283,7 +283,7 @@ def rotary_class(config: Any) -> Any:
 
 @pytest.mark.parametrize("family", NESTED)
 def test_the_rotation_of_a_nested_text_model_is_read_from_a_saved_config(family: str) -> None:
-    """Saved configs keep of a nested one only what differs from its family's defaults."""
+    """Saved configs contain only settings of a nested config that differ from the defaults of its family."""
     from transformers import CONFIG_MAPPING
 
     config = CONFIG_MAPPING[family]()
@@ -298,13 +298,13 @@ def test_the_rotation_of_a_nested_text_model_is_read_from_a_saved_config(family:
 
 def test_a_rotation_in_a_nested_config_overrides_the_defaults_of_its_family() -> None:
     text = {"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 8.0}}
-    found = {encoding.part: form_of(encoding, Rotation) for encoding in find(DictFiles({"model_type": "gemma3", "text_config": text}))}
-    full, sliding = found["decoder full attention"], found["decoder sliding attention"]
+    rotations = {encoding.part: form_of(encoding, Rotation) for encoding in find(DictFiles({"model_type": "gemma3", "text_config": text}))}
+    full, sliding = rotations["decoder full attention"], rotations["decoder sliding attention"]
     assert (full.base, full.rope_type, sliding.base, sliding.rope_type) == (1e6, "linear", 1e4, "default")
 
 
 TYPES = {"rope_parameters": {kind: {"rope_theta": 1e4} for kind in ("full_attention", "sliding_attention")}}
-WINDOWS = [  # what the config says, the window of each part
+WINDOWS = [  # config, and window by part
     ({**TYPES, "sliding_window": 1024}, {"decoder full attention": None, "decoder sliding attention": 1024}),
     (
         {**TYPES, "sliding_window": 512, "use_bidirectional_attention": True},
@@ -349,9 +349,9 @@ def test_the_window_equals_that_of_the_masks_of_transformers(family: str, key: s
         attention_mask=None,
         **({"past_key_values": None} if key == "sliding_window" else {}),
     )[0, 0, 10]
-    seen = [10 - key for key in range(11) if row[key] == 0]
+    visible = [10 - key for key in range(11) if row[key] == 0]
     (ours,) = (form_of(each, Rotation).window for each in find(DictFiles(config.to_dict())) if "sliding" in each.part)
-    assert seen == list(range(ours or 0))[::-1]
+    assert visible == list(range(ours or 0))[::-1]
 
 
 @pytest.mark.parametrize("key", ["vision_config", "vq_config"])
@@ -364,7 +364,7 @@ def test_nested_encoder_and_decoder_have_distinct_parts() -> None:
     assert sorted(parts) == ["decoder", "encoder"]
 
 
-WITHOUT = [  # what the config says, what the note says
+WITHOUT = [  # config, and note
     ({"model_type": "smollm3", "no_rope_layers": [1, 1, 0, 1, 1, 0]}, "Layers 2, 5 (2) turn nothing"),
     ({"model_type": "smollm3", "num_hidden_layers": 8}, "Layers 3, 7 (2) turn nothing"),
     ({"model_type": "llama4_text", "num_hidden_layers": 4, "no_rope_layers": []}, "Layer 3 turn"),
@@ -403,9 +403,9 @@ def test_the_layers_without_rotation_equal_those_of_the_model(family: str, modul
 def test_a_note_lists_the_layers_of_every_kind() -> None:
     rope = {kind: {"rope_theta": 1e4} for kind in ("full_attention", "sliding_attention")}
     types = ["sliding_attention", "sliding_attention", "full_attention"]
-    found = {encoding.part: encoding for encoding in find(DictFiles({**LLAMA, "rope_parameters": rope, "layer_types": types}))}
-    assert "Layer 2 of 3 turn by it." in found["decoder full attention"].notes
-    assert "Layers 0, 1 (2) of 3 turn by it." in found["decoder sliding attention"].notes
+    encodings = {encoding.part: encoding for encoding in find(DictFiles({**LLAMA, "rope_parameters": rope, "layer_types": types}))}
+    assert "Layer 2 of 3 turn by it." in encodings["decoder full attention"].notes
+    assert "Layers 0, 1 (2) of 3 turn by it." in encodings["decoder sliding attention"].notes
 
 
 def test_layers_with_different_bases_have_the_rotations_of_the_model() -> None:
@@ -413,11 +413,11 @@ def test_layers_with_different_bases_have_the_rotations_of_the_model() -> None:
 
     sizes = {"vocab_size": 40, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2, "num_key_value_heads": 2}
     model = GraniteSWAModel(GraniteSWAConfig(**sizes, num_hidden_layers=4, layer_rope_theta=[1e4, 5e5, 0, 1e4]))
-    found = {encoding.part: encoding for encoding in find(DictFiles(model.config.to_dict()))}
-    assert list(found) == ["decoder base 10000", "decoder base 500000"]
-    for encoding, module in zip(found.values(), model.rotary_embs, strict=True):
+    encodings = {encoding.part: encoding for encoding in find(DictFiles(model.config.to_dict()))}
+    assert list(encodings) == ["decoder base 10000", "decoder base 500000"]
+    for encoding, module in zip(encodings.values(), model.rotary_embs, strict=True):
         close(form_of(encoding, Rotation).frequencies, module.inv_freq)
-    assert "Layers 0, 3 (2) of 4 turn by it." in found["decoder base 10000"].notes
+    assert "Layers 0, 3 (2) of 4 turn by it." in encodings["decoder base 10000"].notes
 
 
 def test_a_multimodal_rotation_of_an_older_config_is_split_between_time_height_and_width() -> None:

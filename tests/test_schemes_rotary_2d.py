@@ -12,7 +12,7 @@ from generator.schemes.rotary_2d import find
 from generator.schemes.rotary_2d.families import ROWS_AND_COLUMNS
 from tests.support import DictFiles, form_of
 
-SINGLE = 1e-6  # Models keep their frequencies in single precision; this is relative.
+SINGLE = 1e-6  # Relative; models have frequencies in single precision.
 SIZES: dict[str, Any] = {"hidden_size": 64, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 16}
 ENDS = ("_vision_encoder", "_vision_model", "_vision")
 
@@ -28,13 +28,13 @@ def rotations(config: dict[str, Any]) -> dict[str, Rotation]:
 
 
 def buffer_of(config: Any) -> Floats:
-    """What the family's own initialiser makes of the config: (n_pairs,)."""
+    """The frequencies from the initialiser of the family: (n_pairs,)."""
     module = import_module(type(config).__module__.replace("configuration", "modeling"))
     made = next(value for value in vars(module).values() if hasattr(value, "compute_axial_rope_parameters"))
     return np.asarray(made.compute_axial_rope_parameters(config)[0].double().numpy())
 
 
-@pytest.mark.parametrize("kind", sorted(ROWS_AND_COLUMNS - {"llama4"}))  # It has no such initialiser, and a test of its own.
+@pytest.mark.parametrize("kind", sorted(ROWS_AND_COLUMNS - {"llama4"}))  # Has no such initialiser, and a separate test.
 def test_the_frequencies_equal_those_of_the_initialiser_of_the_family(kind: str) -> None:
     from transformers import CONFIG_MAPPING
 
@@ -59,15 +59,15 @@ def test_rows_and_columns_of_pixtral_alternate_in_one_series() -> None:
 
     model = PixtralVisionModel(config_of("pixtral", **SIZES, image_size=64, patch_size=8))
     theirs = next(module for name, module in model.named_modules() if hasattr(module, "inv_freq")).inv_freq.double().numpy()
-    found = rotations(model.config.to_dict())
-    ours = np.concatenate([found["vision rows"].frequencies, found["vision columns"].frequencies])
+    by_part = rotations(model.config.to_dict())
+    ours = np.concatenate([by_part["vision rows"].frequencies, by_part["vision columns"].frequencies])
     np.testing.assert_allclose(ours, theirs, rtol=SINGLE)
-    assert found["vision rows"].n_positions == 8
+    assert by_part["vision rows"].n_positions == 8
 
 
 @pytest.mark.parametrize("image_size", [32, [32, 48]])
 def test_the_angles_of_dinov3_equal_those_between_neighbouring_patches_in_its_forward_pass(image_size: Any) -> None:
-    """One patch divided by its neighbour, both taken as points of the unit circle, is the angle between them; the origin drops out."""
+    """The quotient of neighbouring patches on the unit circle is the angle between them, whatever the origin."""
     import torch
     from transformers import DINOv3ViTModel
 
@@ -75,8 +75,8 @@ def test_the_angles_of_dinov3_equal_those_between_neighbouring_patches_in_its_fo
     height, width = image_size if isinstance(image_size, list) else (image_size, image_size)
     cosine, sine = (part.double().numpy() for part in model.rope_embeddings(torch.zeros(1, 3, height, width)))
     turns = (cosine + 1j * sine).reshape(height // 8, width // 8, 4, -1)  # rows and columns of patches, then row, column and both again
-    found = rotations(model.config.to_dict())
-    down, across = (found.get(f"vision {along}", found.get("vision")) for along in ("rows", "columns"))
+    by_part = rotations(model.config.to_dict())
+    down, across = (by_part.get(f"vision {along}", by_part.get("vision")) for along in ("rows", "columns"))
     assert down is not None
     assert across is not None
     np.testing.assert_allclose(
@@ -114,11 +114,11 @@ def test_sam3_has_one_rotation_in_windows_and_one_over_the_image() -> None:
     from transformers.models.sam3.modeling_sam3 import Sam3ViTLayer
 
     config = config_of("sam3_vit_model", **SIZES, image_size=96, patch_size=8, window_size=4)
-    found = rotations(config.to_dict())
+    by_part = rotations(config.to_dict())
     for part, window in (("vision in windows", 4), ("vision of the whole image", 0)):
         across = Sam3ViTLayer.precompute_positions(config, window)[:, 0].unique().double().numpy()
-        assert found[part].n_positions == len(across)
-        np.testing.assert_allclose(found[part].frequencies, np.diff(across)[0] * buffer_of(config), rtol=SINGLE)
+        assert by_part[part].n_positions == len(across)
+        np.testing.assert_allclose(by_part[part].frequencies, np.diff(across)[0] * buffer_of(config), rtol=SINGLE)
 
 
 def test_the_angles_of_llama_4_between_neighbouring_patches_are_the_frequencies() -> None:
@@ -146,9 +146,9 @@ def test_encoder_and_predictor_of_vjepa2_have_the_frequencies_of_their_modules()
     from transformers.models.vjepa2.modeling_vjepa2 import rotate_queries_or_keys
 
     config = config_of("vjepa2")
-    found = rotations(config.to_dict())
-    assert {part: form.head_dim for part, form in found.items()} == {"vision": 64, "vision predictor": 32}
-    for form in found.values():
+    by_part = rotations(config.to_dict())
+    assert {part: form.head_dim for part, form in by_part.items()} == {"vision": 64, "vision predictor": 32}
+    for form in by_part.values():
         pairs = torch.eye(2).repeat(1, form.rotary_dim // 2)[None, None]  # (1, 1, 2, rotary_dim)
         first, second = rotate_queries_or_keys(pairs, torch.ones(1, 1, 2)).double().numpy()[0, 0]
         cosines = np.stack([first[::2], second[1::2]], axis=-1).ravel()

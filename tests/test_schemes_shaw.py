@@ -44,9 +44,9 @@ def test_the_products_of_queries_with_vectors_of_wav2vec2_bert_equal_those_in_it
     hidden = torch.randn(1, N, 16)
     weights = attention(hidden, output_attentions=True)[1][0]
     query = attention.linear_q(hidden).view(N, 2, 8).detach().double().numpy()
-    found = read(find, model, tmp_path)
-    assert list(found) == ["encoder layer 0", "encoder layer 1"]
-    logits = np.einsum("qhd,qkd->hqk", query, by_pair(found["encoder layer 1"])) / 8**0.5
+    encodings = read(find, model, tmp_path)
+    assert list(encodings) == ["encoder layer 0", "encoder layer 1"]
+    logits = np.einsum("qhd,qkd->hqk", query, by_pair(encodings["encoder layer 1"])) / 8**0.5
     np.testing.assert_allclose(as_numbers(weights), torch.tensor(logits).softmax(dim=-1).numpy(), rtol=0, atol=1e-6)
 
 
@@ -72,8 +72,8 @@ def test_the_products_of_queries_with_vectors_of_vits_equal_those_in_its_attenti
     keys, values = find(DictFiles(arrays=arrays))
     assert (keys.part, values.part) == ("encoder keys", "encoder values")
     query = torch.randn(2, n_positions, 8)
-    given = attention._get_relative_embeddings(attention.emb_rel_k, n_positions)
-    theirs = attention._relative_position_to_absolute_position(query @ given.transpose(-2, -1))
+    vectors = attention._get_relative_embeddings(attention.emb_rel_k, n_positions)
+    theirs = attention._relative_position_to_absolute_position(query @ vectors.transpose(-2, -1))
     ours = np.einsum("hqd,qkd->hqk", query.double().numpy(), by_pair(keys, n_positions))
     np.testing.assert_allclose(ours, as_numbers(theirs), rtol=0, atol=1e-6)
 
@@ -98,11 +98,13 @@ def test_the_vectors_of_granite_speech_equal_those_of_its_encoder() -> None:
     np.testing.assert_allclose(by_pair(encoding, 10), as_numbers(table(encoder.attention_dists)), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize(("said", "words"), [("relative_key", "Queries are"), ("relative_key_query", "Queries and keys are")])
-def test_the_rows_of_bert_are_in_the_order_of_query_minus_key(said: str, words: str) -> None:
-    """As its code had it: distance_embedding(query position − key position + max_position_embeddings − 1)."""
+@pytest.mark.parametrize(("embedding_type", "words"), [("relative_key", "Queries are"), ("relative_key_query", "Queries and keys are")])
+def test_the_rows_of_bert_are_in_the_order_of_query_minus_key(embedding_type: str, words: str) -> None:
+    """As in its former code: distance_embedding(query position − key position + max_position_embeddings − 1)."""
     table = np.arange(7.0)[:, None] * np.ones(4)
-    (encoding,) = find(DictFiles({"position_embedding_type": said}, {"encoder.layer.0.attention.self.distance_embedding.weight": table}))
+    (encoding,) = find(
+        DictFiles({"position_embedding_type": embedding_type}, {"encoder.layer.0.attention.self.distance_embedding.weight": table})
+    )
     position = np.arange(4)
     np.testing.assert_array_equal(by_pair(encoding, 4)[:, :, 0], position[:, None] - position[None] + 3)
     assert encoding.notes[0].startswith(words)
@@ -142,8 +144,8 @@ def test_the_products_of_hidden_states_with_vectors_of_prophetnet_equal_those_in
     hidden = torch.randn(1, N, 16, dtype=torch.float64)
     linear = attention.relative_pos_embeddings
     torch.nn.init.zeros_(linear.bias)
-    told = compute_relative_buckets(8, 12, position[None] - position[:, None])[None].long()
-    theirs = as_numbers(attention.get_main_relative_pos_embeddings(hidden, torch.zeros(1, 2, N, N), position[None], told)[0])
+    row_buckets = compute_relative_buckets(8, 12, position[None] - position[:, None])[None].long()
+    theirs = as_numbers(attention.get_main_relative_pos_embeddings(hidden, torch.zeros(1, 2, N, N), position[None], row_buckets)[0])
     name = "decoder.layers.0.self_attn.relative_pos_embeddings.weight"
     (encoding,) = find(DictFiles(config.to_dict(), {name: linear.weight.detach().numpy()}))
     vectors = by_pair(encoding).reshape(N, N, 2, 16)

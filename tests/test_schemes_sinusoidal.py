@@ -13,7 +13,7 @@ from tests.support import DictFiles, form_of
 
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 FLOAT32 = 1e-6  # of tables that transformers makes in single precision, for angles up to 32
-# Families whose table is made when the model runs; their modules are the oracle.
+# Families that compute a table when they run; the reference is their module.
 MADE: list[tuple[str, dict[str, Any]]] = [
     ("marian", {"pad_token_id": 1, "decoder_start_token_id": 1}),
     ("pegasus", {}),
@@ -69,7 +69,7 @@ def test_a_table_that_differs_from_the_sinusoid_in_one_value_is_learned() -> Non
 
 
 def test_a_stored_sinusoid_after_the_padding_row_is_recognised() -> None:
-    """As fairseq makes it: the padding row is zero, and position 0 has the angles of the row after it."""
+    """As in fairseq: the padding row is zero, and position 0 has the angles of the next row."""
     table = np.array(sinusoid(24, 16, "tensor2tensor"))
     table[1] = 0.0
     files = DictFiles({"model_type": "fsmt", "pad_token_id": 1}, {"encoder.embed_positions.weight": table})
@@ -87,11 +87,11 @@ def test_the_encoder_of_whisper_is_a_sinusoid_and_its_decoder_is_learned() -> No
 def test_a_sinusoid_computed_at_run_time_equals_what_the_model_adds(family: str, options: dict[str, Any]) -> None:
     model = tiny.build(family, **options)
     tables = {encoding.part: form_of(encoding, PositionTable).vectors for encoding in find(DictFiles(model.config.to_dict()))}
-    heard = tiny.heard(model, "embed_positions")
-    assert len(heard) == len(tables)
-    for name, said in heard.items():
+    outputs = tiny.heard(model, "embed_positions")
+    assert len(outputs) == len(tables)
+    for name, expected in outputs.items():
         table = tables["encoder" if "encoder" in name else "decoder"]
-        np.testing.assert_allclose(table[: len(tiny.IDS)], said, rtol=0, atol=FLOAT32)
+        np.testing.assert_allclose(table[: len(tiny.IDS)], expected, rtol=0, atol=FLOAT32)
 
 
 def test_the_table_of_ctrl_equals_the_models_buffer() -> None:
@@ -166,12 +166,12 @@ def test_the_first_position_of_a_speech_model_follows_its_padding() -> None:
     model = tiny.build(
         "speech_to_text", num_conv_layers=1, conv_kernel_sizes=[3], conv_channels=8, input_feat_per_channel=4, pad_token_id=1
     )
-    found = {encoding.part: form_of(encoding, PositionTable) for encoding in find(DictFiles(model.config.to_dict()))}
-    assert sorted(found) == ["decoder", "encoder"]
+    tables = {encoding.part: form_of(encoding, PositionTable) for encoding in find(DictFiles(model.config.to_dict()))}
+    assert sorted(tables) == ["decoder", "encoder"]
     import torch
 
-    said = model.decoder.embed_positions(torch.tensor([tiny.IDS])).double().numpy().reshape(-1, tiny.WIDTH)
-    np.testing.assert_allclose(found["decoder"].vectors[: len(tiny.IDS)], said, rtol=0, atol=FLOAT32)
+    expected = model.decoder.embed_positions(torch.tensor([tiny.IDS])).double().numpy().reshape(-1, tiny.WIDTH)
+    np.testing.assert_allclose(tables["decoder"].vectors[: len(tiny.IDS)], expected, rtol=0, atol=FLOAT32)
 
 
 def test_the_sinusoid_of_canary_equals_the_scaled_one_of_its_module() -> None:
@@ -204,8 +204,8 @@ def test_an_invalid_size_of_stacked_frames_is_a_row_error(wrong: dict[str, objec
 
 
 def test_a_config_with_audio_stack_and_talker_has_the_sinusoid_of_the_former() -> None:
-    heard = {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}
-    (encoding,) = find(DictFiles({"thinker_config": {"audio_config": heard}, "talker_config": {"model_type": "qwen2_5_omni_talker"}}))
+    audio = {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}
+    (encoding,) = find(DictFiles({"thinker_config": {"audio_config": audio}, "talker_config": {"model_type": "qwen2_5_omni_talker"}}))
     assert (encoding.part, form_of(encoding, PositionTable).vectors.shape) == ("audio encoder", (24, 8))
 
 
@@ -223,7 +223,7 @@ def test_an_invalid_size_is_a_row_error(size: dict[str, object]) -> None:
 
 
 def speaking() -> Any:
-    """SpeechT5 that reads text and speaks, its two trained numbers away from 1."""
+    """SpeechT5 for text to speech, with two factors other than 1."""
     import torch
     from transformers import SpeechT5Config, SpeechT5ForTextToSpeech
 
@@ -243,11 +243,11 @@ def test_the_sinusoids_of_speecht5_equal_the_scaled_ones_of_its_modules() -> Non
     import torch
 
     model = speaking()
-    found = {encoding.part: form_of(encoding, PositionTable) for encoding in find(DictFiles(model.config.to_dict(), tiny.arrays(model)))}
-    assert {part: len(form.vectors) for part, form in found.items()} == {"text encoder": 24, "speech decoder": 20}
+    tables = {encoding.part: form_of(encoding, PositionTable) for encoding in find(DictFiles(model.config.to_dict(), tiny.arrays(model)))}
+    assert {part: len(form.vectors) for part, form in tables.items()} == {"text encoder": 24, "speech decoder": 20}
     for part, side in (("text encoder", model.speecht5.encoder), ("speech decoder", model.speecht5.decoder)):
         theirs = side.prenet.encode_positions(torch.zeros(1, 12, 8)).detach().double().numpy()[0]
-        np.testing.assert_allclose(found[part].vectors[:12], theirs, rtol=0, atol=FLOAT32)
+        np.testing.assert_allclose(tables[part].vectors[:12], theirs, rtol=0, atol=FLOAT32)
 
 
 def test_a_side_of_speecht5_without_a_factor_has_the_plain_sinusoid() -> None:

@@ -19,7 +19,7 @@ NAME = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
 DECODER_NAME = NAME.replace("encoder", "decoder")
 CROSS_NAME = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
 TABLE = np.arange(64.0).reshape(32, 2)
-BAD = [  # what config.json says, the shape of the tensor
+BAD = [  # config.json, and shape of the tensor
     ({"relative_attention_num_buckets": "x"}, (32, 2)),
     ({"relative_attention_num_buckets": -32}, (32, 2)),
     ({"relative_attention_num_buckets": 3}, (3, 2)),
@@ -78,14 +78,14 @@ def test_the_values_next_to_the_query_by_hand() -> None:
 
 
 def test_the_part_and_the_direction_follow_from_the_name() -> None:
-    found = find(DictFiles(arrays={NAME: TABLE, DECODER_NAME: TABLE}))
-    directions = [(encoding.part, form_of(encoding, OffsetBias).causal) for encoding in found]
+    encodings = find(DictFiles(arrays={NAME: TABLE, DECODER_NAME: TABLE}))
+    directions = [(encoding.part, form_of(encoding, OffsetBias).causal) for encoding in encodings]
     assert directions == [("encoder", False), ("decoder", True)]
 
 
 def test_the_unused_table_of_cross_attention_is_ignored() -> None:
-    found = find(DictFiles(arrays={DECODER_NAME: TABLE, CROSS_NAME: TABLE}))
-    assert [encoding.provenance.tensor for encoding in found] == [DECODER_NAME]
+    encodings = find(DictFiles(arrays={DECODER_NAME: TABLE, CROSS_NAME: TABLE}))
+    assert [encoding.provenance.tensor for encoding in encodings] == [DECODER_NAME]
 
 
 def test_tables_in_every_layer_have_distinct_keys() -> None:
@@ -120,8 +120,8 @@ def test_the_bias_read_from_a_folder_equals_what_the_model_adds(t5: tuple[Any, F
     model, files = t5
     form = next(form_of(encoding, OffsetBias) for encoding in find(files) if encoding.part == part)
     bias = getattr(model, part).block[0].layer[0].SelfAttention.compute_bias(120, 120)[0].detach().double().numpy()
-    seen = np.tril(np.ones((120, 120), dtype=bool)) if form.causal else np.ones((120, 120), dtype=bool)
-    np.testing.assert_allclose(form.kernel(120)[:, seen], bias[:, seen], rtol=0, atol=1e-6)
+    visible = np.tril(np.ones((120, 120), dtype=bool)) if form.causal else np.ones((120, 120), dtype=bool)
+    np.testing.assert_allclose(form.kernel(120)[:, visible], bias[:, visible], rtol=0, atol=1e-6)
 
 
 N = 40
@@ -136,17 +136,17 @@ ENCODER: dict[str, Any] = {"hidden_size": 16, "num_hidden_layers": 1, "num_atten
 def test_encoder_and_decoder_biases_equal_what_the_family_adds(name: str, tmp_path: Path) -> None:
     model = made(name, **SIZE, **FEW)
     encoder, decoder = returned(model, "compute_bias", **BOTH)
-    found = read(find, model, tmp_path)
-    same(found["encoder"], encoder[0])
-    same(found["decoder"], decoder[0])
+    encodings = read(find, model, tmp_path)
+    same(encodings["encoder"], encoder[0])
+    same(encodings["decoder"], decoder[0])
 
 
 def test_every_layer_of_umt5_has_the_bias_that_it_adds(tmp_path: Path) -> None:
     model = made("UMT5Model", **SIZE, **FEW)
     theirs = returned(model, "compute_bias", **BOTH)
-    found = read(find, model, tmp_path)
+    encodings = read(find, model, tmp_path)
     for part, bias in zip(("encoder layer 0", "encoder layer 1", "decoder layer 0", "decoder layer 1"), theirs, strict=True):
-        same(found[part], bias[0])
+        same(encodings[part], bias[0])
 
 
 def test_the_bias_of_mpnet_equals_what_the_model_adds_for_every_config(tmp_path: Path) -> None:
@@ -160,9 +160,9 @@ def test_the_bias_of_wavlm_equals_that_of_its_first_layer_before_the_gate(tmp_pa
 
     model = made("WavLMModel", **WAVES, num_buckets=20, max_bucket_distance=30)
     bias, *_ = returned(model, "compute_bias", input_values=torch.zeros(1, 1700))
-    found = read(find, model, tmp_path)["encoder"]
-    same(found, bias)
-    assert any("multiplies these values by 2 + a (b c" in note for note in found.notes)
+    encoding = read(find, model, tmp_path)["encoder"]
+    same(encoding, bias)
+    assert any("multiplies these values by 2 + a (b c" in note for note in encoding.notes)
 
 
 def blocked(values: Floats, block: int) -> Floats:
@@ -173,19 +173,19 @@ def blocked(values: Floats, block: int) -> Floats:
 def test_the_local_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
     model = made("LongT5Model", encoder_attention_type="local", **LONG)
     encoder, decoder = returned(model, "compute_bias", **BOTH)
-    found = read(find, model, tmp_path)
-    form = form_of(found["encoder"], OffsetBias)
+    encodings = read(find, model, tmp_path)
+    form = form_of(encodings["encoder"], OffsetBias)
     assert form.offsets.tolist() == list(range(-6, 7))
     np.testing.assert_allclose(form.values, blocked(encoder, 7), rtol=0, atol=1e-6)
-    same(found["decoder"], decoder[0])
+    same(encodings["decoder"], decoder[0])
 
 
 def test_the_global_bias_of_longt5_equals_what_it_adds(tmp_path: Path) -> None:
     model = made("LongT5Model", encoder_attention_type="transient-global", **LONG)
     local, side, _ = returned(model, "compute_bias", "compute_side_bias", **BOTH)
-    found = read(find, model, tmp_path)
-    np.testing.assert_allclose(form_of(found["encoder"], OffsetBias).values, blocked(local, 7), rtol=0, atol=1e-6)
-    same(found["encoder blocks"], side[0][:, ::4])
+    encodings = read(find, model, tmp_path)
+    np.testing.assert_allclose(form_of(encodings["encoder"], OffsetBias).values, blocked(local, 7), rtol=0, atol=1e-6)
+    same(encodings["encoder blocks"], side[0][:, ::4])
 
 
 def test_the_bias_of_pix2struct_equals_what_its_decoder_adds(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_the_bias_of_pix2struct_equals_what_its_decoder_adds(tmp_path: Path) -> 
 
 
 def page(n_words: int, size: int) -> Any:
-    """Boxes of words on a page ``size`` wide and high whose left and lower edges both move on by 1."""
+    """Boxes of words on a page of ``size``; left and lower edges increase by 1 from word to word."""
     import torch
 
     edge = torch.arange(n_words)
@@ -212,10 +212,10 @@ def test_the_biases_of_layoutlmv3_equal_what_reaches_the_logit(tmp_path: Path) -
     import torch
 
     model = made("LayoutLMv3Model", **ENCODER, **LAYOUT, max_position_embeddings=64)
-    found, scale = read(find, model, tmp_path), 8**-0.5
-    same(found["encoder"], scale * as_numbers(model.encoder._cal_1d_pos_emb(torch.arange(N)[None]))[0])
+    encodings, scale = read(find, model, tmp_path), 8**-0.5
+    same(encodings["encoder"], scale * as_numbers(model.encoder._cal_1d_pos_emb(torch.arange(N)[None]))[0])
     both = scale * as_numbers(model.encoder._cal_2d_pos_emb(page(N, 100)))[0]
-    ours = [form_of(found[f"encoder {side} the page"], OffsetBias).kernel(N) for side in ("across", "down")]
+    ours = [form_of(encodings[f"encoder {side} the page"], OffsetBias).kernel(N) for side in ("across", "down")]
     np.testing.assert_allclose(ours[0] + ours[1], both[:, :31, :31], rtol=0, atol=1e-6)
 
 
@@ -245,12 +245,12 @@ def test_the_biases_of_the_encoder_of_udop_equal_those_of_its_modules(tmp_path: 
     import torch
 
     model = made("UdopModel", **UDOP, relative_bias_args=LISTED)
-    found = read(find, model, tmp_path)
-    assert sorted(found) == ["decoder", "encoder", "encoder across the page", "encoder down the page"]
+    encodings = read(find, model, tmp_path)
+    assert sorted(encodings) == ["decoder", "encoder", "encoder across the page", "encoder down the page"]
     along, across, down = model.encoder.relative_bias.biases
-    same(found["encoder"], as_numbers(along(torch.ones(1, N)))[0])
-    same(found["encoder across the page"], as_numbers(across(bbox=page(N, 100) / 64))[0])
-    same(found["encoder down the page"], as_numbers(down(bbox=page(N, 100) / 64))[0])
+    same(encodings["encoder"], as_numbers(along(torch.ones(1, N)))[0])
+    same(encodings["encoder across the page"], as_numbers(across(bbox=page(N, 100) / 64))[0])
+    same(encodings["encoder down the page"], as_numbers(down(bbox=page(N, 100) / 64))[0])
 
 
 def test_the_decoder_of_udop_adds_its_first_blocks_bias(tmp_path: Path) -> None:
@@ -261,8 +261,8 @@ def test_the_decoder_of_udop_adds_its_first_blocks_bias(tmp_path: Path) -> None:
 
 def test_a_tied_bias_of_udop_is_read_from_block_0() -> None:
     page_bias = "encoder.relative_bias.biases.1.relative_attention_bias.weight"
-    found = find(DictFiles({"model_type": "udop"}, {NAME: TABLE, page_bias: TABLE}))
-    assert [(encoding.part, encoding.provenance.tensor) for encoding in found] == [
+    encodings = find(DictFiles({"model_type": "udop"}, {NAME: TABLE, page_bias: TABLE}))
+    assert [(encoding.part, encoding.provenance.tensor) for encoding in encodings] == [
         ("encoder", NAME),
         ("encoder across the page", page_bias),
     ]

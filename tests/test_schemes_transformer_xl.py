@@ -28,9 +28,9 @@ def test_the_bias_of_xlnet_equals_that_of_its_attention(clamp: int, tmp_path: Pa
     import torch
 
     model = made("XLNetModel", vocab_size=40, d_model=16, n_layer=2, n_head=2, d_inner=16, clamp_len=clamp)
-    found = read(find, model, tmp_path)
-    assert list(found) == ["encoder layer 0", "encoder layer 1"]
-    for layer, encoding in zip(model.layer, found.values(), strict=True):
+    encodings = read(find, model, tmp_path)
+    assert list(encodings) == ["encoder layer 0", "encoder layer 1"]
+    for layer, encoding in zip(model.layer, encodings.values(), strict=True):
         attention = layer.rel_attn
         mapped = torch.einsum("ibh,hnd->ibnd", model.relative_positional_encoding(N, N, bsz=1), attention.r)
         term = torch.einsum("ibnd,jbnd->bnij", attention.r_r_bias.expand(N, 1, 2, 8), mapped)
@@ -38,7 +38,7 @@ def test_the_bias_of_xlnet_equals_that_of_its_attention(clamp: int, tmp_path: Pa
 
 
 def len_of(encoding: Any) -> int:
-    """How many positions the offsets shown are good for."""
+    """Number of positions whose offsets are in the form."""
     return min(N, int(form_of(encoding, OffsetBias).offsets[-1]) + 1)
 
 
@@ -55,13 +55,13 @@ def test_the_bias_of_funnel_equals_that_of_its_first_block(attention_type: str, 
 
     sizes = {"vocab_size": 40, "d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 16, "block_sizes": [2, 1], "num_decoder_layers": 1}
     model = made("FunnelModel", **sizes, attention_type=attention_type)
-    found = read(find, model, tmp_path)
-    assert list(found) == ["encoder layer 0.0", "encoder layer 0.1", "encoder layer 1.0", "decoder"]
+    encodings = read(find, model, tmp_path)
+    assert list(encodings) == ["encoder layer 0.0", "encoder layer 0.1", "encoder layer 1.0", "decoder"]
     embeds = model.encoder.attention_structure.get_position_embeds(N, torch.float32, torch.device("cpu"))
     for layer in range(2):
         attention = model.encoder.blocks[0][layer].attention
         theirs = attention.relative_positional_attention(embeds, torch.zeros(1, N, 2, 8), N)
-        same(found[f"encoder layer 0.{layer}"], as_numbers(theirs)[0])
+        same(encodings[f"encoder layer 0.{layer}"], as_numbers(theirs)[0])
 
 
 def test_the_offsets_of_funnels_second_block_are_counted_in_tokens(tmp_path: Path) -> None:
@@ -90,10 +90,10 @@ def test_the_bias_of_a_conformer_equals_that_of_its_attention(folder: str, name:
 
     model = made(name, **SPEECH, **options, position_embeddings_type="relative")
     apply = importlib.import_module(f"transformers.models.{folder}.modeling_{folder}")._apply_relative_position_encoding
-    embeds, still = model.encoder.embed_positions(torch.zeros(1, N, 16)), torch.zeros(1, 2, N, 8)
-    found = read(find, model, tmp_path)
+    embeds, zeros = model.encoder.embed_positions(torch.zeros(1, N, 16)), torch.zeros(1, 2, N, 8)
+    encodings = read(find, model, tmp_path)
     for index, layer in enumerate(model.encoder.layers):
-        same(found[f"encoder layer {index}"], as_numbers(apply(layer.self_attn, still, still, embeds)[1])[0])
+        same(encodings[f"encoder layer {index}"], as_numbers(apply(layer.self_attn, zeros, zeros, embeds)[1])[0])
 
 
 def test_the_bias_of_the_speech_encoder_of_seamless_equals_that_of_its_attention() -> None:
@@ -108,9 +108,9 @@ def test_the_bias_of_the_speech_encoder_of_seamless_equals_that_of_its_attention
     stem = "speech_encoder.encoder.layers.0.self_attn"
     arrays = {f"{stem}.{name}": value.detach().numpy() for name, value in attention.state_dict().items()}
     (encoding,) = find(DictFiles({"model_type": "seamless_m4t"}, arrays))
-    embeds, still = seamless.SeamlessM4TConformerRelPositionalEmbedding(config)(torch.zeros(1, N, 16)), torch.zeros(1, 2, N, 8)
+    embeds, zeros = seamless.SeamlessM4TConformerRelPositionalEmbedding(config)(torch.zeros(1, N, 16)), torch.zeros(1, 2, N, 8)
     assert encoding.part == "speech encoder"
-    same(encoding, as_numbers(seamless._apply_relative_position_encoding(attention, still, still, embeds)[1])[0])
+    same(encoding, as_numbers(seamless._apply_relative_position_encoding(attention, zeros, zeros, embeds)[1])[0])
 
 
 def test_the_bias_of_fastspeech_2_equals_that_of_its_attention() -> None:
@@ -135,12 +135,12 @@ def test_the_bias_of_parakeet_equals_that_of_its_attention(tmp_path: Path) -> No
 
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16, "num_mel_bins": 8}
     model = made("ParakeetEncoder", **sizes, subsampling_conv_channels=4)
-    embeds, found = model.encode_positions(torch.zeros(1, N, 16)), read(find, model, tmp_path)
+    embeds, encodings = model.encode_positions(torch.zeros(1, N, 16)), read(find, model, tmp_path)
     for index, layer in enumerate(model.layers):
         attention = layer.self_attn
         mapped = attention.relative_k_proj(embeds).view(1, -1, 2, 8).permute(0, 2, 3, 1)
         term = attention._rel_shift(attention.bias_v.view(1, 2, 1, 8).expand(1, 2, N, 8) @ mapped)[..., :N] * attention.scaling
-        same(found[f"encoder layer {index}"], as_numbers(term)[0])
+        same(encodings[f"encoder layer {index}"], as_numbers(term)[0])
 
 
 @pytest.mark.parametrize(("bias", "mapped"), BAD)
@@ -167,9 +167,9 @@ def test_the_vectors_of_gemma_4_equal_the_mapped_sinusoid_of_its_module(left: in
     config = Gemma4AudioConfig(hidden_size=16, num_attention_heads=2, attention_context_left=left, attention_context_right=right)
     sinusoid = Gemma4AudioRelPositionalEncoding(config).double()(torch.zeros(1, dtype=torch.float64)).double().numpy().reshape(-1, 16)
     weight = np.random.default_rng(0).normal(size=(16, 16))
-    (found,) = find(DictFiles(config.to_dict(), {"layers.0.self_attn.relative_k_proj.weight": weight}))
-    form = form_of(found, RelativeTable)
-    assert (found.part, form.offsets[0]) == ("audio encoder", 1 - left)
+    (encoding,) = find(DictFiles(config.to_dict(), {"layers.0.self_attn.relative_k_proj.weight": weight}))
+    form = form_of(encoding, RelativeTable)
+    assert (encoding.part, form.offsets[0]) == ("audio encoder", 1 - left)
     np.testing.assert_allclose(form.vectors, sinusoid @ weight.T, rtol=0, atol=1e-6)
 
 
@@ -184,12 +184,12 @@ def test_the_products_of_queries_with_vectors_of_gemma_3n_equal_those_of_its_mod
     queries, keys = (
         torch.randn(1, 1, 4, 2, 8).double(),
         torch.zeros(1, 1, 10, 2, 8).double(),
-    )  # A key stands four places before the query of its number.
+    )  # A key is four positions before the query with its number.
     theirs = module(queries, keys)[0, :, 0].detach().double().numpy()  # (n_heads, n_queries, n_keys)
     name = "audio_tower.conformer.0.attention.attn.relative_position_embedding.pos_proj.weight"
     whole = {"model_type": "gemma3n", "audio_config": config.to_dict()}
-    (found,) = find(DictFiles(whole, {name: module.pos_proj.weight.detach().numpy()}))
-    form = form_of(found, RelativeTable)
+    (encoding,) = find(DictFiles(whole, {name: module.pos_proj.weight.detach().numpy()}))
+    form = form_of(encoding, RelativeTable)
     vectors = form.vectors.reshape(-1, 2, 8)
     for query in range(4):
         ours = np.einsum("hd,nhd->hn", queries[0, 0, query].double().numpy(), vectors)

@@ -18,7 +18,7 @@ BEIT: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 16, "num_attenti
 
 
 def build(model_type: str, **options: Any) -> Any:
-    """The bare model in double precision, with random numbers in its biases, where its family begins with zeros."""
+    """The bare model in double precision with random biases, which its family initialises with zeros."""
     import torch
     from transformers import CONFIG_MAPPING, AutoModel
 
@@ -45,11 +45,11 @@ def attention_without_content(model: Any, self_attention: Any, **inputs: Any) ->
         for name, parameter in self_attention.named_parameters():
             if "query" in name or "q_proj" in name:
                 parameter.zero_()
-    said: list[Any] = []
-    self_attention.register_forward_hook(lambda _module, _inputs, output: said.append(output[1]))
+    outputs: list[Any] = []
+    self_attention.register_forward_hook(lambda _module, _inputs, output: outputs.append(output[1]))
     with torch.no_grad():
         model(**inputs, output_attentions=True)
-    return np.asarray(said[0].numpy(), dtype=np.float64)
+    return np.asarray(outputs[0].numpy(), dtype=np.float64)
 
 
 def softmax(logits: Floats) -> Floats:
@@ -190,15 +190,15 @@ def test_one_number_for_all_signs_of_an_offset_is_repeated_by_hand() -> None:
 
 def test_layers_are_in_numerical_order_with_distinct_parts() -> None:
     names = [f"layers.{stage}.blocks.{block}.relative_position_bias_table" for stage in (1, 0) for block in (10, 2)]
-    found = find(DictFiles(arrays=dict.fromkeys(names, table(9))))
-    assert [encoding.part for encoding in found] == [
+    encodings = find(DictFiles(arrays=dict.fromkeys(names, table(9))))
+    assert [encoding.part for encoding in encodings] == [
         f"vision stage {place}" for place in ("0 block 2", "0 block 10", "1 block 2", "1 block 10")
     ]
 
 
 def test_two_stacks_have_distinct_parts() -> None:
-    found = find(DictFiles(arrays=dict.fromkeys((f"a.{NAME}", f"b.{NAME}"), table(9))))
-    assert len({encoding.record.key for encoding in found}) == 2
+    encodings = find(DictFiles(arrays=dict.fromkeys((f"a.{NAME}", f"b.{NAME}"), table(9))))
+    assert len({encoding.record.key for encoding in encodings}) == 2
 
 
 V2_NAME = "layers.0.blocks.0.attention.self.continuous_position_bias_mlp"

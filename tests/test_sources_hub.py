@@ -1,4 +1,4 @@
-"""The Hub as a source, against a real server on this machine."""
+"""The Hub as a source, against a local server."""
 
 import json
 import socket
@@ -28,7 +28,7 @@ SHARDED = {
     SHARDS[0]: save({"wte.weight": binary(5, 4)}),
     SHARDS[1]: save({"wpe.weight": binary(16, 4)}),
 }
-# What the server does to a repository, and what is then said of its row.
+# Troubles of a repository, and the message for its row.
 ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
     "none": (None, "no such repository; expected a public one, or HF_TOKEN for a private one"),
     "branch": (None, "no such revision; expected a branch, tag or full commit"),
@@ -73,7 +73,7 @@ PINNED = [{"hub": f"atlas/{name}", "revision": OLD} for name in ("table", "shard
 
 @dataclass(frozen=True)
 class Built:
-    """A finished build: what was said, and atlas.json's rows by slug."""
+    """A finished build: its output, and rows of atlas.json by slug."""
 
     done: CompletedProcess[str]
     output: Path
@@ -93,7 +93,7 @@ def build(
 
 @pytest.fixture(autouse=True, scope="module")
 def short_waits() -> Iterator[None]:
-    """Tries that follow at once, as many as usual."""
+    """Retries without waits, in the usual number."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(requests, "WAITS", (0.01,) * len(WAITS))
         yield
@@ -101,7 +101,7 @@ def short_waits() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """One repository that can be read, and one for each way in which that fails."""
+    """One readable repository, and one for each kind of failure."""
     with serving(REPOSITORIES, *(trouble for trouble, _ in ROW_ERRORS.values() if trouble)) as hub:
         rows = [{"hub": "atlas/plain"}, *ROWS]
         return build(tmp_path_factory.mktemp("published"), rows, endpoint=hub.endpoint, HF_TOKEN=TOKEN)
@@ -109,7 +109,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 @pytest.fixture(scope="module")
 def unreached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Built, int]]:
-    """A build against a port that accepts and hangs up, and how often it was tried."""
+    """A build against a port that accepts and closes connections, and the number of connections."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         tried: list[int] = []
         thread = Thread(target=_hang_up, args=(listening, tried))
@@ -133,8 +133,8 @@ def _hang_up(listening: socket.socket, tried: list[int]) -> None:
 def test_a_pinned_commit_is_read_and_reported_in_full(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
         done = run("inspect", f"atlas/table@{OLD}", "--json", home=tmp_path, endpoint=hub.endpoint)
-    found = json.loads(done.stdout)
-    assert (found["revision"], found["encodings"][0]["tensor"]) == (OLD, "wpe.weight")
+    report = json.loads(done.stdout)
+    assert (report["revision"], report["encodings"][0]["tensor"]) == (OLD, "wpe.weight")
 
 
 @pytest.mark.parametrize(("source", "commit"), [("atlas/table", NEW), ("atlas/table@former", OLD)])
@@ -142,7 +142,7 @@ def test_a_branch_is_resolved_to_its_commit_and_every_file_comes_from_it(source:
     with serving(READABLE) as hub:
         done = inline.run("inspect", source, "--json", home=tmp_path, endpoint=hub.endpoint)
     assert json.loads(done.stdout)["revision"] == commit
-    assert all(commit in asked.path for asked in hub.log if "/resolve/" in asked.path)
+    assert all(commit in request.path for request in hub.log if "/resolve/" in request.path)
 
 
 def test_only_needed_files_are_downloaded(tmp_path: Path) -> None:
@@ -183,13 +183,13 @@ def test_an_invalid_id_is_not_requested(tmp_path: Path) -> None:
     with serving(READABLE) as hub:
         done = inline.run("inspect", "atlas/table/more", home=tmp_path, endpoint=hub.endpoint)
     assert done.stderr.strip() == "atlas/table/more@main: not a Hub id; expected 'owner/name'"
-    assert [asked.method for asked in hub.log] == ["HEAD"]
+    assert [request.method for request in hub.log] == ["HEAD"]
 
 
 def test_a_token_is_sent_and_never_printed(tmp_path: Path) -> None:
     with serving(READABLE, Trouble(refusal(403, "GatedRepo", "Not for this token"), "/resolve/")) as hub:
         done = run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint, HF_TOKEN=TOKEN)
-    assert any(asked.token == f"Bearer {TOKEN}" for asked in hub.log)
+    assert any(request.token == f"Bearer {TOKEN}" for request in hub.log)
     assert TOKEN not in done.stdout + done.stderr
 
 
@@ -201,7 +201,7 @@ def test_a_failing_hub_gets_a_bounded_number_of_requests(tmp_path: Path) -> None
     with serving(READABLE, Trouble(refusal(503, Retry_After="0"), "/revision/")) as hub:
         done = inline.run("inspect", "atlas/table", home=tmp_path, endpoint=hub.endpoint)
     assert "the Hub answered 503" in done.stderr
-    assert sum("/revision/" in asked.path for asked in hub.log) == 2 * (1 + len(WAITS))  # Before the run, and when the row is opened.
+    assert sum("/revision/" in request.path for request in hub.log) == 2 * (1 + len(WAITS))  # Before the run, and when the row is opened.
 
 
 PASSING = {
@@ -218,7 +218,7 @@ def test_a_transient_failure_is_retried(trouble: Trouble, tmp_path: Path) -> Non
     assert json.loads(done.stdout)["revision"] == NEW
 
 
-# What a branch gets of a Hub that told of it in an earlier run, and whether its page is then made of finished work.
+# Troubles of a branch with a cached listing, and whether the build uses its cached results.
 AT_PIN = {
     "a passing error": Trouble(refusal(503), "/revision/", times=1),
     "a limit": Trouble(refusal(429, Retry_After="999"), "/revision/"),
@@ -273,12 +273,12 @@ def test_offline_builds_read_the_cache_and_send_no_request(tmp_path: Path) -> No
         inline.run("inspect", "atlas/plain", home=tmp_path / "hub", endpoint=hub.endpoint)
         hub.log.clear()
         built = build(tmp_path, [{"hub": "atlas/plain"}, {"hub": "atlas/sharded"}], "--offline", endpoint=hub.endpoint)
-    found = {slug: (row["status"], row["revision"]) for slug, row in built.rows.items()}
-    assert found == {"atlas-plain": ("ok", OLD), "atlas-sharded": ("not reached", None)}
+    statuses = {slug: (row["status"], row["revision"]) for slug, row in built.rows.items()}
+    assert statuses == {"atlas-plain": ("ok", OLD), "atlas-sharded": ("not reached", None)}
     assert hub.log == []
 
 
-# Settings of the environment that no Hub can be asked with, and what is said of them.
+# Unusable settings of the environment, and their messages.
 SETTINGS = {
     "no host": ({"endpoint": "http://[::1"}, "HF_ENDPOINT: 'http://[::1'; expected an address such as https://huggingface.co"),
     "no address": ({"endpoint": "hub"}, "HF_ENDPOINT: 'hub'; expected an address"),
@@ -291,10 +291,10 @@ SETTINGS = {
 
 @pytest.mark.parametrize("case", SETTINGS)
 def test_unusable_settings_are_refused_in_one_line(case: str, tmp_path: Path) -> None:
-    settings, said = SETTINGS[case]
+    settings, message = SETTINGS[case]
     done = run("inspect", "atlas/table", home=tmp_path, **settings)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_an_invalid_address_is_refused_offline_too(tmp_path: Path) -> None:

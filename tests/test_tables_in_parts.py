@@ -1,4 +1,4 @@
-"""Tables for rows and columns, tables behind a gate, and tables under names of their own: the models are the oracle."""
+"""Tables for rows and columns, gated tables, and tables under unusual names, against the modules of transformers."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def files_of(model: Any) -> DictFiles:
 
 
 def by_part(files: DictFiles) -> dict[str, Floats]:
-    return {each.part: form_of(each, PositionTable).vectors for each in learned.find(files)}
+    return {encoding.part: form_of(encoding, PositionTable).vectors for encoding in learned.find(files)}
 
 
 def test_pix2struct_adds_the_vectors_of_row_and_column_to_a_patch() -> None:

@@ -1,4 +1,4 @@
-"""Tables of patches: which rows are patches, on which grid, and that they are what the model adds."""
+"""Tables of patches: their rows, their grid, and their values against what the model adds."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ SIZES: dict[str, Any] = {
     "image_size": 32,
     "patch_size": 8,
 }
-# family, options, the module whose output holds the sum, and the place of the first patch in it
+# family, options, module with the sum as its output, index of the first patch
 FAMILIES: list[tuple[str, dict[str, Any], str, int]] = [
     ("vit", {}, "embeddings", 1),
     ("vit", {"image_size": [16, 48]}, "embeddings", 1),
@@ -45,7 +45,7 @@ FAMILIES: list[tuple[str, dict[str, Any], str, int]] = [
 
 
 def pixels(model: Any) -> Any:
-    """One image of the size that the model is configured for."""
+    """One image of the size in the config."""
     import torch
 
     size = getattr(model.config, "image_size", 32)
@@ -54,7 +54,7 @@ def pixels(model: Any) -> Any:
 
 
 def build(family: str, **options: Any) -> Any:
-    """The bare model with random numbers in its table, where its family begins with zeros."""
+    """The bare model with a random table, which its family initialises with zeros."""
     import torch
 
     torch.manual_seed(0)
@@ -74,19 +74,19 @@ def with_random_table(model: Any) -> Any:
 
 
 def added(model: Any, tensor: str, module: str, **inputs: Any) -> Floats:
-    """What the table adds to the module's output: the output with the table less that with zeros in its place."""
+    """Contribution of the table to the output of the module: the output with the table minus that with zeros."""
     import torch
 
-    said: list[Floats] = []
+    outputs: list[Floats] = []
     handle = model.get_submodule(module).register_forward_hook(
-        lambda _module, _inputs, output: said.append((output if hasattr(output, "double") else output[0]).double().numpy().copy())
+        lambda _module, _inputs, output: outputs.append((output if hasattr(output, "double") else output[0]).double().numpy().copy())
     )
     with torch.no_grad():
         model(**inputs)
         dict(model.named_parameters())[tensor].zero_()
         model(**inputs)
     handle.remove()
-    return np.asarray((said[0] - said[1])[0], dtype=np.float64)
+    return np.asarray((outputs[0] - outputs[1])[0], dtype=np.float64)
 
 
 def found(model: Any) -> Any:
@@ -220,8 +220,10 @@ def test_a_table_of_frames_has_no_grid() -> None:
 
 
 def table_of(config: dict[str, Any], **arrays: Floats) -> list[tuple[str, Any, tuple[int, ...]]]:
-    found = learned.find(DictFiles(config, {name.replace("__", "."): array for name, array in arrays.items()}))
-    return [(each.part, form_of(each, PositionTable).grid, form_of(each, PositionTable).vectors.shape) for each in found]
+    encodings = learned.find(DictFiles(config, {name.replace("__", "."): array for name, array in arrays.items()}))
+    return [
+        (encoding.part, form_of(encoding, PositionTable).grid, form_of(encoding, PositionTable).vectors.shape) for encoding in encodings
+    ]
 
 
 def noise(*shape: int) -> Floats:
