@@ -9,8 +9,8 @@ from generator.encodings import WindowBias
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.window_bias import find
+from tests.schemes.test_tables_of_images import with_random_table
 from tests.support import DictFiles, form_of, save_model
-from tests.test_tables_of_images import with_random_table
 
 EXACT = 1e-6
 SWIN: dict[str, Any] = {"image_size": 32, "patch_size": 2, "embed_dim": 8, "depths": [2, 1], "num_heads": [2, 4], "window_size": 4}

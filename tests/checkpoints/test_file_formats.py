@@ -14,9 +14,10 @@ from generator.checkpoints.files import formats, weights
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.sources import folder
 from generator.errors import RowError
-from tests import inline, other_formats
+from tests import inline
+from tests.checkpoints import other_formats
+from tests.checkpoints.other_formats.one_file import HEADER
 from tests.hub_server import NOBODY, Repository, serving
-from tests.other_formats.one_file import HEADER
 from tests.support import checkpoint
 from tests.synthetic import PICKLED, TABLE, Contents, binary, write_folder
 

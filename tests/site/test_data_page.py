@@ -13,8 +13,8 @@ from generator.numerics.arrays import frozen
 from generator.pipeline.build import TEMPLATES
 from generator.site import data_files
 from generator.site.render import environment_of
+from tests.analyses.test_all import applicable_results, each_analysis
 from tests.support import checkpoint
-from tests.test_analyses import applicable_results, each_analysis
 
 PAGE = (TEMPLATES / "pages/data_files.md.jinja").read_text(encoding="utf-8")
 FOR_ATLAS, FOR_METRICS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -188,7 +188,7 @@ def test_a_user_without_a_home_can_build(world: Path, monkeypatch: pytest.Monkey
 
 def test_this_repository_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(RefusedError, match="a project of its own"), owned(Path(__file__).parent.parent):
+    with pytest.raises(RefusedError, match="a project of its own"), owned(Path(__file__).parents[2]):
         pass
 
 

@@ -12,7 +12,7 @@ from generator.contracts import Checkpoint
 from generator.errors import RefusedError
 from generator.pipeline import evaluate
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SOURCES = evaluate.all_sources()
 HEAD = "checkpoints:\n"
 KEYS = ", ".join([*list_row.Options.model_fields, *(source.key for source in evaluate.all_sources())])

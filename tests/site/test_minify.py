@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from generator.site.escape import literal
 from generator.site.minify import compact, on_post_page
-from tests.test_site_escape import NASTY, TEXT
+from tests.site.test_escape import NASTY, TEXT
 
 # HTML before and after minification.
 CASES = {

@@ -17,7 +17,7 @@ from matplotlib.transforms import Bbox
 from generator.contracts import Analysis, Label, Results
 from generator.figures.style import LONGEST_TITLE, SERIES, STYLE, WIDTH
 from generator.figures.svg import encode
-from tests.test_analyses import ANALYSES, applicable_results
+from tests.analyses.test_all import ANALYSES, applicable_results
 
 SLACK = 3.0  # pixels: bounding boxes of text are a little too high
 SPECS = [(analysis, spec) for analysis in ANALYSES for spec in analysis.figures]

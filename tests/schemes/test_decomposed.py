@@ -9,8 +9,8 @@ from generator.encodings import RelativeTable
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.decomposed import find
+from tests.schemes.test_tables_of_images import with_random_table
 from tests.support import DictFiles, form_of, save_model
-from tests.test_tables_of_images import with_random_table
 
 EXACT = 1e-6
 SIZES: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2, "patch_size": 8}

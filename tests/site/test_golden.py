@@ -1,4 +1,4 @@
-"""Golden pages of a small atlas in tests/golden. ``UPDATE_GOLDEN=1`` rewrites them; read the difference."""
+"""Golden pages of a small atlas in tests/site/golden. ``UPDATE_GOLDEN=1`` rewrites them; read the difference."""
 
 import os
 from pathlib import Path
