@@ -10,7 +10,7 @@ import torch
 from generator.analyses import anatomy
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.model import input_layer
-from generator.contracts import Encoding, InputLayer, LayerNorm, OwnLayer, Provenance, Result, Sentence, Subject
+from generator.contracts import Encoding, InputLayer, LayerNorm, Modality, OwnLayer, Provenance, Result, Sentence, Subject
 from generator.encodings import Form, PositionTable, Rotation
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
@@ -304,3 +304,11 @@ def test_the_sentence_is_not_read_by_an_encoder_of_speech() -> None:
     assert (first.no_input, first.no_words) == ("its positions are not those of words",) * 2
     assert second.input is not None
     assert second.input.sentence.ids == (1, 2)
+
+
+@pytest.mark.parametrize(("modality", "expected"), [("text", True), ("page", True), ("image", False), ("audio", False)])
+def test_the_word_matrix_is_read_for_tables_that_are_added_to_words(modality: Modality, expected: bool) -> None:
+    encoding = Encoding("x", "learned", PositionTable(frozen(np.eye(4))), Provenance(""), modality=modality)
+    row = checkpoint(sentence=(1, 2), words=True)
+    (subject_of_table,) = input_layer.subjects(DictFiles({}, {"wte.weight": np.eye(4)}), row, [encoding])
+    assert (subject_of_table.words is not None) is expected

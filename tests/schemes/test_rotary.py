@@ -278,7 +278,7 @@ def rotary_class(config: Any) -> Any:
     import importlib
 
     module = importlib.import_module(type(config).__module__.replace("configuration_", "modeling_"))
-    return next(each for name, each in vars(module).items() if name.endswith("RotaryEmbedding") and "Vision" not in name)
+    return next(member for name, member in vars(module).items() if name.endswith("RotaryEmbedding") and "Vision" not in name)
 
 
 @pytest.mark.parametrize("family", NESTED)
@@ -292,8 +292,8 @@ def test_the_rotation_of_a_nested_text_model_is_read_from_a_saved_config(family:
     theirs = [buffer.double().numpy() for name, buffer in module.named_buffers() if name.endswith("inv_freq") and "original" not in name]
     ours = [form_of(encoding, Rotation).frequencies for encoding in find(DictFiles(saved)) if encoding.part.startswith("decoder")]
     assert len(ours) == len(theirs)
-    for turning in (each[each != 0] for each in theirs):
-        assert any(each.shape == turning.shape and np.allclose(each, turning, rtol=1e-5) for each in ours)
+    for turning in (frequencies[frequencies != 0] for frequencies in theirs):
+        assert any(form.shape == turning.shape and np.allclose(form, turning, rtol=1e-5) for form in ours)
 
 
 def test_a_rotation_in_a_nested_config_overrides_the_defaults_of_its_family() -> None:
@@ -350,7 +350,7 @@ def test_the_window_equals_that_of_the_masks_of_transformers(family: str, key: s
         **({"past_key_values": None} if key == "sliding_window" else {}),
     )[0, 0, 10]
     visible = [10 - key for key in range(11) if row[key] == 0]
-    (ours,) = (form_of(each, Rotation).window for each in find(DictFiles(config.to_dict())) if "sliding" in each.part)
+    (ours,) = (form_of(encoding, Rotation).window for encoding in find(DictFiles(config.to_dict())) if "sliding" in encoding.part)
     assert visible == list(range(ours or 0))[::-1]
 
 
@@ -396,7 +396,7 @@ def test_the_layers_without_rotation_equal_those_of_the_model(family: str, modul
     model_class = getattr(transformers, module)
     model = model_class(model_class.config_class(vocab_size=40, pad_token_id=0, intermediate_size_mlp=16, num_local_experts=1, **sizes))
     attentions = [layer.self_attn for layer in model.layers]
-    turns = [each.sliding_window is not None if family == "cohere2" else bool(each.use_rope) for each in attentions]
+    turns = [attention.sliding_window is not None if family == "cohere2" else bool(attention.use_rope) for attention in attentions]
     assert layers_without_rotation(ModelConfig(model.config.to_dict(), "x")) == [layer for layer, turn in enumerate(turns) if not turn]
 
 

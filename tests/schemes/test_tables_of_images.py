@@ -139,7 +139,7 @@ def test_the_table_of_the_spectrogram_transformer_equals_what_it_adds_by_frequen
 def test_the_stored_sinusoid_of_mae_is_recognised() -> None:
     model = build_mae()
     encodings = sinusoidal.find(DictFiles(model.config.to_dict(), tiny.arrays(model)))
-    assert [(each.part, form_of(each, PositionTable).grid) for each in encodings] == [("vision", (4, 4)), ("decoder", (4, 4))]
+    assert [(encoding.part, form_of(encoding, PositionTable).grid) for encoding in encodings] == [("vision", (4, 4)), ("decoder", (4, 4))]
     theirs = model.vit.embeddings.position_embeddings[0, 1:].double().numpy()
     np.testing.assert_allclose(grid_sinusoid((4, 4), 16), theirs, rtol=0, atol=FLOAT32)
     assert learned.find(DictFiles(model.config.to_dict(), tiny.arrays(model))) == []
@@ -164,7 +164,7 @@ def test_the_sinusoid_with_rows_first_equals_that_of_aimv2() -> None:
         3, 5, embed_dim=16, temperature=10000.0, device=torch.device("cpu"), dtype=torch.float64
     )
     ours = [grid_sinusoid((3, 5), 16, columns_first) for columns_first in (True, False)]
-    assert min(np.abs(each - theirs.reshape(15, 16).numpy()).max() for each in ours) < FLOAT32
+    assert min(np.abs(layout - theirs.reshape(15, 16).numpy()).max() for layout in ours) < FLOAT32
 
 
 @pytest.mark.parametrize(

@@ -140,8 +140,8 @@ def _grid_modality(files: Files) -> Modality:
 
 def _sequence_modality(name: str, files: Files) -> Modality:
     """The modality of a sequence: audio for the encoder of a config with mel bins (Whisper), otherwise by the name of the tensor."""
-    is_encoder = "decoder" not in re.split(r"[._]", name)
-    return "audio" if is_encoder and "num_mel_bins" in files.config else tensor_names.modality(name)
+    is_of_frames = "num_mel_bins" in files.config and {"decoder", "text"}.isdisjoint(re.split(r"[._]", name))
+    return "audio" if is_of_frames else tensor_names.modality(name)
 
 
 def _vectors(files: Files, name: str, first_row: int, n_after: int) -> Floats:

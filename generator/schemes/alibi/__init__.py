@@ -49,7 +49,7 @@ def bfloat16(values: Floats) -> Floats:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """The ALiBi bias of the innermost stack whose config or family has one, otherwise none.
+    """The ALiBi bias of the last stack whose config or family has one; none without such a stack.
 
     errors: RowError when the number of heads or a size is missing or invalid
     """
