@@ -14,6 +14,7 @@ from generator.contracts.checkpoints import (
     Provenance,
     Scheme,
     Source,
+    StackKind,
     TensorInfo,
 )
 from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
@@ -61,6 +62,7 @@ __all__ = [
     "Scheme",
     "Sentence",
     "Source",
+    "StackKind",
     "Status",
     "Storage",
     "StoredTensor",

@@ -20,6 +20,7 @@ LONGEST_PART = 60
 TIMES = range(2**32)  # Seconds since 1970, up to the year 2106, beyond which gzip writes no date of the sitemap.
 SENTENCE = "The cat sat on the mat because it was tired."
 Modality = Literal["text", "image", "audio", "page"]
+StackKind = Literal["encoder", "decoder"]
 Numbers = Mapping[str, Array]
 
 
@@ -142,6 +143,7 @@ class EncodingRecord:
 
     form: class name of the form; notes: sentences on how the encoding was read
     modality: of its positions: words of a text, patches of an image, frames or samples of audio, boxes on a page
+    stack: whether the layers of its part read an input or generate an output
     """
 
     part: str
@@ -150,6 +152,7 @@ class EncodingRecord:
     provenance: Provenance
     notes: tuple[str, ...] = ()
     modality: Modality = "text"
+    stack: StackKind = "encoder"
 
     @property
     def is_of_words(self) -> bool:
@@ -167,7 +170,7 @@ class EncodingRecord:
 
 @dataclass(frozen=True, eq=False)
 class Encoding(Generic[FormT_co]):
-    """A position encoding of one part of a model. notes, modality: as in ``EncodingRecord``"""
+    """A position encoding of one part of a model. notes, modality, stack: as in ``EncodingRecord``"""
 
     part: str
     scheme: str
@@ -175,11 +178,13 @@ class Encoding(Generic[FormT_co]):
     provenance: Provenance
     notes: tuple[str, ...] = ()
     modality: Modality = "text"
+    stack: StackKind = "encoder"
 
     @property
     def record(self) -> EncodingRecord:
         """This encoding without its form."""
-        return EncodingRecord(self.part, self.scheme, type(self.form).__name__, self.provenance, self.notes, self.modality)
+        form = type(self.form).__name__
+        return EncodingRecord(self.part, self.scheme, form, self.provenance, self.notes, self.modality, self.stack)
 
 
 @dataclass(frozen=True)

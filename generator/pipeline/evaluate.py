@@ -108,7 +108,7 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
 def find(files: Files) -> list[Encoding[Form]]:
     """The encodings that any scheme recognises, in order of the schemes; those of a decoder come last."""
     encodings = [encoding for scheme in all_schemes() for encoding in scheme.find(files)]
-    return sorted(encodings, key=lambda encoding: encoding.part == "decoder")
+    return sorted(encodings, key=lambda encoding: encoding.stack == "decoder")
 
 
 def _is_reachable(source: Source) -> bool:

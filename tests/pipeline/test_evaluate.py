@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from generator.contracts import Checkpoint
 from generator.figures.style import SERIES
 from generator.pipeline import evaluate
-from tests.support import checkpoint
+from tests.support import DictFiles, checkpoint
 from tests.synthetic import BROKEN, NOTHING, ROTATION, write_folder
 
 
@@ -33,3 +35,16 @@ def test_colours_are_given_in_order_and_begin_again() -> None:
 def test_a_folder_is_read_offline_as_well(tmp_path: Path) -> None:
     [task] = evaluate.plan(rows(tmp_path)[2:], offline=True)
     assert evaluate.evaluate(task).status == "ok"
+
+
+def test_what_decoders_have_comes_after_all_that_encoders_have() -> None:
+    """As in SpeechT5, whose decoder is called a speech decoder."""
+    config = {"model_type": "speecht5", "hidden_size": 8, "max_text_positions": 8, "max_speech_positions": 8}
+    factors = {f"{side}.prenet.encode_positions.alpha": np.ones(1) for side in ("encoder", "decoder")}
+    files = DictFiles(config, {**factors, "encoder.wrapped_encoder.embed_positions.pe_k.weight": np.ones((8, 4))})
+    encodings = evaluate.find(files)
+    assert [(encoding.stack, encoding.part) for encoding in encodings] == [
+        ("encoder", "text encoder"),
+        ("encoder", "encoder"),
+        ("decoder", "speech decoder"),
+    ]

@@ -11,7 +11,7 @@ import numpy as np
 from generator.checkpoints.model import tensor_names
 from generator.checkpoints.model.families import AFTER_PADDING, AFTER_TWO, ANGLES_STORED, DECODERS
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
-from generator.contracts import Encoding, Files, Modality, ModelConfig, Provenance
+from generator.contracts import Encoding, Files, Modality, ModelConfig, Provenance, StackKind
 from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import TableLayout, layout, shifted_layout
 from generator.errors import RowError
@@ -48,6 +48,7 @@ class StoredTable:
     name: str
     part: str
     modality: Modality
+    stack: StackKind
     first_row: int
     lattice: Lattice
     vectors: Floats
@@ -87,7 +88,9 @@ def _stored(files: Files, name: str, part: str) -> StoredTable:
         first_row = _first_row(files, name, _size(tensor.shape)[0])
     tolerance = TOLERANCE.get(tensor.dtype, FLOAT32_TOLERANCE)
     vectors = _vectors(files, name, first_row, lattice.after)
-    return StoredTable(name, part, modality, first_row, lattice, vectors, _layout(name, vectors, first_row, lattice, tolerance), tolerance)
+    kind: StackKind = "decoder" if _part(name, files) == "decoder" else "encoder"
+    table_layout = _layout(name, vectors, first_row, lattice, tolerance)
+    return StoredTable(name, part, modality, kind, first_row, lattice, vectors, table_layout, tolerance)
 
 
 def _is_table(name: str, shape: tuple[int, ...]) -> bool:
@@ -162,7 +165,7 @@ def as_encoding(files: Files, table: StoredTable, scheme: str, notes: tuple[str,
     tensor = files.tensors[table.name]
     about_rows = _patches_note(files, table) if _of_patches(table.name, files) else _rows_note(files, table, tensor.shape[0])
     form = PositionTable(table.vectors, table.first_row, table.lattice.grid)
-    return Encoding(table.part, scheme, form, Provenance.of(files, table.name), (*about_rows, *notes), table.modality)
+    return Encoding(table.part, scheme, form, Provenance.of(files, table.name), (*about_rows, *notes), table.modality, table.stack)
 
 
 def _added(config: ModelConfig) -> bool:

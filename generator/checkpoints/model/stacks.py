@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from generator.checkpoints.model.families import AUDIO_ENCODERS, ENCODERS
-from generator.contracts import Json, Modality, ModelConfig
+from generator.contracts import Json, Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST, ROPE
 
 # Part and modality by key of config.json; image models are left to the schemes that read them.
@@ -31,6 +31,11 @@ class Stack:
     part: str
     modality: Modality
     config: ModelConfig
+
+    @property
+    def kind(self) -> StackKind:
+        """Whether it reads an input or generates an output; one config of both counts as the latter."""
+        return "encoder" if self.part.endswith("encoder") else "decoder"
 
 
 def stacks(config: ModelConfig) -> list[Stack]:

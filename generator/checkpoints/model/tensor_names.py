@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from generator.contracts import Modality
+from generator.contracts import Modality, StackKind
 
 # Part by a word of the name; the default is "encoder".
 STACKS = (("decoder", "decoder"), ("speech", "speech encoder"), ("audio", "audio encoder"), ("semantic", "semantic encoder"))
@@ -16,6 +16,11 @@ def stack(name: str) -> str:
     """The stack of layers of a tensor: "decoder", "speech encoder" …, by default "encoder"."""
     words = set(re.split(r"[._]", name))
     return next((title for word, title in STACKS if word in words), "encoder")
+
+
+def stack_kind(name: str) -> StackKind:
+    """Encoder or decoder, by the words of the tensor's name."""
+    return "decoder" if stack(name) == "decoder" else "encoder"
 
 
 def modality(name: str) -> Modality:

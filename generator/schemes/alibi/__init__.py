@@ -75,7 +75,7 @@ def _encoding(config: ModelConfig) -> Encoding[Form]:
         slope, rounding_notes = bfloat16(slope) / math.sqrt(head_dim), _rounding_notes(head_dim)
     offsets = np.arange(-SHOWN, 1)
     form = OffsetBias(frozen(slope[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
-    return Encoding("decoder", SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), (NOTE, *rounding_notes))
+    return Encoding("decoder", SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), (NOTE, *rounding_notes), stack="decoder")
 
 
 def _rounding_notes(head_dim: int) -> tuple[str, str]:

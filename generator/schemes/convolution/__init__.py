@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, stack
+from generator.checkpoints.model.tensor_names import in_order, stack, stack_kind
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Convolution, Form
 from generator.errors import RowError
@@ -43,7 +43,7 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
     form = Convolution(frozen(weights), frozen(np.arange(width) - width // 2))
     groups = f"Its {tensor.shape[0]} channels are in groups of {tensor.shape[1]}, each of which sees its own group alone."
     part = stack(name) if number is None else f"{stack(name)} convolution {number}"
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (groups, *normed), "audio")
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (groups, *normed), "audio", stack_kind(name))
 
 
 def _weights(files: Files, name: str, kind: str) -> tuple[Floats, tuple[str, ...]]:

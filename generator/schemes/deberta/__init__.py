@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, parts, stack
+from generator.checkpoints.model.tensor_names import in_order, parts, stack, stack_kind
 from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
 from generator.contracts.model_config import whole
 from generator.encodings import Form, RelativeTable
@@ -57,9 +57,8 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
     moved = -offsets if n_buckets is None else buckets(-offsets, n_buckets, reach)
     span = tensor.shape[0] // 2
     form = RelativeTable(frozen(vectors[np.clip(moved + span, 0, 2 * span - 1)]), frozen(offsets))
-    return Encoding(
-        part, SCHEME.key, form, Provenance.of(files, name), (*normed, *_notes(files, n_buckets), "All layers share these vectors.")
-    )
+    notes = (*normed, *_notes(files, n_buckets), "All layers share these vectors.")
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), notes, stack=stack_kind(name))
 
 
 def _sizes(files: Files, name: str) -> tuple[int, int | None]:

@@ -25,7 +25,7 @@ def find(files: Files) -> list[Encoding[Form]]:
     if why is None:
         return []
     note = f"The code of this family ({files.config.family}) has no position encoding: {why}."
-    return [Encoding("decoder", SCHEME.key, NoEncoding(why), Provenance("config.json"), (note,))]
+    return [Encoding("decoder", SCHEME.key, NoEncoding(why), Provenance("config.json"), (note,), stack="decoder")]
 
 
 def _reason(config: ModelConfig) -> str | None:

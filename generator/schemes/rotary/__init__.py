@@ -80,9 +80,8 @@ def _encoding(stack: Stack, kind: LayerKind) -> Encoding[Form]:
         *_layers_note(kind),
         *((CODE_NOTES[config.family],) if config.family in CODE_NOTES else ()),
     )
-    return Encoding(
-        f"{stack.part} {kind.name}".strip(), SCHEME.key, form, Provenance("config.json", shape=(rotary_dim // 2,)), notes, stack.modality
-    )
+    part, origin = f"{stack.part} {kind.name}".strip(), Provenance("config.json", shape=(rotary_dim // 2,))
+    return Encoding(part, SCHEME.key, form, origin, notes, stack.modality, stack.kind)
 
 
 def _scaling(kind: LayerKind) -> Mapping[str, Any]:

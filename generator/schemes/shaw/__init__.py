@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack
-from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
+from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
+from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme, StackKind
 from generator.encodings import Form, RelativeTable
 from generator.errors import RowError
 from generator.figures.panels import cell_numbers, image, panels
@@ -26,7 +26,7 @@ def find(files: Files) -> list[Encoding[Form]]:
     errors: RowError when the shape of a tensor and the config do not match
     """
     kinds = {name: pattern for name in in_order(files.tensors) for pattern in KINDS if re.search(pattern, name)}
-    stacks = {name: "decoder" if pattern == COLUMNS else stack(name) for name, pattern in kinds.items()}  # Inkling has a decoder alone.
+    stacks = {name: "decoder" if pattern == COLUMNS else stack(name) for name, pattern in kinds.items()}
     part = parts({name: f"{stacks[name]} {KINDS[pattern].role}".strip() for name, pattern in kinds.items()})
     return [_encoding(files, name, pattern, part[name]) for name, pattern in kinds.items()]
 
@@ -40,7 +40,8 @@ def _encoding(files: Files, name: str, pattern: str, part: str) -> Encoding[Form
     table = files.tensor(name)
     table = table.T if re.search(COLUMNS, name) else table.reshape(shape)
     form = RelativeTable(frozen(_taken(table, rows.rows)), frozen(rows.offsets))
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (rows.note,), _modality(files, name, pattern))
+    kind: StackKind = "decoder" if pattern == COLUMNS else stack_kind(name)  # Inkling has a decoder alone.
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (rows.note,), _modality(files, name, pattern), kind)
 
 
 def _modality(files: Files, name: str, pattern: str) -> Modality:

@@ -54,8 +54,8 @@ def find(files: Files) -> list[Encoding[Form]]:
     parts = {table.part for table in tables}
     scaled = _scaled(files)
     runtime = [encoding for stack in stacks(files.config) for encoding in _runtime(stack.config, parts)]
-    sides = {encoding.part.split()[-1] for encoding in scaled}  # A scaled sinusoid replaces the plain one.
-    runtime = [encoding for encoding in runtime if encoding.part.split()[-1] not in sides]
+    scaled_stacks = {encoding.stack for encoding in scaled}  # A scaled sinusoid replaces the plain one.
+    runtime = [encoding for encoding in runtime if encoding.stack not in scaled_stacks]
     return stored + runtime + scaled + _of_map(files.config) + (_of_clips(files.config) if files.config.family in OF_CLIPS else [])
 
 
@@ -82,7 +82,7 @@ def _times(files: Files, name: str, part: Part, default: int) -> Encoding[Form]:
     factor = float(files.tensor(name).reshape(-1)[0])
     form = PositionTable(frozen(factor * sinusoid(n_positions, d_model)))
     note = f"It is made when the model runs: {DESCRIPTIONS['interleaved']}, and multiplied by a trained number, {significant(factor, 4)}, as it is shown."
-    return Encoding(part.name, SCHEME.key, form, Provenance.of(files, name), (note,), part.modality)
+    return Encoding(part.name, SCHEME.key, form, Provenance.of(files, name), (note,), part.modality, part.stack)
 
 
 def _of_map(config: ModelConfig) -> list[Encoding[Form]]:
@@ -127,7 +127,7 @@ def _encoding(config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: in
     scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
     note = f"No tensor holds it; it is made when the model runs: {description}.{counts}{scaled}"
     form = PositionTable(frozen(table), first_row)
-    return Encoding(part.name, SCHEME.key, form, Provenance("config.json", shape=shape), (note,), part.modality)
+    return Encoding(part.name, SCHEME.key, form, Provenance("config.json", shape=shape), (note,), part.modality, part.stack)
 
 
 def _first_angle(config: ModelConfig, spec: RuntimeSinusoid) -> int:

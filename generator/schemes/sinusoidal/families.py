@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from generator.contracts import Modality, ModelConfig
+from generator.contracts import Modality, ModelConfig, StackKind
 from generator.encodings import SinusoidLayout
 
 
@@ -16,6 +16,11 @@ class Part:
     name: str
     sizes: tuple[str, ...] = ()
     modality: Modality = "text"
+
+    @property
+    def stack(self) -> StackKind:
+        """Whether it reads an input or generates an output."""
+        return "decoder" if self.name.endswith("decoder") else "encoder"
 
 
 @dataclass(frozen=True)

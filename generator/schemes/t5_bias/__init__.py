@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack
+from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Published, Scheme
 from generator.contracts.model_config import whole
 from generator.encodings import Form, OffsetBias
@@ -85,7 +85,7 @@ def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Fo
     form = OffsetBias(values, frozen(offsets), sizes.causal, beyond="constant")
     notes = kind.notes if kind.each_offset or kind.radius else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
     bias_modality = "audio" if modality(name) == "audio" else kind.modality
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*notes, *scale_note), bias_modality)
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*notes, *scale_note), bias_modality, stack_kind(name))
 
 
 def _scale(config: ModelConfig) -> tuple[float, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack
+from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
 from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Provenance, Scheme
 from generator.encodings import BASE, Form, OffsetBias
 from generator.errors import RowError
@@ -77,7 +77,9 @@ def _encoding(files: Files, name: str, map_name: str, part: str) -> Encoding[For
     values = towards @ sinusoid_of(offsets, width, term.halves).T / np.sqrt(head_dim)
     form = OffsetBias(frozen(values), frozen(offsets), causal=False, beyond="constant")
     provenance = Provenance.of(files, name)
-    return Encoding(part, SCHEME.key, form, provenance, (*_notes(name, map_name, head_dim), *clamped), _modality(files, name))
+    return Encoding(
+        part, SCHEME.key, form, provenance, (*_notes(name, map_name, head_dim), *clamped), _modality(files, name), stack_kind(name)
+    )
 
 
 def _modality(files: Files, name: str) -> Modality:
