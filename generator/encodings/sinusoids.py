@@ -78,7 +78,7 @@ def layout(rows: Floats, first_row: int, grid: tuple[int, int] | None, tolerance
 
 
 def shifted_layout(rows: Floats, first_row: int, tolerance: float) -> TableLayout | None:
-    """ "shifted" when ``rows`` are the interleaved sinusoid up to mean and scale, the way PatchTST stores it; else None.
+    """The layout "shifted" when ``rows`` are the interleaved sinusoid up to mean and scale, the way PatchTST stores it; else None.
 
     rows: (n_positions, d_model); tolerance: largest absolute difference at mean 0 and variance 1
     """
