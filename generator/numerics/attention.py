@@ -41,7 +41,8 @@ def perplexity(weights: Floats) -> float:
 def symmetry(bias: Floats, columns: int) -> float | None:
     """1 − ½ Σ_j |A[i, j] − A[i, j′]|, mean over queries i; j′ is key j mirrored at i, A the attention among keys with a mirror image.
 
-    1 if mirrored keys get the same attention, 0 if one of each two gets all; None for a causal bias, or where no key has a mirror image.
+    1 if mirrored keys get the same attention, 0 if one key of each pair gets all of it; None for a causal bias, or where no key has a
+    mirror image.
     bias: (n, n), query by key, logits, with ``columns`` patches per row
     returns: within [0, 1]
     """
