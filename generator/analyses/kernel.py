@@ -42,8 +42,9 @@ def compute(subject: Subject[Shaped]) -> Result:
     Translation invariance after Wang B. et al. 2021. At most ``POSITIONS`` positions, or ``SIDE`` × ``SIDE`` patches.
     arrays: matrix (n_positions, n_positions), mean over heads, query by key, NaN for keys that a causal mask hides; profile
     (n_distances,), of that mean, scaled to a maximum of 1 and 0 at the farthest distance, all NaN when that is the maximum; unit (),
-    what distances count
-    errors: NotApplicableError when the form is not finite, is constant, or covers fewer than ``FEWEST`` positions in a line
+    text, the unit of distances
+    errors: NotApplicableError when the form is not finite, is constant, or covers fewer than ``FEWEST`` positions in a line;
+    RowError when transformers cannot compute the frequencies of a rotation
     """
     form = subject.encoding.form
     finite(form.numbers, "the encoding")

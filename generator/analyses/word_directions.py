@@ -75,7 +75,7 @@ def _normalised(values: Floats, what: str) -> Floats:
 def singular_directions(rows: Floats) -> Floats:
     """Right singular vectors as rows, strongest first: (d_model, d_model).
 
-    From a triangular factor with the same ones, built block by block, so that a large matrix is never copied.
+    Those of a triangular factor of the matrix, built block by block, so that a large matrix is never copied.
     rows: (n_rows, d_model)
     """
     triangle = rows[:0]
