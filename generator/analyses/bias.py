@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SHOWN = 32  # positions in the matrices: enough to show how buckets widen
 MOST_HEADS = 16
-MOST_CURVES = 128  # of all panels together; of more heads, every second or third is drawn
+MOST_CURVES = 128  # of all panels together; with more heads, only every k-th is drawn
 MOST_NAMED = 10
 MARGIN = 0.04  # of an empty side, so that its edge is visible
 SPAN = 132  # offsets on either side: T5's last bucket begins within

@@ -41,7 +41,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
     Translation invariance and local monotonicity after Wang B. et al. 2021.
     arrays: profile, spread (n_positions,), index = offset in positions
-    errors: NotApplicableError when positions form a grid, are too few, or do not differ in direction, or the table is not finite
+    errors: NotApplicableError when positions form a grid, are too few, are zero but for one, or do not differ in direction, or the table
+    is not finite
     """
     form = subject.encoding.form
     if form.grid is not None:
@@ -105,7 +106,7 @@ def half_of(profile: Floats) -> float | None:
 def half_of_fall(profile: Floats, mean: float) -> float:
     """Offset at which ``profile`` (n,) first falls below (1 + mean) / 2, interpolated linearly, in positions.
 
-    mean: over all pairs of positions, < 1; some offset lies at or below it
+    mean: over all pairs of different positions, < 1; some offset lies at or below it
     """
     return half_distance((profile - mean) / (1.0 - mean))
 

@@ -1,4 +1,4 @@
-"""Cosine similarity between dimensions, as curves over position."""
+"""Cosine similarity between dimensions, each taken as a curve over position."""
 
 from typing import TYPE_CHECKING
 

@@ -37,12 +37,14 @@ LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
 
 
 def compute(subject: Subject[Shaped]) -> Result:
-    """Shape of the kernel, with every head scaled to [0, 1], and its decay with distance, averaged over heads.
+    """Shape of the kernel, with every head scaled to [0, 1], and its decay with distance, as means over heads.
 
     Translation invariance after Wang B. et al. 2021. At most ``POSITIONS`` positions, or ``SIDE`` × ``SIDE`` patches.
     arrays: matrix (n_positions, n_positions), mean over heads, query by key, NaN for keys that a causal mask hides; profile
-    (n_distances,), from 1 to 0, NaN where it does not fall; unit (), what distances count
-    errors: NotApplicableError when the form is not finite, is constant, or covers fewer than ``FEWEST`` positions in a line
+    (n_distances,), of that mean, scaled to a maximum of 1 and 0 at the farthest distance, all NaN when that is the maximum; unit (),
+    text, the unit of distances
+    errors: NotApplicableError when the form is not finite, is constant, or covers fewer than ``FEWEST`` positions in a line;
+    RowError when transformers cannot compute the frequencies of a rotation
     """
     form = subject.encoding.form
     finite(form.numbers, "the encoding")
@@ -83,7 +85,7 @@ def compute(subject: Subject[Shaped]) -> Result:
 
 
 def _profile(kernel: Kernel, head: Floats) -> Floats | None:
-    """Mean by distance of a head (n, n), scaled to fall from 1 to 0: (n_distances,); None if it does not fall."""
+    """Mean by distance of a head (n, n), scaled to a maximum of 1 and a last value of 0: (n_distances,); None when it does not fall."""
     return decay_scaled(mean_by_distance(kernel.along(head)))
 
 
@@ -101,8 +103,8 @@ def _symmetry(form: Shaped, heads: Floats) -> Metric:
         return Metric(key, title, None, reason="both directions are alike by construction")
     if np.isnan(heads).any():
         return Metric(key, title, None, reason="it has one side only")
-    uneven = [head / np.max(np.abs(head)) for head in heads if min_max_scaled(head) is not None]
-    return Metric(key, title, float(np.mean([symmetry(head) for head in uneven])))
+    varying = [head / np.max(np.abs(head)) for head in heads if min_max_scaled(head) is not None]
+    return Metric(key, title, float(np.mean([symmetry(head) for head in varying])))
 
 
 def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:

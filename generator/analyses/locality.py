@@ -28,10 +28,10 @@ UNLIKE = 0.5  # Symmetry at which one of two mirrored keys gets three times as m
 def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
     """Locality, symmetry and effective number of keys of attention from the bias alone.
 
-    Locality as in Chen et al. 2023 (arXiv 2310.12864), symmetry scaled as defined here. Over the first ``POSITIONS`` positions, or at
-    most ``PATCHES`` patches of a window.
+    Locality after Chen et al. 2023 (arXiv 2310.12864), extended here to patches; symmetry is scaled as defined here. Over the first
+    ``POSITIONS`` positions, or at most ``PATCHES`` patches of a window.
     arrays: attention (n_positions, n_positions), mean over heads, query by key, NaN for keys that a causal mask hides; locality,
-    symmetry (n_heads,), within [0, 1], symmetry NaN for a causal bias
+    symmetry (n_heads,), within [0, 1], symmetry NaN for a causal bias, or where no key has a mirror image
     errors: NotApplicableError when the bias is not finite, or covers a single position
     """
     form = subject.encoding.form
@@ -42,21 +42,21 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
     if n_positions == 1:
         raise NotApplicableError("it speaks of one position, and there all attention goes")
     chance = locality(attention(np.where(np.isnan(first), np.nan, 0.0)), columns)
-    total, local, keys, even = np.zeros_like(first), [], [], []
+    total, localities, perplexities, symmetries = np.zeros_like(first), [], [], []
     for bias in biases:
         weights = attention(bias)
         total += weights
-        local.append(locality(weights, columns))
-        keys.append(perplexity(weights))
-        even.append(symmetry(bias, columns))
+        localities.append(locality(weights, columns))
+        perplexities.append(perplexity(weights))
+        symmetries.append(symmetry(bias, columns))
     return Result(
-        metrics=_metrics(n_positions, np.array(local), chance, keys, _both_sides(even)),
+        metrics=_metrics(n_positions, np.array(localities), chance, perplexities, _defined(symmetries)),
         arrays={
-            "attention": np.where(np.isnan(first), np.nan, total / len(local)),
-            "locality": np.array(local),
-            "symmetry": np.array([np.nan if symmetry_of_head is None else symmetry_of_head for symmetry_of_head in even]),
+            "attention": np.where(np.isnan(first), np.nan, total / len(localities)),
+            "locality": np.array(localities),
+            "symmetry": np.array([np.nan if value is None else value for value in symmetries]),
         },
-        findings=_findings(np.array(local), chance, _both_sides(even)),
+        findings=_findings(np.array(localities), chance, _defined(symmetries)),
     )
 
 
@@ -71,50 +71,60 @@ def columns_of(form: OffsetBias | WindowBias) -> int:
     return form.grid[1] if isinstance(form, WindowBias) else POSITIONS
 
 
-def _both_sides(even: list[float | None]) -> Floats | None:
-    """Symmetry of the heads that have one: (n_defined,); None without any."""
-    defined = [value for value in even if value is not None]
+def _defined(symmetries: list[float | None]) -> Floats | None:
+    """Symmetries of the heads for which it is defined: (n_defined,); None without any."""
+    defined = [value for value in symmetries if value is not None]
     return np.array(defined) if defined else None
 
 
-def _metrics(n_positions: int, local: Floats, chance: float, keys: list[float], even: Floats | None) -> tuple[Metric, ...]:
-    reason = None if even is not None else "no query has keys on both sides of it"
+def _metrics(
+    n_positions: int, localities: Floats, chance: float, perplexities: list[float], symmetries: Floats | None
+) -> tuple[Metric, ...]:
+    reason = None if symmetries is not None else "no query has keys on both sides of it"
     return (
-        Metric("locality", "Locality, mean of heads", 100.0 * float(local.mean()), "%"),
-        Metric("most_local", "Locality of the most local head", 100.0 * float(local.max()), "%"),
-        Metric("least_local", "Locality of the least local head", 100.0 * float(local.min()), "%"),
+        Metric("locality", "Locality, mean of heads", 100.0 * float(localities.mean()), "%"),
+        Metric("most_local", "Locality of the most local head", 100.0 * float(localities.max()), "%"),
+        Metric("least_local", "Locality of the least local head", 100.0 * float(localities.min()), "%"),
         Metric("chance", "Locality of even attention", 100.0 * chance, "%"),
-        Metric("above", "Heads more local than even attention", 100.0 * float(_above(local, chance).mean()), "%"),
-        Metric("keys", "Keys over which attention is spread, mean of heads", float(np.mean(keys))),
-        Metric("symmetry", "Symmetry, mean of heads", None if even is None else 100.0 * float(even.mean()), "%", reason),
+        Metric("above", "Heads more local than even attention", 100.0 * float(_above(localities, chance).mean()), "%"),
+        Metric("keys", "Keys over which attention is spread, mean of heads", float(np.mean(perplexities))),
+        Metric("symmetry", "Symmetry, mean of heads", None if symmetries is None else 100.0 * float(symmetries.mean()), "%", reason),
         Metric(
-            "one_sided", "Heads with a symmetry below 50 %", None if even is None else 100.0 * float(np.mean(even < UNLIKE)), "%", reason
+            "one_sided",
+            "Heads with a symmetry below 50 %",
+            None if symmetries is None else 100.0 * float(np.mean(symmetries < UNLIKE)),
+            "%",
+            reason,
         ),
         Metric("positions", "Positions compared", float(n_positions)),
     )
 
 
-def _above(local: Floats, chance: float) -> Array:
+def _above(localities: Floats, chance: float) -> Array:
     """Heads more local than uniform attention: (n_heads,), bool."""
-    return np.asarray(local > chance * (1.0 + FLAT))
+    return np.asarray(localities > chance * (1.0 + FLAT))
 
 
-def _findings(local: Floats, chance: float, even: Floats | None) -> tuple[Finding, ...]:
-    n_local = int(np.count_nonzero(_above(local, chance)))
-    compared = f"locality {rounded(100.0 * local.mean(), 1)} % on average, {rounded(100.0 * chance, 1)} % for even attention"
-    looking = counted(n_local, local.size, "head", "look")
+def _findings(localities: Floats, chance: float, symmetries: Floats | None) -> tuple[Finding, ...]:
+    n_local = int(np.count_nonzero(_above(localities, chance)))
+    compared = f"locality {rounded(100.0 * localities.mean(), 1)} % on average, {rounded(100.0 * chance, 1)} % for even attention"
+    looking = counted(n_local, localities.size, "head", "look")
     looking = looking[0].lower() + looking[1:]
     rests_on = ("above", "locality", "chance")
-    if 2 * n_local >= local.size:
+    if 2 * n_local >= localities.size:
         finding = Finding(f"By the bias alone, {looking} nearer than even attention: {compared}.", rests_on, 0.4)
     else:
-        only = "only " if 0 < n_local < local.size else ""
+        only = "only " if 0 < n_local < localities.size else ""
         finding = Finding(f"By the bias alone, {only}{looking} nearer than even attention: {compared}.", rests_on, 0.6)
-    uneven = 0 if even is None else int(np.count_nonzero(even < UNLIKE))
-    if even is None or 2 * uneven < even.size:
+    n_one_sided = 0 if symmetries is None else int(np.count_nonzero(symmetries < UNLIKE))
+    if symmetries is None or 2 * n_one_sided < symmetries.size:
         return (finding,)
     within = (
-        f"all {even.size} heads" if uneven == even.size > 1 else "its only head" if even.size == 1 else f"{uneven} of {even.size} heads"
+        f"all {symmetries.size} heads"
+        if n_one_sided == symmetries.size > 1
+        else "its only head"
+        if symmetries.size == 1
+        else f"{n_one_sided} of {symmetries.size} heads"
     )
     return finding, Finding(
         f"In {within}, of two keys equally far on opposite sides, one gets more than three times as much: symmetry below 50 %.",

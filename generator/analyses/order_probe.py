@@ -27,8 +27,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """Cross-validated error of logistic regression of the order of two positions on their vectors.
 
     The protocol of Wang and Chen 2020 (arXiv 2010.04903, section 3), ``DRAWS`` samples of ``FEW`` pairs, and ``MANY_DRAWS`` of ``MANY``.
-    arrays: few (n_samples,), many (n_samples,), misordered pairs in each sample, per cent; distances (n_bins,), lower edges;
-    by_distance (n_bins,), misordered pairs in each bin, per cent
+    arrays: few, many (n_samples,), share of misordered pairs in each sample, per cent, many empty when there are fewer pairs than
+    ``MANY``; distances (n_bins,), lower edges, in positions; by_distance (n_bins,), share of misordered pairs in each bin, per cent
     errors: NotApplicableError when positions form a grid, are too few, or the table is not finite
     """
     form = subject.encoding.form
@@ -75,7 +75,7 @@ def _errors(classifier: PairClassifier, n_pairs: int, n_samples: int) -> tuple[F
 
 
 def _by_distance(pairs: Array, misordered: Array, n_positions: int) -> tuple[Array, Floats]:
-    """Misordered pairs in bins of distance, each bin twice as wide as the one before: 1, 2, 4, …
+    """Share of misordered pairs in bins of distance, each bin twice as wide as the one before: 1, 2, 4, …
 
     pairs: (n_pairs, 2), int; misordered: (n_pairs,), bool
     returns: lower edges (n_bins,), in positions; (n_bins,), per cent, NaN for an empty bin

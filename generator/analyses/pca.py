@@ -34,14 +34,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """Shares of the variance of the principal components, and the path of the positions along the first three.
 
     arrays: coordinates (n_positions, 3), in units of the root mean square distance from the mean; shares (n_components,)
-    errors: NotApplicableError when the table is not finite, has no three components, is constant, or is too large
+    errors: NotApplicableError when the table is not finite, is constant, is too large, or has fewer than four positions or dimensions
     """
     form = subject.encoding.form
     finite(form.vectors, "the table")
     if min(form.vectors.shape) < LEADING + 1:
         raise NotApplicableError(f"a table of {form.vectors.shape[0]} × {form.vectors.shape[1]} has no three components to look along")
     shares = form.components.values**2 / np.sum(form.components.values**2)  # (k,)
-    coordinates = oriented(form.components.scores * np.sqrt(len(form.vectors) * shares[:LEADING]))
+    coordinates = oriented(form.components.left * np.sqrt(len(form.vectors) * shares[:LEADING]))
     turns, steady, even = around(coordinates[:, 0], coordinates[:, 1])
     onwards = abs(rank_correlation(coordinates[:, 2]))
     metrics = (

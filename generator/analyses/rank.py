@@ -52,7 +52,7 @@ def cumulative(values: Floats) -> Floats:
 
 
 def components_for(values: Floats, share: float) -> int:
-    """Number of components that hold at least ``share`` of the energy.
+    """Smallest number of components that hold at least ``share`` of the energy.
 
     values: (n_components,), singular values, largest first; share: within [0, 1]
     """

@@ -106,7 +106,7 @@ def draw_matrix(results: Results) -> "Figure":
 def draw_lines(results: Results, array: str, quantity: str, limits: tuple[float | None, float | None]) -> "Figure":
     """An array of the result by offset, one line per table.
 
-    array: key of an array (n_offsets,); limits: of the vertical axis, None for the largest norm
+    array: key of an array (n_offsets,); limits: of the vertical axis, an upper one of None for the largest norm
     """
     figure, (axes,) = panels(1, height=3.2)
     axes.axvline(0, color=MUTED, linewidth=0.6)

@@ -31,10 +31,11 @@ def wavelengths(frequencies: Floats) -> Floats:
 
 
 def compute(subject: Subject[Rotation]) -> Result:
-    """Wavelengths before and after scaling, pairs with a full turn within sight, and the mean cosine by offset.
+    """Wavelengths before and after scaling, pairs with a full turn within the context or window, and the mean cosine by offset.
 
     Su et al. 2021 (arXiv 2104.09864), sections 3.3 and 3.4.3.
-    arrays: wavelengths, unscaled (n_pairs,), in positions; profile (n_offsets,), within [−1, 1]; context, within (), in positions
+    arrays: wavelengths, unscaled (n_pairs,), in positions; profile (n_offsets,), within [−1, 1]; context, within (), the visible part
+    of it, in positions
     errors: NotApplicableError when the frequencies are not finite; RowError when transformers cannot compute them
     """
     form = subject.encoding.form
@@ -79,7 +80,7 @@ def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
 
 
 def draw_wavelengths(results: Results) -> "Figure":
-    """Wavelength of each pair, one line per checkpoint, with its context length; dotted, before scaling."""
+    """Wavelength of each pair, one line per checkpoint, with its context length or window; dotted, before scaling."""
     figure, (axes,) = panels(1, height=3.4)
     scaled = False
     for label, result, dash in with_line_styles(results):

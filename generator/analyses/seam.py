@@ -73,9 +73,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _deepest(depth: Floats, index: int) -> tuple[Metric, ...]:
-    """Position and depth of the deepest break; no position where the depth is rounding.
+    """Position and depth of the strongest break; no position where the depth is rounding.
 
-    depth: (n_pairs,); index: of the deepest break
+    depth: (n_pairs,); index: first pair of the strongest seam, or the deepest pair when there is no seam
     """
     reason = None if depth[index] > FLAT else "one step is like another all along the table"
     return (

@@ -22,7 +22,7 @@ SLOW = 10  # The slowest tenth of the frequencies; in a shuffled table it holds 
 ABOVE = 2.0  # times the median of the neighbours
 NEIGHBOURS = range(2, 7)  # frequencies on either side with which a peak is compared; the adjacent one may share it
 MOST_NAMED = 4
-LOW = 0.5  # Least upper limit of the figure, so that low spectra look low.
+LOW = 0.5  # Smallest upper limit of the figure, so that low spectra look low.
 MOSTLY, HARDLY = 80.0, 20.0  # per cent
 
 
@@ -43,10 +43,10 @@ def amplitudes(squares: Floats, n_positions: int) -> Floats:
 
     squares: (n_positions // 2 + 1, d_model), as ``power`` returns; the result has the same shape, dimensionless
     """
-    sides = np.full(len(squares), 2.0)
-    sides[1 : (n_positions + 1) // 2] = 1.0  # A sine's power n²a²/4 is there twice; that of n/2 once, as n²a².
+    divisors = np.full(len(squares), 2.0)
+    divisors[1 : (n_positions + 1) // 2] = 1.0  # A sine's power n²a²/4 is there twice; that of n/2 once, as n²a².
     variance = squares.sum() / n_positions / (n_positions * squares.shape[1])
-    return np.asarray(np.sqrt(2.0 * squares / sides[:, None] / variance) / n_positions)
+    return np.asarray(np.sqrt(2.0 * squares / divisors[:, None] / variance) / n_positions)
 
 
 def peaks(mean: Floats, highest: float) -> Array:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-MOST_TILES = 14  # On a side, as in the paper's figure; every second of them when a figure has more than two tables.
+MOST_TILES = 14  # On a side: every patch of an image of 224 pixels in patches of 16; every second when a figure has more than two tables.
 UNEVEN = 0.05  # A difference of mean cosines from here on is worth a sentence.
 MOST_TICKS = 7
 
@@ -26,7 +26,7 @@ MOST_TICKS = 7
 def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine similarity between patches: of some patches with all, and by distance along rows and columns.
 
-    Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre.
+    Tiles as in Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre; the means by distance are ours.
     arrays: tiles (n_down, n_across, n_rows, n_columns); rows (n_down,), columns (n_across,), indices of the tiles; across (n_columns,),
     down (n_rows,), mean cosine by distance; grid (2,)
     errors: NotApplicableError when positions form no grid, fewer than two vectors are not zero, or the table is not finite
@@ -44,7 +44,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError("fewer than two patches have a vector that is not all zeros")
     both = min(rows, columns)
     along_rows, along_columns = mean_of_defined(across[1:both]), mean_of_defined(down[1:both])
-    uneven = None if along_rows is None or along_columns is None else along_columns - along_rows
+    anisotropy = None if along_rows is None or along_columns is None else along_columns - along_rows
     return Result(
         metrics=(
             _metric("across", "Mean cosine of neighbours side by side", mean_of_defined(across[1:2])),
@@ -52,10 +52,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
             _metric("mean", "Mean cosine of two different patches", mean),
             _metric("along_rows", "Mean cosine at equal distances along rows", along_rows),
             _metric("along_columns", "Mean cosine at equal distances along columns", along_columns),
-            _metric("anisotropy", "Anisotropy: along columns less along rows", uneven),
+            _metric("anisotropy", "Anisotropy: along columns less along rows", anisotropy),
         ),
         arrays={**_tiles(units), "across": across, "down": down, "grid": np.array(form.grid)},
-        findings=_findings(mean_of_defined(across[1:2]), mean_of_defined(down[1:2]), mean, uneven),
+        findings=_findings(mean_of_defined(across[1:2]), mean_of_defined(down[1:2]), mean, anisotropy),
     )
 
 
@@ -93,19 +93,19 @@ def _metric(key: str, title: str, value: float | None) -> Metric:
     return Metric(key, title, value, reason=None if value is not None else "no two such patches both have a vector that is not all zeros")
 
 
-def _findings(across: float | None, down: float | None, mean: float, uneven: float | None) -> tuple[Finding, ...]:
-    if across is None or down is None or uneven is None:
+def _findings(across: float | None, down: float | None, mean: float, anisotropy: float | None) -> tuple[Finding, ...]:
+    if across is None or down is None or anisotropy is None:
         return ()
     text = f"Patches side by side have a mean cosine of {rounded(across, 2, 1.0, -1.0)}, patches above each other {rounded(down, 2, 1.0, -1.0)}, any two {rounded(mean, 2, 1.0, -1.0)}."
     rests_on = ("across", "down", "mean")
-    if abs(uneven) < UNEVEN:
+    if abs(anisotropy) < UNEVEN:
         return (
             Finding(text, rests_on, 0.4),
             Finding("Along rows and along columns, likeness falls off nearly alike.", ("anisotropy",), 0.2),
         )
-    more, less = ("columns", "rows") if uneven > 0 else ("rows", "columns")
-    uneven_text = f"At equal distances, patches are more alike along {more} than along {less}, by {rounded(abs(uneven), 2, 0.0)}."
-    return (Finding(text, rests_on, 0.4), Finding(uneven_text, ("anisotropy",), 0.6))
+    more, less = ("columns", "rows") if anisotropy > 0 else ("rows", "columns")
+    anisotropy_text = f"At equal distances, patches are more alike along {more} than along {less}, by {rounded(abs(anisotropy), 2, 0.0)}."
+    return (Finding(text, rests_on, 0.4), Finding(anisotropy_text, ("anisotropy",), 0.6))
 
 
 def draw(results: Results) -> "Figure":

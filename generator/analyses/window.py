@@ -27,7 +27,7 @@ def compute(subject: Subject[WindowBias]) -> Result:
     """
     values = finite(subject.encoding.form.values, "the bias")
     n_heads = len(values)
-    centred = values - values.mean(axis=(1, 2), keepdims=True)  # (n_heads, rows, columns)
+    centred = values - values.mean(axis=(1, 2), keepdims=True)  # (n_heads, 2·rows − 1, 2·columns − 1)
     spreads = np.ptp(values, axis=(1, 2))
     highest = peaks(values)
     n_near = sum(max(abs(down), abs(across)) <= 1 for down, across in highest)

@@ -27,7 +27,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
     Principal angles after Björck and Golub 1973.
     arrays: energy (d_model,), shares, by direction of the words, strongest first; cosines (n_angles,), of the principal angles, largest
-    first; chance (), the share of random directions
+    first; chance (), share of a tenth of random directions
     errors: NotApplicableError without a word matrix, when widths differ, or a matrix is not finite, is zero, or is too large
     """
     if subject.words is None:
@@ -75,7 +75,7 @@ def _normalised(values: Floats, what: str) -> Floats:
 def singular_directions(rows: Floats) -> Floats:
     """Right singular vectors as rows, strongest first: (d_model, d_model).
 
-    From a triangular factor with the same ones, built block by block, so that a large matrix is never copied.
+    Those of a triangular factor of the matrix, built block by block, so that a large matrix is never copied.
     rows: (n_rows, d_model)
     """
     triangle = rows[:0]

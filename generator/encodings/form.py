@@ -1,4 +1,4 @@
-"""The interface of all forms of encoding. A form that lacks any of it cannot be instantiated."""
+"""The interface of all forms of encoding. A form that lacks an abstract member cannot be instantiated."""
 
 from abc import ABC, abstractmethod
 
@@ -50,7 +50,10 @@ class Form(ABC):
 
     @abstractmethod
     def kernel(self, n_positions: int) -> Floats:
-        """The kernel of the first positions, query by key: (n_heads, n, n), n limited to ``extent``; NaN for keys that a causal mask hides."""
+        """The kernel of the first positions, query by key: (n_heads, n, n); NaN for keys that a causal mask hides.
+
+        n is ``n_positions``, limited to the extent of a table, bias or window; the other forms continue beyond theirs.
+        """
 
     def middle(self, rows: int, columns: int) -> "Form":
         """The form of ``rows`` × ``columns`` patches in the middle of its grid.

@@ -34,7 +34,7 @@ class Kernel:
 def kernel_of(form: Form, most: int, side: int, of_patches: bool) -> Kernel:
     """The kernel of the first ``most`` positions, or of the patches in the middle of a grid, ``side`` by ``side`` at most.
 
-    of_patches: whether a sequence is one side of an image, which then has the form's extent, limited to ``side``
+    of_patches: whether a sequence is the patches along one side of an image, as many as the form covers, ``side`` at most
     """
     if form.grid is not None:
         rows, columns = (min(count, side) for count in form.grid)

@@ -105,7 +105,7 @@ class RelativeTable(Form):
 class Convolution(Form):
     """Weights of a convolution over the sequence, whose output is added to the input.
 
-    weights: (n_channels, n_channels_per_group, width); offsets: (width,), in positions
+    weights: (n_channels, n_channels_per_group, width); offsets: (width,), input minus output, in positions
     """
 
     weights: Floats

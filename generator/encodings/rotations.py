@@ -67,7 +67,7 @@ class Rotation(Form):
 
     @property
     def settled(self) -> "Rotation":
-        """This rotation with its rescaled frequencies computed, so that it needs transformers no more."""
+        """This rotation with its rescaled frequencies computed, so that it no longer needs transformers."""
         return replace(self, rescaled=self._rescaled) if self.is_rescaled else self
 
     @cached_property

@@ -8,15 +8,15 @@ from generator.numerics.arrays import Floats, frozen
 
 SinusoidLayout = Literal["interleaved", "halves", "tensor2tensor"]
 BASE = 10_000.0  # Vaswani et al. 2017, section 3.5
-WHOLE_TURN_EPSILON = 1e-6  # DETR adds it to the number of places.
+WHOLE_TURN_EPSILON = 1e-6  # DETR adds it to the number of rows or columns.
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 TableLayout = SinusoidLayout | Literal["columns first", "rows first", "shifted"]
 
 
 def sinusoid(n_positions: int, d_model: int, layout: SinusoidLayout = "interleaved", base: float = BASE) -> Floats:
-    """The fixed table of Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) in one of three layouts found in use.
+    """The fixed table of Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) in one of the three layouts in use.
 
-    interleaved: sine and cosine by turns, as printed; halves: all sines, then all cosines (Marian, Pegasus);
+    interleaved: sines and cosines alternate, as printed; halves: all sines, then all cosines (Marian, Pegasus);
     tensor2tensor: halves with the exponent k/(d_model/2 − 1) (Whisper, M2M-100, FSMT). Where d_model is odd there is one
     sine more than cosines; in tensor2tensor a last column of zeros instead.
     returns: (n_positions, d_model), dimensionless, within [−1, 1]
@@ -34,10 +34,10 @@ def sinusoid(n_positions: int, d_model: int, layout: SinusoidLayout = "interleav
 
 
 def grid_sinusoid(grid: tuple[int, int], d_model: int, columns_first: bool = True, base: float = BASE) -> Floats:
-    """The sinusoid of a grid of patches, row by row: half of each vector tells the column, the other half the row.
+    """The sinusoid of a grid of patches, row by row: half of each vector encodes the column, the other half the row.
 
     Each half is the sinusoid in halves (He et al. 2022, arXiv 2111.06377, as published; there the column comes first).
-    What an odd d_model leaves over is 0.
+    If d_model is odd, the last column is 0.
     returns: (rows · columns, d_model), dimensionless, within [−1, 1]
     """
     rows, columns = grid
@@ -50,8 +50,8 @@ def grid_sinusoid(grid: tuple[int, int], d_model: int, columns_first: bool = Tru
 def whole_turn_sinusoid(grid: tuple[int, int], d_model: int) -> Floats:
     """The sinusoid of a grid whose rows and columns are counted from 1 and scaled, so that the last comes to 2π.
 
-    Half of each vector tells the row, the other half the column, sines and cosines by turns (Carion et al. 2020, arXiv 2005.12872,
-    as published). d_model: a multiple of 4
+    Half of each vector encodes the row, the other half the column, with alternating sines and cosines (Carion et al. 2020,
+    arXiv 2005.12872, as published). d_model: a multiple of 4
     returns: (rows · columns, d_model), dimensionless, within [−1, 1]
     """
     half = d_model // 2
@@ -78,7 +78,7 @@ def layout(rows: Floats, first_row: int, grid: tuple[int, int] | None, tolerance
 
 
 def shifted_layout(rows: Floats, first_row: int, tolerance: float) -> TableLayout | None:
-    """ "shifted" when ``rows`` are the interleaved sinusoid up to mean and scale, the way PatchTST stores it; else None.
+    """The layout "shifted" when ``rows`` are the interleaved sinusoid up to mean and scale, the way PatchTST stores it; else None.
 
     rows: (n_positions, d_model); tolerance: largest absolute difference at mean 0 and variance 1
     """

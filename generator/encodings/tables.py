@@ -11,17 +11,17 @@ from generator.errors import NotApplicableError
 from generator.numerics.arrays import FLAT, Floats, centred_slice, cosine_matrix, frozen
 
 MOST_WORK = 4e10  # 16,384 × 1,024 and 2,048 × 9,216 are within; a larger table would be decomposed for minutes.
-LEADING = 3  # components of which scores are computed
+LEADING = 3  # components along which the positions are placed
 
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Singular value decomposition of a table minus its mean row: table − mean = scores · diag(values) · directions.
+    """Singular value decomposition of a table minus its mean row: table − mean = left · diag(values) · right.
 
-    scores: (n_positions, LEADING), the first columns; values: (min(n_positions, d_model),) from the largest
+    left: (n_positions, LEADING), orthonormal columns, the first ones; values: (min(n_positions, d_model),), in descending order
     """
 
-    scores: Floats
+    left: Floats
     values: Floats
 
 
@@ -29,7 +29,8 @@ class Components:
 class PositionTable(Form):
     """One vector per position, without the stored rows before the first position and after the last.
 
-    vectors: (n_positions, d_model); first_row: of the stored tensor; grid: rows and columns of patches, numbered row by row
+    vectors: (n_positions, d_model); first_row: index of the first position in the stored tensor
+    grid: rows and columns of patches, numbered row by row
     """
 
     vectors: Floats
@@ -58,7 +59,7 @@ class PositionTable(Form):
 
     @cached_property
     def singular_values(self) -> Floats:
-        """Singular values of the table, not centred, in descending order: (min(n_positions, d_model),), relative to its largest value.
+        """Singular values of the table, not centred, in descending order: (min(n_positions, d_model),), relative to its largest magnitude.
 
         errors: NotApplicableError for a table of zeros, or one too large to decompose
         """
@@ -66,7 +67,7 @@ class PositionTable(Form):
 
     @cached_property
     def components(self) -> Components:
-        """Principal components of the rows, relative to the table's largest value.
+        """Principal components of the rows, relative to the table's largest magnitude.
 
         errors: NotApplicableError for a table of zeros or of equal rows, or one too large to decompose
         """
@@ -74,8 +75,8 @@ class PositionTable(Form):
         centred = scaled - scaled.mean(axis=0)
         if np.max(np.abs(centred)) <= FLAT:
             raise NotApplicableError("all positions have the same vector")
-        scores, values, _ = np.linalg.svd(centred, full_matrices=False)
-        return Components(frozen(scores[:, :LEADING]), frozen(values))
+        left, values, _ = np.linalg.svd(centred, full_matrices=False)
+        return Components(frozen(left[:, :LEADING]), frozen(values))
 
     @property
     def _relative_values(self) -> Floats:

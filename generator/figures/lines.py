@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Dash = str | tuple[int, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = ("solid", (0, (5, 2)), (0, (6, 2, 1, 2)), (0, (9, 2, 1, 1.5, 1, 1.5)))
 DOTTED: Dash = (0, (1, 1.5))  # For reference lines, so never one of DASHES.
-POINTS = 72  # of an inch
-CHARACTER, HANDLE, ROW = 5.6, 52.0, 13.5  # points: width of a letter, of a line sample, height of a row; of a legend
+POINTS = 72  # per inch
+CHARACTER, HANDLE, ROW = 5.6, 52.0, 13.5  # Of a legend, in points: width of a letter, width of a line sample, height of a row.
 MOST_COLUMNS = 3
 MOST_DOTS = 32  # With more, the dashes between them disappear.
 ROOM = 0.09  # Width of a label, as a share of the axes.

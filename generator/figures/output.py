@@ -6,5 +6,5 @@ __all__ = ["BACKEND", "EXTENSION", "encode", "file_of", "recoloured", "size"]
 
 
 def file_of(path: str) -> str:
-    """The file of a figure. path: without extension"""
+    """Path of the file of a figure, from ``path`` without extension."""
     return path + EXTENSION

@@ -68,7 +68,7 @@ def image_panels(
 ) -> "Figure":
     """Matrices side by side on one colour scale; ``labels`` of the columns, the rows and the values.
 
-    One or two fill the width; more become small multiples with labels along the outer edges alone.
+    Up to two are large, a single square one on the left half; more become small multiples with labels along the outer edges alone.
     """
     compact, single = len(images) > 2, square and len(images) == 1
     columns, letters = (2, HALF) if not compact else (4, 16) if square else (3, 22)

@@ -52,7 +52,7 @@ def recoloured(drawing: bytes, former: str, colour: str) -> bytes:
 
 
 def _save(figure: "Figure", file: io.StringIO) -> None:
-    """Write the figure to ``file``; ``savefig`` alone would first draw all of it once more for the layout."""
+    """Write the figure to ``file``; ``savefig`` alone would draw everything once more for the layout."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     FigureCanvasSVG(figure)  # Text is measured by the backend that draws it.

@@ -100,7 +100,7 @@ def off_diagonal(matrix: Floats) -> Floats:
 
 
 def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
-    """``image`` averaged over equal blocks until it fits into ``n_rows`` × ``n_columns``; unchanged if it fits already.
+    """``image`` averaged over equal blocks so that it fits into ``n_rows`` × ``n_columns``; unchanged if it fits already.
 
     Blocks at the far edges may be smaller. NaN is left out of a block's mean.
     image: (height, width)
@@ -134,7 +134,7 @@ def mean_by_distance(lines: Sequence[Floats]) -> Floats:
 
 
 def decay_scaled(profile: Floats) -> Floats | None:
-    """``profile`` (n,) shifted and scaled to a maximum of 1 and a last value of 0; None when the last value is the maximum."""
+    """``profile`` (n,) scaled linearly to a maximum of 1 and a last defined value of 0; None when that is the maximum, or all are NaN."""
     defined = profile[~np.isnan(profile)]
     span = float(defined.max() - defined[-1]) if defined.size else 0.0
     return (profile - defined[-1]) / span if span > FLAT * float(np.max(np.abs(defined), initial=0.0)) else None
@@ -181,7 +181,7 @@ def translation_invariance(matrix: Floats, offsets: Array) -> float | None:
     1 − Σ_k Σ_i (A[i, i+k] − mean_k)² / Σ (A − mean)², k ≠ 0.
     matrix: (n, n); NaN is left out
     offsets: (n, n), int, equal for pairs with the same offset
-    returns: at most 1, dimensionless
+    returns: within [0, 1], dimensionless
     """
     valid = ~np.eye(len(matrix), dtype=bool) & ~np.isnan(matrix)
     entries = matrix[valid]
@@ -204,7 +204,7 @@ def symmetry(matrix: Floats) -> float:
 
 
 def min_max_scaled(values: Floats) -> Floats | None:
-    """``values`` (…,) scaled linearly to [0, 1], NaN aside, of the same shape; None when all defined values are equal."""
+    """``values`` (…,) scaled linearly to [0, 1], NaN aside, of the same shape; None when the defined values are equal, or all are NaN."""
     # Divided by the largest magnitude first, so that nothing overflows.
     largest = float(np.nanmax(np.abs(values))) if not np.isnan(values).all() else 0.0
     scaled = values / (largest or 1.0)

@@ -18,10 +18,10 @@ def attention(bias: Floats) -> Floats:
 
 
 def locality(weights: Floats, columns: int) -> float:
-    """mean_i Σ_j A[i, j] 2^−distance(i, j) (Chen et al. 2023, arXiv 2310.12864): 1 if every position attends to itself alone.
+    """mean_i Σ_j A[i, j] 2^−distance(i, j): 1 if every position attends to itself alone.
 
-    distance: rows plus columns between two patches, with ``columns`` patches per row
-    weights: (n, n), query by key
+    Chen et al. 2023 (arXiv 2310.12864) for sequences, where the distance is |i − j|; that of two patches, rows plus columns, is ours.
+    weights: (n, n), query by key, with ``columns`` patches per row, n or more for a sequence
     returns: within (0, 1]
     """
     down, across = np.divmod(np.arange(len(weights)), columns)
@@ -41,7 +41,8 @@ def perplexity(weights: Floats) -> float:
 def symmetry(bias: Floats, columns: int) -> float | None:
     """1 − ½ Σ_j |A[i, j] − A[i, j′]|, mean over queries i; j′ is key j mirrored at i, A the attention among keys with a mirror image.
 
-    1 if mirrored keys get the same attention, 0 if one of each two gets all; None for a causal bias, or where no key has a mirror image.
+    1 if mirrored keys get the same attention, 0 if one key of each pair gets all of it; None for a causal bias, or where no key has a
+    mirror image.
     bias: (n, n), query by key, logits, with ``columns`` patches per row
     returns: within [0, 1]
     """
@@ -59,7 +60,10 @@ def symmetry(bias: Floats, columns: int) -> float | None:
 
 
 def _mirrored(n: int, columns: int) -> tuple[Array, Array]:
-    """Index of each key mirrored at each query, (n, n), and whether that key exists, (n, n), bool; where not, the index is the query's."""
+    """Index of each key mirrored at each query, and whether that is another key: (n, n), query by key, int and bool.
+
+    Where it is none, the index is that of the key itself.
+    """
     index = np.arange(n)
     down, across = np.divmod(index, columns)
     row, column = 2 * down[:, None] - down, 2 * across[:, None] - across

@@ -67,9 +67,10 @@ def significant_breaks(depth: Floats, least: float, cutoff: float) -> Array:
 
 
 def seams(depth: Floats, significant: Array) -> list[tuple[int, int]]:
-    """First and last pair of each seam, strongest first, at least a window between them, at most ``MOST_SEAMS``.
+    """First and last pair of each seam, strongest first, at most ``MOST_SEAMS``.
 
-    A seam also takes in neighbouring pairs at least half as deep as its deepest one.
+    A seam starts from the deepest pair that lies more than ``WINDOW`` pairs away from every stronger seam, and takes in neighbouring
+    pairs at least half as deep.
     depth: (n,); significant: (n,), bool, the pairs at which a seam may lie
     """
     remaining = np.where(significant, depth, -np.inf)
@@ -86,9 +87,10 @@ def seams(depth: Floats, significant: Array) -> list[tuple[int, int]]:
 
 
 def norm_steps(norms: Floats) -> Floats:
-    """Log ratio of the median norm of the ``WINDOW`` positions after each pair of neighbours to that before it: (n_positions − 1,).
+    """Log ratio of the median norms after and before each step from a position to the next: (n_positions − 1,).
 
-    NaN where fewer exist, and 0 where a median is zero.
+    Medians of the ``WINDOW`` positions up to the first of the two, and of as many from the second on; NaN where fewer exist, and 0
+    where a median is zero.
     norms: (n_positions,)
     """
     medians = np.median(np.lib.stride_tricks.sliding_window_view(norms, WINDOW), axis=1)  # (n − 7,)

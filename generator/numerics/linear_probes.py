@@ -109,9 +109,9 @@ def predict_positions(probe: PositionProbe, seed: int) -> tuple[Floats, float]:
 class PairClassifier:
     """Logistic regression on pairs [P_i, P_j] with an intercept and penalty ‖w‖²/2, as scikit-learn's with C = 1.
 
-    The logit of a pair is a score of its first position plus one of its second; a fit costs two products with the table, whatever the
-    number of pairs. Rotations change nothing, so the vectors are expressed in their singular directions, each scaled such that the
-    curvature of the loss is similar along all of them and the fit converges fast; the penalty undoes the scaling.
+    The logit of a pair is a score of its first position plus one of its second, so that a step of the fit needs two products with the
+    table and none with the pairs. Rotations change nothing, so the vectors are expressed in their singular directions, each scaled such
+    that the curvature of the loss is similar along all of them and the fit converges fast; the penalty undoes the scaling.
 
     features: (n_positions, rank); penalty: (rank,)
     """

@@ -49,7 +49,7 @@ def alignment(first: Floats, second: Floats) -> float:
 
 
 def shape(heads: Floats) -> Floats | None:
-    """Mean over heads of a kernel, each head first scaled to [0, 1]: (n, n); None when all heads are constant, or not finite.
+    """Mean over heads of a kernel, each head first scaled to [0, 1]: (n, n); None when all heads are constant, or a value is infinite.
 
     heads: (n_heads, n, n), query by key
     """
