@@ -12,6 +12,7 @@ from generator.figures.style import DARK, PAPER, REFERENCE, SEQUENTIAL, SERIES, 
 from generator.numerics.arrays import Floats
 from generator.site import colormaps
 from generator.site.pages.map import LEVELS
+from tests.built import ROOT
 
 # Linear RGB as seen with colour blindness: Machado, Oliveira and Fernandes 2009, table 1, severity 1.0.
 SIGHTS = {
@@ -55,6 +56,11 @@ def equal_colormap(colours: list[str], colormap: str) -> bool:
     """Whether these colours, evenly spaced from the low end to the high end, are those of a colormap of matplotlib."""
     theirs = [to_hex(matplotlib_colormaps[colormap](share)) for share in np.linspace(0.0, 1.0, len(colours))]
     return all(np.linalg.norm(lab(linear(one)) - lab(linear(other))) < NOTICED for one, other in zip(colours, theirs, strict=True))
+
+
+def test_dark_figures_have_the_background_of_dark_pages() -> None:
+    stylesheet = (ROOT / "site_src/assets/atlas.css").read_text(encoding="utf-8")
+    assert f"--md-default-bg-color: {DARK[PAPER]};" in stylesheet
 
 
 @pytest.mark.parametrize("colormap", STOPS)

@@ -71,6 +71,14 @@ def cells(text: str) -> dict[tuple[str, str], int]:
     return {(first, second): int(value.replace("&#8722;", "-")) for first, second, value in matches}
 
 
+def test_the_front_page_groups_checkpoints_by_their_scheme() -> None:
+    outcomes = outcome("a", table(0)), outcome("b", table(1), scheme="sinusoidal"), outcome("c", table(2))
+    groups = page("front", *outcomes).context["groups"]
+    slugs = {group.scheme.key: [outcome.checkpoint.slug for outcome, _ in group.members] for group in groups}
+    assert slugs == {"learned": ["a", "c"], "sinusoidal": ["b"]}
+    assert all(reading.encoding.scheme == group.scheme.key for group in groups for _, readings in group.members for reading in readings)
+
+
 MANY = [outcome(f"table-{seed:03}", table(seed)) for seed in range(60)]
 
 
