@@ -31,7 +31,7 @@ Chunk = bytes | memoryview
 
 
 class ResultStore:
-    """Outcomes in a folder, one file each, and a cache of drawings beside them. A file that is truncated, altered or foreign is a miss."""
+    """Outcomes in a folder, one file each, and a cache of drawings and other artifacts beside them. A file that is truncated, altered or foreign is a miss."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,13 +42,11 @@ class ResultStore:
         path = self._path(key)
         try:
             with path.open("rb") as file:
-                digest, length = file.read(32), file.read(8)
-                rest = hashlib.sha256(length)
-                document = file.read(int.from_bytes(length))
-                rest.update(document)
-                while chunk := file.read(2**20):
-                    rest.update(chunk)
-            outcome = _unpacked(document, partial(_read_range, path)) if rest.digest() == digest else None
+                if file.read(32) != hashlib.file_digest(file, "sha256").digest():
+                    return None
+                file.seek(32)
+                document = file.read(int.from_bytes(file.read(8)))
+            outcome = _unpacked(document, partial(_read_range, path))
             os.utime(path)
         except BROKEN:
             return None
