@@ -99,6 +99,12 @@ def test_the_previous_site_is_deleted_if_a_build_was_killed_after_it_replaced_it
     assert contents(output / "site") == FIRST
 
 
+def test_the_previous_site_is_restored_if_it_cannot_be_replaced(output: Path) -> None:
+    with pytest.raises(FileNotFoundError), fresh(output / "site") as new:
+        new.rmdir()
+    assert contents(output / "site") == FIRST
+
+
 def test_a_second_build_in_the_same_folder_is_refused(output: Path) -> None:
     with owned(output), pytest.raises(RefusedError, match="another run is building there; expected to be alone"), owned(output):
         pass
