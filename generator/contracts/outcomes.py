@@ -49,7 +49,7 @@ class Outcome:
     """Result of one checkpoint.
 
     reason: why its status is not ok; looked_for: that of every scheme, where the checkpoint has no encoding
-    key: its key in the result store, "" without a store
+    key: its key in the result store, "" for one that no later build can find there
     """
 
     checkpoint: Checkpoint

@@ -57,7 +57,7 @@ class ArtifactCache:
         return made
 
     def _result(self, future: "Future[bytes] | None", maker: Maker) -> bytes:
-        """The result of ``future``, or a second attempt where its worker was lost."""
+        """The result of ``future``, or of a second attempt where that failed or was not made."""
         if future is not None:
             with suppress(Exception):
                 return future.result()

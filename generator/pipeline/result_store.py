@@ -31,7 +31,10 @@ Chunk = bytes | memoryview
 
 
 class ResultStore:
-    """Outcomes in a folder, one file each, and a cache of drawings and other artifacts beside them. A file that is truncated, altered or foreign is a miss."""
+    """Outcomes in a folder, one file each, and a cache of what is made of several, mostly drawings.
+
+    A file that is truncated, altered or foreign is a miss.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -60,7 +63,10 @@ class ResultStore:
         write(self._path(key), chunks)
 
     def limit(self, keys: set[str], drawings: set[str], most: int = MOST_BYTES) -> None:
-        """Remove the least recently used files until ``most`` bytes are left, except those of ``keys`` and ``drawings``."""
+        """Remove unfinished files, and the oldest until ``most`` bytes are left, except those of ``keys`` and ``drawings``.
+
+        An outcome is as old as its last use, a drawing as when it was made.
+        """
         wanted = {*map(self._path, keys), *(self.drawings.folder / name for name in drawings)}
         files = [(path.stat(), path) for path in self.folder.rglob("*") if path.is_file()] if self.folder.is_dir() else []
         left = sum(state.st_size for state, _ in files)
