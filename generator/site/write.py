@@ -42,8 +42,8 @@ def owned(output: Path) -> Iterator[Path]:
 
 
 def _mark(output: Path) -> None:
-    (output / STORE_MARKER).parent.mkdir(parents=True, exist_ok=True)
-    for marker in (MARKER, STORE_MARKER):
+    for marker in (MARKER, STORE_MARKER):  # The first before the folder of the second: what is killed in between stays ours.
+        (output / marker).parent.mkdir(parents=True, exist_ok=True)
         (output / marker).write_text("Made by Position Atlas. Everything in the output folder may be replaced.\n", encoding="utf-8")
 
 
