@@ -128,7 +128,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """A page to render. path: relative to the docs folder; template: below templates/pages; figures: that are not drawn yet"""
+    """A page to render. path: relative to the docs folder; template: below templates/pages; figures: drawn unless a reading has them"""
 
     path: str
     template: str
