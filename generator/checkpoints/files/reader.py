@@ -60,7 +60,7 @@ class FolderFiles:
     def tensor(self, name: str) -> Floats:
         """A whole tensor in its stored shape, exactly, as float64.
 
-        errors: RowError for a dtype without plain numbers
+        errors: RowError for a dtype that is not read
         """
         stored = self._stored[name]
         return stored.decode(self._hashed(name), stored.header.shape)
