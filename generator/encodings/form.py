@@ -50,7 +50,10 @@ class Form(ABC):
 
     @abstractmethod
     def kernel(self, n_positions: int) -> Floats:
-        """The kernel of the first positions, query by key: (n_heads, n, n), n limited to ``extent``; NaN for keys that a causal mask hides."""
+        """The kernel of the first positions, query by key: (n_heads, n, n); NaN for keys that a causal mask hides.
+
+        n is limited to ``extent``, but for a form whose last numbers hold beyond it.
+        """
 
     def middle(self, rows: int, columns: int) -> "Form":
         """The form of ``rows`` × ``columns`` patches in the middle of its grid.
