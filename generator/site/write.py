@@ -36,7 +36,7 @@ def owned(output: Path) -> Iterator[Path]:
         with lock.acquire(timeout=0):
             _recover(output)
             yield output
-            _mark(output)  # Another program may have removed a marker.
+            _mark(output)  # Another program, or the limit of the store, may have removed a marker.
     except Timeout:
         raise RefusedError(f"{output}: another run is building there; expected to be alone") from None
 
