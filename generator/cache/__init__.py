@@ -1,1 +1,1 @@
-"""Caches of bytes on disk, by digest."""
+"""Caches of bytes on disk, digests, and values that are loaded on access."""

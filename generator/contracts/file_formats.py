@@ -37,7 +37,7 @@ class StoredTensor:
 
     n_bytes: size of the tensor, to which all rows of a matrix contribute equally
     part(start, stop): bytes of the tensor, ``start`` inclusive and ``stop`` exclusive. errors: those of ``Storage``
-    decode(content, shape): values of these bytes as float64, without rounding. errors: RowError for a dtype that is not numeric
+    decode(content, shape): values of these bytes as float64, without rounding. errors: RowError for a dtype that is not read
     """
 
     header: TensorInfo

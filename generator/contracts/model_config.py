@@ -52,7 +52,7 @@ def positive(value: object, where: str) -> float:
 class ModelConfig:
     """Settings of a model, or of a part of it with a nested config.
 
-    Settings are validated on access: ``text``, ``flag``, ``integer``, ``count`` and ``section`` return None, and ``listed`` an empty list,
+    Settings are validated on access: ``text``, ``flag``, ``integer``, ``count`` and ``section`` return None, and ``listed`` an empty sequence,
     for a setting that is absent or of another type; ``whole``, ``positive``, ``size``, ``needed`` and ``head_dim`` raise RowError.
 
     settings: by name in config.json; where: name of the checkpoint in messages

@@ -49,7 +49,7 @@ class Outcome:
     """Result of one checkpoint.
 
     reason: why its status is not ok; looked_for: that of every scheme, where the checkpoint has no encoding
-    key: its key in the result store, "" without a store
+    key: its key in the result store, "" for one that no later build can find there
     """
 
     checkpoint: Checkpoint
@@ -128,7 +128,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """A page to render. path: relative to the docs folder; template: below templates/pages; figures: that are not drawn yet"""
+    """A page to render. path: relative to the docs folder; template: below templates/pages; figures: drawn unless a reading has them"""
 
     path: str
     template: str

@@ -17,6 +17,7 @@ from generator.site import render
 class ArtifactCache:
     """Bytes by name, from an earlier run of the same code or from ``executor``.
 
+    A name is a word for messages, and after a space whatever else identifies the bytes.
     code: digest of the code that makes them; fresh: whether nothing from an earlier run counts
     """
 
@@ -52,12 +53,12 @@ class ArtifactCache:
         try:
             made = self._result(self.futures.pop(key, None), maker)
         except Exception as error:
-            raise RefusedError(f"{name}: {self.executor.explain(error)}; expected it to be made") from error
+            raise RefusedError(f"{name.partition(' ')[0]}: {self.executor.explain(error)}; expected it to be made") from error
         self.blobs.put(key, made)
         return made
 
     def _result(self, future: "Future[bytes] | None", maker: Maker) -> bytes:
-        """The result of ``future``, or a second attempt where its worker was lost."""
+        """The result of ``future``, or of a second attempt where that failed or was not made."""
         if future is not None:
             with suppress(Exception):
                 return future.result()

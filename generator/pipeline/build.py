@@ -40,7 +40,7 @@ def build(tasks: Sequence[evaluate.Task], folder: Path, executors: Executors, re
     outcomes = {} if fresh else jobs.stored(by_key, store, report)
     new = {task: key for task, key in by_key.items() if task not in outcomes}
 
-    with executors.local(len(new)) as local:
+    with executors.local(0 if executors.cluster else len(new)) as local:
         outcomes |= _evaluate(new, store, local, executors, report)
         atlas_outcomes = tuple(outcomes[task] for task in tasks)
         date = _date(atlas_outcomes)

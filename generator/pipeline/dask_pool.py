@@ -54,6 +54,8 @@ class _ClusterExecutor:
             raise RefusedError(f"--cluster {self.address}: {error}; what was finished is kept, and the former site stands")
         if isinstance(error, TooLongError):
             return f"took longer than {self.seconds:g} seconds"
+        if isinstance(error, MemoryError):
+            return "needed more memory than its worker has"
         if isinstance(error, RowError):
             return str(error)
         return f"its worker was lost ({type(error).__name__}: {' '.join(str(error).split())[:160]})"

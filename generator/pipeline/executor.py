@@ -30,7 +30,7 @@ class Executor(Protocol):
 class Executors:
     """The executors of one build, each open while its context is.
 
-    local: for so many new checkpoints, and for figures; cluster: evaluates checkpoints in its place
+    local: evaluates so many new checkpoints, and draws figures; cluster: evaluates checkpoints in its place
     """
 
     local: Callable[[int], AbstractContextManager[Executor]]

@@ -30,7 +30,7 @@ def read(folder: Path) -> LastBuild:
     """The last build in ``folder``; an empty record where there was none, or its docs or site are not as they were."""
     try:
         last = LastBuild(**json.loads((folder / NAME).read_text(encoding="utf-8")))
-        valid = set(last.counts) == set(STATUSES) and last.sizes == _sizes(folder)
+        valid = set(last.counts) == set(STATUSES) and isinstance(last.counts, dict) and last.sizes == _sizes(folder)
     except (OSError, ValueError, TypeError, RecursionError):
         return LastBuild()
     return last if valid else LastBuild()

@@ -10,7 +10,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,8 @@ from generator.cache.blobs import BlobCache, write
 from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts import Outcome
 
-RECORDS = {
-    name: kind for module in (contracts, encodings) for name, kind in vars(module).items() if isinstance(kind, type) and is_dataclass(kind)
-}
+MODULES = (contracts, *(import_module(f"{encodings.__name__}.{module.name}") for module in iter_modules(encodings.__path__)))
+RECORDS = {name: kind for module in MODULES for name, kind in vars(module).items() if isinstance(kind, type) and is_dataclass(kind)}
 BROKEN = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 MOST_BYTES = 2 * 2**30  # Outcomes of the present list stay even beyond this.
 HEAD = 32 + 8
@@ -31,7 +32,10 @@ Chunk = bytes | memoryview
 
 
 class ResultStore:
-    """Outcomes in a folder, one file each, and a cache of drawings beside them. A file that is truncated, altered or foreign is a miss."""
+    """Outcomes in a folder, one file each, and a cache of what is made of several, mostly drawings.
+
+    A file that is truncated, altered or foreign is a miss.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,13 +46,11 @@ class ResultStore:
         path = self._path(key)
         try:
             with path.open("rb") as file:
-                digest, length = file.read(32), file.read(8)
-                rest = hashlib.sha256(length)
-                document = file.read(int.from_bytes(length))
-                rest.update(document)
-                while chunk := file.read(2**20):
-                    rest.update(chunk)
-            outcome = _unpacked(document, partial(_read_range, path)) if rest.digest() == digest else None
+                if file.read(32) != hashlib.file_digest(file, "sha256").digest():
+                    return None
+                file.seek(32)
+                document = file.read(int.from_bytes(file.read(8)))
+            outcome = _unpacked(document, partial(_read_range, path))
             os.utime(path)
         except BROKEN:
             return None
@@ -62,7 +64,10 @@ class ResultStore:
         write(self._path(key), chunks)
 
     def limit(self, keys: set[str], drawings: set[str], most: int = MOST_BYTES) -> None:
-        """Remove the least recently used files until ``most`` bytes are left, except those of ``keys`` and ``drawings``."""
+        """Remove unfinished files, and the oldest until ``most`` bytes are left, except those of ``keys`` and ``drawings``.
+
+        An outcome is as old as its last use, a drawing as when it was made.
+        """
         wanted = {*map(self._path, keys), *(self.drawings.folder / name for name in drawings)}
         files = [(path.stat(), path) for path in self.folder.rglob("*") if path.is_file()] if self.folder.is_dir() else []
         left = sum(state.st_size for state, _ in files)

@@ -6,9 +6,9 @@ PATH = "assets/colormaps.css"
 DARK_TEXT, LIGHT_TEXT = "#000000", "#ffffff"  # On any colour, one of them has a contrast of at least 4.5.
 
 
-def colours(colormap: str, count: int) -> list[str]:
-    """``count`` evenly spaced colours from the low end of a colormap to its high end, as #rrggbb, interpolated between its stops."""
-    stops = [_channels(stop) for stop in STOPS[colormap].split()]
+def _colours(count: int) -> list[str]:
+    """``count`` evenly spaced colours from the low end of the sequential colormap to its high end, as #rrggbb, interpolated between its stops."""
+    stops = [_channels(stop) for stop in STOPS[SEQUENTIAL].split()]
     shades = []
     for index in range(count):
         position = index / (count - 1) * (len(stops) - 1)
@@ -22,7 +22,7 @@ def stylesheet(count: int) -> bytes:
     """CSS classes l0 … for the levels of a map, from the high end of the sequential colormap, with text that contrasts with them."""
     rules = (
         f":is(.pam, .pam-key) .l{level} {{ background: {colour}; color: {_text_on(colour)}; }}\n"
-        for level, colour in enumerate(reversed(colours(SEQUENTIAL, count)))
+        for level, colour in enumerate(reversed(_colours(count)))
     )
     return "".join(rules).encode()
 

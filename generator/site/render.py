@@ -50,11 +50,11 @@ def render(
     shared = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
     markdown: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, shared) for page in pages}
     assets = {PATH: lambda: strips(values_of(atlas)), colormaps.PATH: lambda: colormaps.stylesheet(LEVELS)}
-    files = {**hand_written(site_src), **assets, **stored, **data_files.makers(atlas), **compare_data.makers(atlas)}
+    files = {**_hand_written(site_src), **assets, **stored, **data_files.makers(atlas), **compare_data.makers(atlas)}
     return LazyMapping({**files, **markdown, **comparisons})  # Pages in the order in which other processes draw their figures.
 
 
-def hand_written(site_src: Path) -> dict[str, Maker]:
+def _hand_written(site_src: Path) -> dict[str, Maker]:
     """Functions that read the hand-written pages and assets, by path."""
     files = sorted(path for path in site_src.rglob("*") if path.is_file())
     return {path.relative_to(site_src).as_posix(): path.read_bytes for path in files}

@@ -36,14 +36,14 @@ def owned(output: Path) -> Iterator[Path]:
         with lock.acquire(timeout=0):
             _recover(output)
             yield output
-            _mark(output)  # Another program may have removed a marker.
+            _mark(output)  # Another program, or the limit of the store, may have removed a marker.
     except Timeout:
         raise RefusedError(f"{output}: another run is building there; expected to be alone") from None
 
 
 def _mark(output: Path) -> None:
-    (output / STORE_MARKER).parent.mkdir(parents=True, exist_ok=True)
-    for marker in (MARKER, STORE_MARKER):
+    for marker in (MARKER, STORE_MARKER):  # The first before the folder of the second: what is killed in between stays ours.
+        (output / marker).parent.mkdir(parents=True, exist_ok=True)
         (output / marker).write_text("Made by Position Atlas. Everything in the output folder may be replaced.\n", encoding="utf-8")
 
 
@@ -62,29 +62,32 @@ def write(tree: Tree, folder: Path) -> bool:
 
 @contextmanager
 def fresh(folder: Path) -> Iterator[Path]:
-    """An empty folder, which replaces ``folder`` at the end of the block and is deleted if the block raises."""
+    """An empty folder, which replaces ``folder`` at the end of the block; if that fails or the block raises, ``folder`` stays as it was."""
     new = Path(mkdtemp(prefix=f".new-{folder.name}-", dir=folder.parent))
     new.chmod(0o755)
-    previous = folder.with_name(OLD + folder.name)
     try:
         yield new
         if folder.exists():
-            folder.rename(previous)
+            folder.rename(folder.with_name(OLD + folder.name))
         new.rename(folder)
     finally:
         shutil.rmtree(new, ignore_errors=True)
-        if folder.exists():
-            shutil.rmtree(previous, ignore_errors=True)
+        _settle(folder)
+
+
+def _settle(folder: Path) -> None:
+    """End a replacement of ``folder``: delete what it held before, or restore that where nothing has replaced it."""
+    previous = folder.with_name(OLD + folder.name)
+    if folder.exists():
+        shutil.rmtree(previous, ignore_errors=True)
+    elif previous.exists():
+        previous.rename(folder)
 
 
 def _recover(output: Path) -> None:
-    """Clean up after a build that was killed: restore a folder that was not replaced, and delete unfinished ones."""
-    for previous in output.glob(f"{OLD}*"):
-        folder = output / previous.name.removeprefix(OLD)
-        if folder.exists():
-            shutil.rmtree(previous)
-        else:
-            previous.rename(folder)
+    """Clean up after a build that was killed: end its replacements, and delete unfinished folders."""
+    for name in SWAPPED:
+        _settle(output / name)
     for unfinished in output.glob(".new-*"):
         shutil.rmtree(unfinished)
 

@@ -98,7 +98,7 @@ def test_the_theme_lies_where_a_build_looks_for_changes() -> None:
     assert build.ROOT / theme["custom_dir"] == build.THEME
 
 
-@pytest.mark.parametrize("given", ["", "abc", "-1", "1e9", "²", "4294967296"])
+@pytest.mark.parametrize("given", ["", "abc", "-1", "1e9", "²", "4294967296", "1" * 5000])
 def test_a_date_that_is_none_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
     with pytest.raises(RefusedError, match=r"^SOURCE_DATE_EPOCH: found '.*'; expected seconds since 1970$"):

@@ -136,6 +136,15 @@ def test_files_in_the_cache_of_the_client_are_read_there(tmp_path: Path) -> None
     assert hub.log == []
 
 
+@pytest.mark.parametrize("reference", [b"", bytes(40), b"\xff" * 40], ids=["empty", "zeros", "not text"])
+def test_a_branch_that_is_broken_in_the_cache_of_the_client_is_a_miss(reference: bytes, tmp_path: Path) -> None:
+    repository = tmp_path / "hub/models--atlas--large"
+    write_folder(repository / "snapshots" / COMMIT, FILES)
+    write_folder(repository / "refs", {"main": reference})
+    done = inline.run("inspect", "atlas/large", home=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "atlas/large@main: the Hub could not be asked and the cache does not hold it\n")
+
+
 def test_a_pickle_that_the_row_allows_is_downloaded_whole(tmp_path: Path) -> None:
     with serving(HUB) as hub:
         done = inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)

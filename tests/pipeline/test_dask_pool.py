@@ -38,6 +38,13 @@ class Endless:
         return ""
 
 
+class Large:
+    """A place that is never opened, for want of memory."""
+
+    def __fspath__(self) -> str:
+        raise MemoryError
+
+
 ENDLESS = evaluate.Task(checkpoint(slug="endless", place=Endless()), "", True)
 
 
@@ -161,6 +168,11 @@ def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path
         evaluated(tmp_path, cluster.pool("other"), task)  # The worker imports what it needs.
         assert evaluated(tmp_path, cluster.pool(seconds=2.0), ENDLESS) == ["took longer than 2 seconds"]
         assert evaluated(tmp_path, cluster.pool(), task) == [None]
+
+
+def test_a_row_that_needs_more_memory_than_its_worker_has_fails_with_that_reason(scheduler: Cluster, tmp_path: Path) -> None:
+    task = evaluate.Task(checkpoint(slug="large", place=Large()), "", True)
+    assert evaluated(tmp_path, scheduler.pool(), task) == ["needed more memory than its worker has"]
 
 
 def test_a_run_whose_only_worker_cannot_be_freed_ends(tmp_path: Path) -> None:

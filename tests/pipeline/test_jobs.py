@@ -182,7 +182,7 @@ def test_an_artifact_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path
     with local_pool.processes(jobs=1) as pool:
         artifacts = ArtifactCache(BlobCache(tmp_path), "code", False, pool)
         with pytest.raises(RefusedError, match=r"^a\.svg: unexpected ValueError: no such colour; expected it to be made$"):
-            artifacts.get("a.svg", _nothing_can_be_made)
+            artifacts.get("a.svg 0123", _nothing_can_be_made)
 
 
 def _made_by_the_second(trace: Path) -> bytes:

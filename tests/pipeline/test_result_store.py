@@ -116,6 +116,8 @@ def test_a_flipped_bit_is_detected_or_harmless(place: int, store: ResultStore) -
 
 FOREIGN = {
     "no archive": b"not ours",
+    "a length beyond any file": bytes([255]) * 100,
+    "a length beyond memory": bytes(32) + (2**62).to_bytes(8) + bytes(100),
     "another record": pack(checkpoint()),
     "no record": pack(["ok"]),
 }

@@ -99,6 +99,32 @@ def test_the_previous_site_is_deleted_if_a_build_was_killed_after_it_replaced_it
     assert contents(output / "site") == FIRST
 
 
+def test_the_previous_site_is_restored_if_it_cannot_be_replaced(output: Path) -> None:
+    with pytest.raises(FileNotFoundError), fresh(output / "site") as new:
+        new.rmdir()
+    assert contents(output / "site") == FIRST
+
+
+@pytest.mark.parametrize("n_written", [0, 1])
+def test_a_build_that_is_killed_while_it_marks_its_folder_can_be_repeated(
+    n_written: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Path] = []
+
+    def write_text(path: Path, _: str, encoding: str) -> None:
+        if len(written) == n_written:
+            raise KeyboardInterrupt
+        path.write_bytes(encoding.encode())
+        written.append(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", write_text)
+        with pytest.raises(KeyboardInterrupt), owned(tmp_path / "out"):
+            pass
+    with owned(tmp_path / "out") as folder:
+        assert folders(folder) == ["store"]
+
+
 def test_a_second_build_in_the_same_folder_is_refused(output: Path) -> None:
     with owned(output), pytest.raises(RefusedError, match="another run is building there; expected to be alone"), owned(output):
         pass

@@ -60,7 +60,7 @@ class FolderFiles:
     def tensor(self, name: str) -> Floats:
         """A whole tensor in its stored shape, exactly, as float64.
 
-        errors: RowError for a dtype without plain numbers
+        errors: RowError for a dtype that is not read
         """
         stored = self._stored[name]
         return stored.decode(self._hashed(name), stored.header.shape)
@@ -71,7 +71,7 @@ class FolderFiles:
         errors: RowError when the tensor is no matrix, or an index is out of range
         """
         stored = self._stored[name]
-        self.check_rows(name, indices)
+        self._check_rows(name, indices)
         n_rows, n_columns = stored.header.shape
         width = stored.n_bytes // max(n_rows, 1)
         distinct = sorted(set(indices))
@@ -79,7 +79,7 @@ class FolderFiles:
             read = dict(zip(distinct, threads.map(lambda index: stored.part(index * width, (index + 1) * width), distinct), strict=True))
         return stored.decode(b"".join(read[index] for index in indices), (len(indices), n_columns))
 
-    def check_rows(self, name: str, indices: Sequence[int]) -> None:
+    def _check_rows(self, name: str, indices: Sequence[int]) -> None:
         """Check that a tensor is a matrix with the rows ``indices``.
 
         errors: RowError

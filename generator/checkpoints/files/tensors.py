@@ -25,7 +25,7 @@ def decode(data: bytes | memoryview, dtype: str, shape: tuple[int, ...], where: 
         return raw.astype(np.float64).reshape(shape)
 
 
-def by_header(header: TensorInfo, n_bytes: int, part: Callable[[int, int], bytes | memoryview], where: str) -> StoredTensor:
+def _by_header(header: TensorInfo, n_bytes: int, part: Callable[[int, int], bytes | memoryview], where: str) -> StoredTensor:
     """A tensor of plain numbers; ``part`` returns a range of its bytes."""
 
     def numbers(data: bytes | memoryview, shape: tuple[int, ...]) -> Floats:
@@ -40,7 +40,7 @@ def by_range(storage: Storage, header: TensorInfo, start: int, stop: int, where:
     def part(first: int, last: int) -> bytes:
         return storage.part(header.file, start + first, start + last)
 
-    return by_header(header, stop - start, part, where)
+    return _by_header(header, stop - start, part, where)
 
 
 def in_memory(load: Callable[[], memoryview], header: TensorInfo, n_bytes: int, where: str) -> StoredTensor:
@@ -49,4 +49,4 @@ def in_memory(load: Callable[[], memoryview], header: TensorInfo, n_bytes: int, 
     def part(start: int, stop: int) -> memoryview:
         return load()[start:stop]
 
-    return by_header(header, n_bytes, part, where)
+    return _by_header(header, n_bytes, part, where)

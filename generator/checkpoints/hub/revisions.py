@@ -133,8 +133,10 @@ def downloaded(place: str, revision: str, where: str) -> Folder:
 
     cache = Path(constants.HF_HUB_CACHE)
     folder = cache / repo_folder_name(repo_id=place, repo_type="model")
-    reference = folder / "refs" / revision
-    return Folder(folder / "snapshots" / (reference.read_text(encoding="utf-8") if reference.is_file() else revision), where, cache)
+    with suppress(OSError, ValueError):  # Not a branch or tag in the cache, or one that is not text.
+        reference = (folder / "refs" / revision).read_text(encoding="utf-8")
+        revision = reference if COMMIT.fullmatch(reference) else revision
+    return Folder(folder / "snapshots" / revision, where, cache)
 
 
 def _cached(place: str, revision: str) -> Listing | None:
