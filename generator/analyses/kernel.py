@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
-from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias
+from generator.encodings import Convolution, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, all_forms
 from generator.encodings.kernels import Kernel, kernel_of
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, Line, legend_below, mark_beyond, with_line_styles
@@ -182,7 +182,7 @@ ANALYSIS = Analysis(
     ),
     stage="place",
     order=85,
-    forms=(PositionTable, OffsetBias, RelativeTable, WindowBias, Rotation, Convolution),
+    forms=tuple(form for form in all_forms() if form is not NoEncoding),
     compute=compute,
     figures=(
         FigureSpec(

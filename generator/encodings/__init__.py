@@ -3,6 +3,9 @@
 A form is a type, and an analysis declares the forms that it handles. The scheme, how a checkpoint obtains its form, is data elsewhere.
 """
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 from generator.encodings.form import Form
 from generator.encodings.none import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
@@ -23,8 +26,16 @@ __all__ = [
     "Rotation",
     "SinusoidLayout",
     "WindowBias",
+    "all_forms",
     "grid_sinusoid",
     "reference",
     "sinusoid",
     "whole_turn_sinusoid",
 ]
+
+
+def all_forms() -> tuple[type[Form], ...]:
+    """Every form, found by listing the modules of this package, in alphabetical order."""
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    values = {value for module in modules for value in vars(module).values() if isinstance(value, type) and issubclass(value, Form)}
+    return tuple(sorted(values - {Form}, key=lambda form: form.__name__))

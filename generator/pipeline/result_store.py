@@ -10,20 +10,21 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 
-from generator import contracts, encodings
+from generator import contracts
 from generator.cache.blobs import BlobCache, write
 from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts import Outcome
+from generator.encodings import all_forms
 
-MODULES = (contracts, *(import_module(f"{encodings.__name__}.{module.name}") for module in iter_modules(encodings.__path__)))
-RECORDS = {name: kind for module in MODULES for name, kind in vars(module).items() if isinstance(kind, type) and is_dataclass(kind)}
+RECORDS = {
+    **{name: kind for name, kind in vars(contracts).items() if isinstance(kind, type) and is_dataclass(kind)},
+    **{form.__name__: form for form in all_forms()},
+}
 BROKEN = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 MOST_BYTES = 2 * 2**30  # Outcomes of the present list stay even beyond this.
 HEAD = 32 + 8

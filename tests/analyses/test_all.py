@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from generator.contracts import Analysis, Encoding, FigureSpec, InputLayer, Label, LayerNorm, Metric, Provenance, Result, Sentence, Subject
-from generator.encodings import Form, NoEncoding, PositionTable
+from generator.encodings import Form, NoEncoding, PositionTable, all_forms
 from generator.errors import NotApplicableError
 from generator.figures.panels import thumbnail
 from generator.figures.svg import encode
 from generator.numerics.arrays import Floats, frozen
 from generator.pipeline.evaluate import Task, all_analyses, evaluate
-from tests.forms import FORMS, TABLES, all_forms
+from tests.forms import FORMS
+from tests.forms.usual import TABLES
 from tests.support import LABELS, checkpoint, save_folder
 
 MOST_BYTES = 200_000
@@ -85,7 +86,7 @@ def figures(analysis: Analysis, name: str) -> tuple[FigureSpec, ...]:
 
 def test_every_form_but_none_has_an_analysis() -> None:
     understood = {form for analysis in ANALYSES for form in analysis.forms}
-    assert understood | {NoEncoding} == all_forms()
+    assert understood | {NoEncoding} == set(all_forms())
 
 
 def has_a_reason_or_content_but_not_both(result: Result) -> None:

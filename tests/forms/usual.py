@@ -1,12 +1,9 @@
-"""Examples of every form of encoding, usual and unusual ones; each is asked about by every analysis that understands it, and shown."""
+"""Tables, biases, rotations, windows and convolutions, usual and degenerate ones."""
 
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 
-from generator import encodings
 from generator.encodings import Convolution, Form, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
 from generator.numerics.arrays import frozen
 
@@ -86,11 +83,4 @@ OTHERS: dict[str, Form] = {
     "window of many heads": WindowBias(frozen(draws.normal(size=(24, 13, 27)))),
     "huge window": WindowBias(frozen(draws.normal(size=(2, 5, 5)) * 1e300)),
 }
-FORMS: dict[str, Form] = {**{f"table: {name}": table(values) for name, values in TABLES.items()}, **OTHERS}
-
-
-def all_forms() -> set[type[Form]]:
-    """Those that the package has."""
-    modules = [import_module(f"{encodings.__name__}.{module.name}") for module in iter_modules(encodings.__path__)]
-    values = [value for module in modules for value in vars(module).values()]
-    return {value for value in values if isinstance(value, type) and issubclass(value, Form) and value is not Form}
+EXAMPLES: dict[str, Form] = {**{f"table: {name}": table(values) for name, values in TABLES.items()}, **OTHERS}
