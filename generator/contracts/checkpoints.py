@@ -3,11 +3,11 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
-from generator.contracts.model_config import ModelConfig
+from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.published_record import Published
 from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats
@@ -144,6 +144,8 @@ class EncodingRecord:
     form: class name of the form; notes: sentences on how the encoding was read
     modality: of its positions: words of a text, patches of an image, frames or samples of audio, boxes on a page
     stack: whether the layers of its part read an input or generate an output
+    layers: indices in the stack of the layers in which it acts; None for all layers with attention, and for what acts at the input
+    parameters: what defines it, as in atlas.json
     """
 
     part: str
@@ -153,6 +155,8 @@ class EncodingRecord:
     notes: tuple[str, ...] = ()
     modality: Modality = "text"
     stack: StackKind = "encoder"
+    layers: tuple[int, ...] | None = None
+    parameters: Json = field(default_factory=dict)
 
     @property
     def is_of_words(self) -> bool:
@@ -170,7 +174,10 @@ class EncodingRecord:
 
 @dataclass(frozen=True, eq=False)
 class Encoding(Generic[FormT_co]):
-    """A position encoding of one part of a model. notes, modality, stack: as in ``EncodingRecord``"""
+    """A position encoding of one part of a model. notes, modality, stack, layers: as in ``EncodingRecord``
+
+    rule: parameters that the form does not have
+    """
 
     part: str
     scheme: str
@@ -179,12 +186,16 @@ class Encoding(Generic[FormT_co]):
     notes: tuple[str, ...] = ()
     modality: Modality = "text"
     stack: StackKind = "encoder"
+    layers: tuple[int, ...] | None = None
+    rule: Json = field(default_factory=dict)
 
     @property
     def record(self) -> EncodingRecord:
         """This encoding without its form."""
-        form = type(self.form).__name__
-        return EncodingRecord(self.part, self.scheme, form, self.provenance, self.notes, self.modality, self.stack)
+        form, parameters = type(self.form).__name__, {**self.form.parameters, **self.rule}
+        if self.layers is not None:
+            parameters["layers"] = list(self.layers)
+        return EncodingRecord(self.part, self.scheme, form, self.provenance, self.notes, self.modality, self.stack, self.layers, parameters)
 
 
 @dataclass(frozen=True)
