@@ -18,7 +18,7 @@ class Layer:
     part: name of the stack; stack: whether it reads an input or generates an output; index: from 0, within the stack
     type: name of its kind in config.json, with spaces; mixers: more than one where they act side by side
     before, after: largest distance of a visible position on each side, in positions; None without a limit
-    encodings: keys of the encodings that act in it
+    encodings: keys of the encodings that act in it; None where they are not known, because no weights were read
     """
 
     part: str
@@ -28,7 +28,7 @@ class Layer:
     mixers: tuple[Mixer, ...]
     before: int | None
     after: int | None
-    encodings: tuple[str, ...] = ()
+    encodings: tuple[str, ...] | None = ()
 
     @property
     def attends(self) -> bool:

@@ -10,6 +10,7 @@ from generator import analyses, schemes
 from generator.checkpoints import sources
 from generator.checkpoints.model import input_layer
 from generator.checkpoints.model.facts import facts
+from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.module_tree import layout
 from generator.contracts import (
     Analysis,
@@ -137,6 +138,7 @@ def _evaluate(task: Task) -> Outcome:
         facts=facts(files.config),
         layout=layout(files.tensors),
         readings=tuple(_read(subject, Label(short(title), task.colour)) for subject, title in zip(subjects, titles, strict=True)),
+        layers=layer_map(files, encodings),
         looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),
     )
 

@@ -7,6 +7,7 @@ from generator.checkpoints.model.families import BESIDE, EXCLUSIVE, MIXERS, RECU
 from generator.checkpoints.model.resolved import MOST_LAYERS
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Layer, Mixer, ModelConfig, StackKind
+from generator.contracts.model_config import SIZES
 
 FULL, SLIDING, RECURRENT_TYPE = "full attention", "sliding attention", "recurrent"
 # Settings of the window: of both sides together, of one side without the query, of one side with it.
@@ -55,8 +56,8 @@ def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...
 
 def n_layers(config: ModelConfig, kind: StackKind) -> int | None:
     """Number of layers of a stack; None where config.json does not give it, or gives more than MOST_LAYERS."""
-    names = N_LAYERS[kind] if config.is_encoder_decoder else ()
-    size = next((count for name in names if (count := config.count(name)) is not None), None) or config.size("n_layers")
+    names = N_LAYERS[kind] if config.is_encoder_decoder else SIZES["n_layers"]
+    size = next((count for name in names if (count := config.count(name)) is not None), None)
     return size if size is not None and size <= MOST_LAYERS else None
 
 
