@@ -18,7 +18,7 @@ from generator.numerics.arrays import Array
 SCHEMA = 1
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
 ENCODE_ERRORS = "backslashreplace"  # Tensor names may contain lone surrogates, for which JSON has the same escape.
-COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason")
+COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason", "name")
 CsvRow = list[Any]
 
 
@@ -54,8 +54,14 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
         "revision": outcome.revision or row.revision,
         "status": outcome.status,
         "reason": outcome.reason,
+        "unresolved": list(outcome.unresolved),
         "encodings": [
-            {**encoding(reading.encoding), "arrays": f"data/{outcome.path_of(reading)}.npz", "metrics": _metrics(reading)}
+            {
+                "name": reading.label.title,
+                **encoding(reading.encoding),
+                "arrays": f"data/{outcome.path_of(reading)}.npz",
+                "metrics": _metrics(reading),
+            }
             for reading in outcome.readings
         ],
     }
@@ -147,7 +153,7 @@ def _metric_rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterat
             kind = [reading.encoding.part, reading.encoding.scheme, reading.encoding.form]
             for analysis in reading.results if only is None else [only]:
                 for metric in reading.results[analysis].metrics:
-                    row = [*source, *kind, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason]
+                    row = [*source, *kind, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason, reading.label.title]
                     yield row, f"data/{outcome.path_of(reading)}.npz"
 
 

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,7 @@ def arrays(reading: Reading) -> Any:
 
 def test_atlas_json_has_the_documented_shape() -> None:
     checkpoint = outcome(reading({"table": Result(METRICS)}), source="hub", id="a/b", revision="main")
+    checkpoint = replace(checkpoint, unresolved=("the weights were not read",))
     atlas = Atlas((checkpoint,), (), (), {"position-atlas": "1.0", "numpy": "2.0"}, "2020-02-20", "https://example.org/atlas/")
     document = json.loads(data_files.makers(atlas)["data/atlas.json"]())
     metrics = {
@@ -75,12 +77,23 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "table.endless": {"value": None, "unit": "", "reason": None},
         "table.none": {"value": None, "unit": "", "reason": "there is no word"},
     }
-    encoding = {"part": "decoder", "scheme": "learned", "form": "PositionTable", "shape": [2, 2], "tensor": "wpe.weight", "dtype": "F32"}
+    encoding = {
+        "name": "Row",
+        "part": "decoder",
+        "scheme": "learned",
+        "form": "PositionTable",
+        "shape": [2, 2],
+        "tensor": "wpe.weight",
+        "dtype": "F32",
+    }
     encoding |= {"sha256": "ab" * 32, "arrays": "data/row/decoder-learned.npz"}
     row = {"slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main", "status": "ok", "reason": None}
     head = {"schema": 1, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
     head["address"] = "https://example.org/atlas/"
-    assert document == {**head, "checkpoints": [{**row, "encodings": [{**encoding, "metrics": metrics}]}]}
+    assert document == {
+        **head,
+        "checkpoints": [{**row, "unresolved": ["the weights were not read"], "encodings": [{**encoding, "metrics": metrics}]}],
+    }
 
 
 def test_the_revision_is_the_commit_if_it_is_known() -> None:
@@ -136,6 +149,7 @@ def test_a_row_of_metrics_csv_identifies_checkpoint_encoding_and_metric() -> Non
         "1.5",
         "logit",
         "",
+        "Row",
     ]
 
 
