@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
@@ -146,6 +146,7 @@ class EncodingRecord:
     stack: whether the layers of its part read an input or generate an output
     layers: indices in the stack of the layers in which it acts; None for all layers with attention, and for what acts at the input
     parameters: what defines it, as in atlas.json
+    number: from 1, counts the encodings of a checkpoint whose ``key`` would otherwise be the same
     """
 
     part: str
@@ -157,6 +158,7 @@ class EncodingRecord:
     stack: StackKind = "encoder"
     layers: tuple[int, ...] | None = None
     parameters: Json = field(default_factory=dict)
+    number: int = 1
 
     @property
     def is_of_words(self) -> bool:
@@ -165,16 +167,21 @@ class EncodingRecord:
 
     @property
     def key(self) -> str:
-        """Name that is unique within the checkpoint and valid in a path, whatever the part is called."""
+        """Name that is valid in a path, whatever the part is called, and unique within the checkpoint, after ``names.numbered``."""
         plain = re.sub(r"[^a-z0-9_]+", "-", self.part.lower())[:LONGEST_PART]
-        if re.fullmatch(r"[a-z0-9_ ]+", self.part) and len(self.part) <= LONGEST_PART:
-            return f"{plain}-{self.scheme}"
-        return f"{plain}-{hashlib.sha256(self.part.encode(errors='backslashreplace')).hexdigest()[:8]}-{self.scheme}"
+        if not re.fullmatch(r"[a-z0-9_ ]+", self.part) or len(self.part) > LONGEST_PART:
+            plain += f"-{hashlib.sha256(self.part.encode(errors='backslashreplace')).hexdigest()[:8]}"
+        return f"{plain}-{self.scheme}" + (f"-{self.number}" if self.number > 1 else "")
+
+    @property
+    def numbered_part(self) -> str:
+        """The part, with the number of this encoding unless that is 1."""
+        return self.part if self.number == 1 else f"{self.part} ({self.number})"
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding(Generic[FormT_co]):
-    """A position encoding of one part of a model. notes, modality, stack, layers: as in ``EncodingRecord``
+    """A position encoding of one part of a model. notes, modality, stack, layers, number: as in ``EncodingRecord``
 
     rule: parameters that the form does not have
     """
@@ -188,6 +195,7 @@ class Encoding(Generic[FormT_co]):
     stack: StackKind = "encoder"
     layers: tuple[int, ...] | None = None
     rule: Json = field(default_factory=dict)
+    number: int = 1
 
     @property
     def record(self) -> EncodingRecord:
@@ -195,7 +203,18 @@ class Encoding(Generic[FormT_co]):
         form, parameters = type(self.form).__name__, {**self.form.parameters, **self.rule}
         if self.layers is not None:
             parameters["layers"] = list(self.layers)
-        return EncodingRecord(self.part, self.scheme, form, self.provenance, self.notes, self.modality, self.stack, self.layers, parameters)
+        return replace(self._without_form, form=form, parameters=parameters)
+
+    @property
+    def key(self) -> str:
+        """As in ``EncodingRecord``."""
+        return self._without_form.key
+
+    @property
+    def _without_form(self) -> EncodingRecord:
+        return EncodingRecord(
+            self.part, self.scheme, "", self.provenance, self.notes, self.modality, self.stack, self.layers, number=self.number
+        )
 
 
 @dataclass(frozen=True)

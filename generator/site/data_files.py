@@ -19,7 +19,7 @@ SCHEMA = 2
 ROTATION = ("base", "rotary_dim", "scaling", "attention_factor")  # Parameters that the layer map repeats.
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
 ENCODE_ERRORS = "backslashreplace"  # Tensor names may contain lone surrogates, for which JSON has the same escape.
-COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason")
+COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason", "name")
 CsvRow = list[Any]
 
 
@@ -56,8 +56,14 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
         "status": outcome.status,
         "reason": outcome.reason,
         "layers": layers(outcome.layers, [reading.encoding for reading in outcome.readings]),
+        "unresolved": list(outcome.unresolved),
         "encodings": [
-            {**encoding(reading.encoding), "arrays": f"data/{outcome.path_of(reading)}.npz", "metrics": _metrics(reading)}
+            {
+                "name": reading.label.title,
+                **encoding(reading.encoding),
+                "arrays": f"data/{outcome.path_of(reading)}.npz",
+                "metrics": _metrics(reading),
+            }
             for reading in outcome.readings
         ],
     }
@@ -169,7 +175,7 @@ def _metric_rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterat
             kind = [reading.encoding.part, reading.encoding.scheme, reading.encoding.form]
             for analysis in reading.results if only is None else [only]:
                 for metric in reading.results[analysis].metrics:
-                    row = [*source, *kind, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason]
+                    row = [*source, *kind, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason, reading.label.title]
                     yield row, f"data/{outcome.path_of(reading)}.npz"
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from generator.checkpoints.model.formats import FORMATS
+from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.resolved import is_known
 from generator.checkpoints.model.stacks import Stack, stacks
@@ -25,7 +25,7 @@ def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer,
 
 
 def _acting(encodings: Sequence[Encoding[Form]], layer: Layer) -> tuple[str, ...]:
-    return tuple(encoding.record.key for encoding in encodings if _acts(encoding, layer))
+    return tuple(encoding.key for encoding in encodings if _acts(encoding, layer))
 
 
 def _is_mapped(stack: Stack) -> bool:

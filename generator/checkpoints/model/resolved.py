@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from generator.checkpoints.model.formats import translated
+from generator.checkpoints.model.family_formats import translated
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import ROPE, SIZES
 
