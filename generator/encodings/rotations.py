@@ -94,6 +94,11 @@ class Rotation(Form):
         return self.rope_type != "default"
 
     @property
+    def has_fixed_alpha(self) -> bool:
+        """Whether the base is multiplied by a power of a fixed ``alpha``, which HunYuan calls dynamic, too."""
+        return self.rope_type == "dynamic" and bool(self.scaling.get("alpha"))
+
+    @property
     def settled(self) -> "Rotation":
         """This rotation with its rescaled frequencies computed, so that it no longer needs transformers."""
         return replace(self, rescaled=self._rescaled) if self.is_rescaled else self
@@ -116,7 +121,7 @@ class Rotation(Form):
         """
         if self.rescaled is not None:
             return self.rescaled
-        if self.rope_type == "ntk_alpha":
+        if self.has_fixed_alpha:
             return self._by_alpha(), 1.0
         from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 

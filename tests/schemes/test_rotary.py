@@ -320,7 +320,8 @@ WINDOWS = [  # config, and window by part
         {"model_type": "modernbert", "local_rope_theta": 1e4, "local_attention": 128},
         {"encoder full attention": None, "encoder sliding attention": 65},
     ),
-    ({"model_type": "mistral", "sliding_window": 4096}, {"decoder": 4096}),
+    ({"model_type": "mistral", "sliding_window": 128}, {"decoder": 128}),
+    ({"model_type": "mistral", "sliding_window": 256}, {"decoder": None}),  # as long as the context
     ({"model_type": "mistral", "sliding_window": None}, {"decoder": None}),
     ({"model_type": "qwen2", "sliding_window": 4096}, {"decoder": None}),
     ({"model_type": "qwen2", "sliding_window": 4096, "layer_types": ["sliding_attention"] * 2}, {"decoder": 4096}),

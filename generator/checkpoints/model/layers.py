@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from generator.checkpoints.model.families import BESIDE, EXCLUSIVE, MIXERS, RECURRENT, UNUSED_WINDOW, WITHOUT_MASK
-from generator.checkpoints.model.resolved import MOST_LAYERS
+from generator.checkpoints.model.family_formats import MOST_LAYERS
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Layer, Mixer, ModelConfig, StackKind
 from generator.contracts.model_config import SIZES
@@ -69,8 +69,15 @@ def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     count = n_layers(config, kind)
     if config.family in RECURRENT:
         return [RECURRENT_TYPE] * (count or 0)
-    is_windowed = _window(config, 0) is not None and config.flag("use_sliding_window") is not False and config.family not in UNUSED_WINDOW
-    return [SLIDING if is_windowed else FULL] * (count or 0)
+    return [SLIDING if _is_windowed(config) else FULL] * (count or 0)
+
+
+def _is_windowed(config: ModelConfig) -> bool:
+    """Whether the window of a config without kinds of layers limits all of them; one as long as the context limits none."""
+    if config.flag("use_sliding_window") is False or config.family in UNUSED_WINDOW or (window := _window(config, 0)) is None:
+        return False
+    context = next((size for name in SIZES["n_positions"] if (size := config.count(name))), None)
+    return context is None or window[1] < context
 
 
 def mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from generator.checkpoints.model.family_formats import translated
+from generator.checkpoints.model.family_formats import MOST_LAYERS, translated
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import ROPE, SIZES
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
-MOST_LAYERS = 10_000
 MOST_SHOWN = 120  # characters of a refusal
 NULLABLE = frozenset({"sliding_window"})  # Null overrides the default of the family.
 COMPUTED = ("num_hidden_layers", "sliding_window")  # Attributes that some config classes compute, and do not save.

@@ -14,7 +14,7 @@ from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
-from generator.schemes.rotary.families import ALWAYS, CODE_NOTES, FACTORS, OF_IMAGES, ONLY_WITH, ROTARY_DIM
+from generator.schemes.rotary.families import ALWAYS, CODE_NOTES, FACTORS, NEVER, OF_IMAGES, ONLY_WITH, ROTARY_DIM
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
 from generator.text import rounded, significant
 
@@ -49,7 +49,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 def _rotates(config: ModelConfig) -> bool:
     word = config.text("position_embedding_type")
-    if config.flag("alibi") is True or word in ("sinusoidal", "nope") or _is_of_images(config):
+    if config.family in NEVER or config.flag("alibi") is True or word in ("sinusoidal", "nope") or _is_of_images(config):
         return False
     if config.family in ONLY_WITH:
         name, value = ONLY_WITH[config.family]
@@ -102,8 +102,6 @@ def _scaling(rotated: RotatedLayers) -> Mapping[str, Any]:
     trained = config.value("original_max_position_embeddings")
     before = {"original_max_position_embeddings": trained} if rope_type == "longrope" and trained is not None else {}
     scaling = {name: value for name, value in rope.settings.items() if name not in ("rope_theta", "partial_rotary_factor", "type")}
-    if rope_type == "dynamic" and rope.value("alpha"):
-        rope_type = "ntk_alpha"  # HunYuan's "dynamic" scaling has a fixed factor.
     factor = rope.first(*FACTORS.get(config.family, ()))
     return {**scaling, **before, **({} if factor is None else {"attention_factor": factor}), "rope_type": rope_type}
 
@@ -163,6 +161,9 @@ def _longer_note(config: ModelConfig, form: Rotation) -> tuple[str, ...]:
     if form.rope_type == "longrope":
         trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
         return (f"Shown are the frequencies for texts of up to {trained!r:.12} positions; longer ones are turned by others.",)
+    if form.has_fixed_alpha:
+        alpha = form.scaling["alpha"]
+        return (f"The base is multiplied by {alpha!r:.12}^(d/(d − 2)) for d rotated components, whatever the length of the text.",)
     if form.rope_type == "dynamic":
         return (f"Shown are the frequencies up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
     share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))

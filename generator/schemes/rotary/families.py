@@ -6,6 +6,8 @@ from generator.contracts import ModelConfig
 
 # Have a rotation without any setting of one, by their own code.
 ALWAYS = frozenset({"open-llama", "roformer"})
+# Have the settings of a rotation, and none in their code.
+NEVER = frozenset({"nemotron_h", "kimi_linear"})
 # Layers with full attention have no rotation if there are others with a window.
 WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint", "kolibri1"})
 # Types of layers whose attention has no rotation.
