@@ -1,5 +1,9 @@
 """Model families whose code differs from config.json in a way that concerns several schemes; families.py of a scheme has those of that scheme."""
 
+from collections.abc import Mapping
+
+from generator.contracts import ModelConfig
+
 # Encoders by their family alone.
 ENCODERS = frozenset(
     {"modernbert", "esm", "esmc", "nomic_bert", "roformer", "eurobert", "gte", "neomme", "ultrabert", "jina_embeddings_v3",
@@ -28,3 +32,15 @@ WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", 
 # All layers have the window of the config, which has no list of layer types.
 WINDOW_EVERYWHERE = frozenset({"mistral", "ministral3", "mixtral", "phi3", "phimoe", "starcoder2"})
 HALF_WINDOW = frozenset({"modernbert-decoder"})  # Causal; its window is half of that in the config, which is for both sides.
+
+# Families without an encoding of position: all layers are recurrent, or layers of attention between these are told nothing.
+RECURRENT = frozenset({"mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"})
+MIXED = frozenset({"jamba", "zamba", "nemotron_h", "kimi_linear"})
+# Also mixed, unless a setting has this value.
+UNLESS: Mapping[str, tuple[str, object]] = {"zamba2": ("use_mem_rope", True), "granitemoehybrid": ("position_embedding_type", "rope")}
+
+
+def is_told_nothing(config: ModelConfig) -> bool:
+    """Whether the layers of attention between recurrent layers are told nothing of position."""
+    setting, value = UNLESS.get(config.family, ("", None))
+    return config.family in MIXED or (config.family in UNLESS and config.value(setting) != value)
