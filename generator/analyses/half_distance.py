@@ -9,10 +9,10 @@ from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Re
 from generator.encodings import Decay, OffsetBias
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
-from generator.figures.panels import panels, wrapped
-from generator.figures.style import MUTED
-from generator.numerics.arrays import Floats, finite, frozen
-from generator.text import significant
+from generator.figures.panels import logarithmic, panels, wrapped
+from generator.figures.style import MUTED, REFERENCE
+from generator.numerics.arrays import Array, Floats, finite, frozen
+from generator.text import rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ MOST_LINES = 128
 SHORTEST_SHOWN, LONGEST_SHOWN = 1e-2, 1e7  # positions; limits of the vertical axis
 QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 STRAIGHT = 1e-6  # Of the largest bias: rounding of a straight line.
+ALIBI = 2.0 ** -np.arange(1.0, 9.0)  # Slopes of 8 heads (Press et al. 2022, section 3), for comparison, in logits per position.
 APART = 2.0  # Ratio of two layers' medians from which they are told apart.
 
 
@@ -132,7 +133,10 @@ def _of_slopes(halves: Floats) -> tuple[Finding, ...]:
 
 
 def draw_layers(results: Results) -> "Figure":
-    """Half-distances by layer, one panel per encoding: points, bands of quartiles where there are many, lines where all layers are alike."""
+    """Half-distances by layer, one panel per encoding, and those of ALiBi's slopes, dotted.
+
+    Points, bands of quartiles where there are many, lines where all layers are alike.
+    """
     figure, axes = panels(len(results), columns=1 if len(results) == 1 else 2, height=3.6 if len(results) == 1 else 2.9)
     limits = _limits(results)
     n_dots = sum(result.arrays["half_distances"].size for result in results.values())
@@ -140,8 +144,13 @@ def draw_layers(results: Results) -> "Figure":
         ax.set(yscale="log", ylim=limits, ylabel="half-distance (positions)", xlabel="layer")
         _plain_ticks(ax)
         ax.set_title(wrapped(label.title), color=label.colour)
-        ax.grid(axis="y")
+        for index, slope in enumerate(ALIBI):
+            ax.axhline(
+                math.log(2.0) / slope, color=REFERENCE, linewidth=0.7, linestyle=DOTTED, zorder=0, label=None if index else "ALiBi, 8 heads"
+            )
         _draw_layers_of(ax, label, result, limits, dots=n_dots <= MOST_DOTS)
+    entries = {name: handle for ax in axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=len(entries))
     return figure
 
 
@@ -154,23 +163,31 @@ def _draw_layers_of(axes: "Axes", label: Label, result: Result, limits: tuple[fl
     elif dots:
         axes.plot(np.repeat(layers, halves.shape[1]), halves.ravel(), "o", color=label.colour, markersize=2.6, alpha=0.7)
     else:
-        low, lower, median, upper, high = np.quantile(halves, QUARTILES, axis=1, method="nearest")
-        axes.fill_between(layers, low, high, color=label.colour, alpha=0.18, linewidth=0, step="mid", label="all")
-        axes.fill_between(layers, lower, upper, color=label.colour, alpha=0.4, linewidth=0, step="mid", label="middle half")
-        axes.plot(layers, median, color=label.colour, drawstyle="steps-mid", label="median")
-        axes.legend(loc="best")
+        edges = np.arange(layers.min(), layers.max() + 2) - 0.5
+        low, lower, median, upper, high = _of_every_layer(np.quantile(halves, QUARTILES, axis=1, method="nearest"), layers)
+        axes.stairs(high, edges, baseline=low, fill=True, color=label.colour, alpha=0.18, label="all")
+        axes.stairs(upper, edges, baseline=lower, fill=True, color=label.colour, alpha=0.4, label="middle half")
+        axes.stairs(median, edges, baseline=None, color=label.colour, linewidth=1.3, label="median")
+
+
+def _of_every_layer(values: Floats, layers: Array) -> Floats:
+    """``values`` (n_values, n_layers) from the first to the last of ``layers`` (n_layers,), NaN for layers between that are not among them."""
+    every = np.full((len(values), int(np.ptp(layers)) + 1), np.nan)
+    every[:, layers - layers.min()] = values
+    return every
 
 
 def _limits(results: Results) -> tuple[float, float]:
     """Limits of the vertical axis, with room around all half-distances that are shown."""
     halves = np.concatenate([result.arrays["half_distances"].ravel() for result in results.values()])
-    shown = np.clip(halves[np.isfinite(halves)], SHORTEST_SHOWN, LONGEST_SHOWN)
+    shown = np.clip([*halves[np.isfinite(halves)], *(math.log(2.0) / ALIBI)], SHORTEST_SHOWN, LONGEST_SHOWN)
     return float(shown.min()) / 2.0, float(shown.max()) * 2.0
 
 
 def _plain_ticks(axes: "Axes") -> None:
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value, 3)))
     axes.yaxis.set_minor_formatter(NullFormatter())
 
@@ -186,7 +203,11 @@ def draw_left(results: Results) -> "Figure":
                 distances, *result.arrays["quarters"], color=label.colour, alpha=0.2, linewidth=0, label="middle half of the rates"
             )
         axes.plot(distances, result.arrays["left"], color=label.colour, linestyle=dash, label=label.title)
-    axes.set(xscale="log", xlabel="distance (positions)", ylabel="share that is left", ylim=(0.0, 1.02), xlim=(1.0, 10.0**FARTHEST))
+    everywhere = np.logspace(0.0, FARTHEST, N_DISTANCES)
+    alibi = np.exp(-ALIBI[:, None] * everywhere).mean(axis=0)
+    axes.plot(everywhere, alibi, color=REFERENCE, linestyle=DOTTED, zorder=0, label="ALiBi, 8 heads")
+    logarithmic(axes, "x")
+    axes.set(xlabel="distance (positions)", ylabel="share that is left", ylim=(0.0, 1.02), xlim=(1.0, 10.0**FARTHEST))
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -215,7 +236,7 @@ def _text(result: Result, key: str) -> str:
 def alt_left(results: Results) -> str:
     """Alternative text: what is left, as a mean, at three distances."""
     summaries = (
-        f"{label.title}: " + ", ".join(f"{significant(float(_left(result, distance)), 2)} at {distance:,}" for distance in (1, 100, 10_000))
+        f"{label.title}: " + ", ".join(f"{rounded(_left(result, distance), 3)} at {distance:,}" for distance in (1, 100, 10_000))
         for label, result in results.items()
     )
     return "Lines that fall from 1 with the distance in positions, on a logarithmic scale. " + "; ".join(summaries) + "."
@@ -240,18 +261,18 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="layers",
-            caption="The half-distance of every head or channel, layer by layer, on one scale with the slopes of ALiBi.",
+            caption="The half-distance of every head or channel, layer by layer; dotted, those of the slopes of ALiBi with 8 heads.",
             how_to_read=(
                 "The higher a point, the longer that part of the layer remembers: at 100, half is left after a hundred positions. Where a layer has very many, "
-                "bands show all of them, and the middle half, around their median. A slope of ALiBi makes the same curve of a key's weight, and is a level line, since it holds in every layer. "
-                "The scale is logarithmic, and values beyond it are drawn at its edge."
+                "bands show all of them, and the middle half, around their median. A slope of ALiBi makes the same curve of a key's weight, and is a level line, since it is the same in every layer. "
+                "The scale is logarithmic; values beyond it are drawn at its edge."
             ),
             alt=alt_layers,
             draw=draw_layers,
         ),
         FigureSpec(
             key="left",
-            caption="What is left by distance: the mean over all heads or channels of all layers.",
+            caption="What is left by distance: the mean over all heads or channels of all layers; dotted, the same for ALiBi with 8 heads.",
             how_to_read=(
                 "Every single curve is an exponential, which loses the same share with each position; their mean falls more slowly at the end, "
                 "since the slowest are left over. A line that is still high at the right belongs to a model that keeps some of what it read long ago. The distance is on a logarithmic scale."

@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.analyses.half_distance import compute
-from generator.contracts import Result
+from generator.analyses.half_distance import compute, draw_layers
+from generator.contracts import Label, Result
 from generator.encodings import Form, OffsetBias
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import frozen
@@ -95,3 +95,22 @@ def test_a_finding_says_whether_the_rates_depend_on_the_content(at_zero_input: b
         text
         == f"{opening} of the state is left after 2 positions at the median head of all layers; at the fastest after 1 position, at the slowest after 4 positions."
     )
+
+
+def test_layers_without_decay_are_left_empty() -> None:
+    """Layers 0, 2 and 4 of a model: nothing is drawn at 1 and 3."""
+    result = result_of(decay(np.random.default_rng(0).lognormal(size=(3, 600))))
+    label = Label("Model", "#3d7fd6")
+    (axes,) = draw_layers({label: result}).axes
+    bands = [patch.get_data() for patch in axes.patches]
+    assert len(bands) == 3
+    for values, edges, _ in bands:
+        assert (np.flatnonzero(np.isnan(values)).tolist(), edges.tolist()) == ([1, 3], [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5])
+
+
+def test_slopes_of_alibi_are_drawn_beside_a_decay() -> None:
+    """Press et al. 2022, section 3: 8 heads with slopes 1/2 … 1/256."""
+    (axes,) = draw_layers({Label("Model", "#3d7fd6"): result_of(decay([[1.0, 2.0], [3.0, 4.0]]))}).axes
+    heights = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines]
+    np.testing.assert_allclose([line[0] for line in heights[:8]], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12)
+    assert all(np.ptp(line) == 0.0 for line in heights[:8])

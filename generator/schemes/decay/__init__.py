@@ -17,13 +17,13 @@ from generator.figures.panels import panels
 from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Floats
 from generator.schemes.decay.families import ALTERNATING, FROM_WEIGHTS, LIGHTNING, RETENTION, WITHOUT_TYPE
-from generator.schemes.decay.stored import LayerDecay, layer_decays
+from generator.schemes.decay.stored import MOST_LAYERS, LayerDecay, layer_decays
 from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_HEADS, MOST_LAYERS = 4096, 4096
+MOST_HEADS = 4096
 LINEAR = "linear_attention"  # Type of a layer, in a config.
 ZERO_INPUT = "The rate depends on the content: the model adds a term of the token to the bias. Shown is the rate where that term is 0."
 OF_ALL = "Its tensor and digest, below, are those of the first of these layers."

@@ -25,6 +25,7 @@ NAME = re.compile(
     r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?P<kind>A_log|time_decay|recurrent_param|fgate_preact\.bias|ifgate_preact\.bias)$"
 )
 MOST_VALUES = 2**24  # of one layer
+MOST_LAYERS = 4096
 GATE_SCALE = 8.0  # De et al. 2024 (arXiv 2402.19427), section 2.4: the constant c.
 SOFT_CAP = 15.0  # Default of gate_soft_cap.
 PRODUCT = "The rate is exp(A_log) · softplus(b), where b is the bias of the step ({bias})."
@@ -79,7 +80,7 @@ def layer_decays(files: Files, config: ModelConfig) -> Iterator[LayerDecay]:
     """The decay of every layer that has one, in the order of the tensors.
 
     config: of the stack of these layers
-    errors: RowError when the shapes of tensors do not match
+    errors: RowError when the shapes of tensors do not match, or the number of a layer is too large
     """
     for name, tensor in files.tensors.items():
         match = NAME.match(name)
@@ -88,6 +89,8 @@ def layer_decays(files: Files, config: ModelConfig) -> Iterator[LayerDecay]:
             continue
         if not 0 < math.prod(tensor.shape) <= MOST_VALUES:
             raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected at least one value and at most {MOST_VALUES:,}")
+        if int(match["layer"]) >= MOST_LAYERS:
+            raise RowError(f"{files.where}: {name} is of layer {match['layer']:.20}; expected layers below {MOST_LAYERS:,}")
         read = reader(files, name, config)
         if read is not None:
             yield LayerDecay(name, match["stack"], int(match["layer"]), read.rates.ravel(), read.unit, read.at_zero_input, read.notes)
@@ -101,7 +104,7 @@ def _steps(files: Files, name: str, config: ModelConfig) -> _Read | None:
         return None
     scale, bias = exponential(files.tensor(name)), files.tensor(bias_name)
     if scale.shape[: bias.ndim] == bias.shape:
-        unit, bias = "head" if scale.ndim == 1 else "state", bias.reshape(bias.shape + (1,) * (scale.ndim - bias.ndim))
+        unit, bias = "head" if scale.ndim == 1 else "component", bias.reshape(bias.shape + (1,) * (scale.ndim - bias.ndim))
     elif bias.size and bias.size % scale.size == 0:
         unit, scale, bias = "channel", scale.reshape(-1, 1), bias.reshape(scale.size, -1)
     else:
