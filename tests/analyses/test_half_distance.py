@@ -2,6 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.patches import StepPatch
 
 from generator.analyses.half_distance import compute, draw_layers
 from generator.contracts import Label, Result
@@ -102,7 +103,7 @@ def test_layers_without_decay_are_left_empty() -> None:
     result = result_of(decay(np.random.default_rng(0).lognormal(size=(3, 600))))
     label = Label("Model", "#3d7fd6")
     (axes,) = draw_layers({label: result}).axes
-    bands = [patch.get_data() for patch in axes.patches]
+    bands = [patch.get_data() for patch in axes.patches if isinstance(patch, StepPatch)]
     assert len(bands) == 3
     for values, edges, _ in bands:
         assert (np.flatnonzero(np.isnan(values)).tolist(), edges.tolist()) == ([1, 3], [-0.5, 0.5, 1.5, 2.5, 3.5, 4.5])
