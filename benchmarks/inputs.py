@@ -7,6 +7,14 @@ from typing import Any
 LENGTH, ENCODER_LENGTH = 41, 37  # Primes, so that no other size is likely to equal one of them.
 
 
+NAMES = ("input_ids", "input_values", "input_features")
+
+
+def takes_input(kind: type) -> bool:
+    """Whether a class of models takes tokens or sound."""
+    return not {*NAMES}.isdisjoint(inspect.signature(kind.forward).parameters)  # type: ignore[attr-defined]
+
+
 def inputs(model: Any) -> Iterator[dict[str, Any]]:
     """Arguments to try, in order; none for a model that takes neither tokens nor sound."""
     parameters = inspect.signature(model.forward).parameters
@@ -19,7 +27,7 @@ def inputs(model: Any) -> Iterator[dict[str, Any]]:
         yield {"input_ids": ids, **common}
         if "attention_mask" in parameters:
             yield {"input_ids": ids, "attention_mask": ids * 0 + 1, **common}
-    for name in ("input_values", "input_features"):
+    for name in NAMES[1:]:
         if name in parameters:
             for sound in sounds(model.config, name):
                 yield {name: sound, **common}

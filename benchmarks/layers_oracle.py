@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import sys
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import models
+from benchmarks.inputs import takes_input
 from benchmarks.running import Run
 from benchmarks.shrink import shrink
 
@@ -110,6 +112,9 @@ def build(settings: Mapping[str, Any], path: Sequence[str]) -> Any:
         config = getattr(config, name)
     problem: Exception = LookupError("transformers has no model for it")
     for candidate in models.classes(config.model_type, type(config)):
+        if not takes_input(candidate):
+            problem = LookupError("takes neither tokens nor sound")
+            continue
         try:
             with torch.device("meta"):
                 size = sum(parameter.numel() for parameter in candidate._from_config(config).parameters())
@@ -172,11 +177,13 @@ def main() -> int:
     os.environ["HF_HUB_OFFLINE"] = "1"
     logging.disable(logging.ERROR)
     for name in parser.parse_args().types or models.types():
+        start = time.perf_counter()
         try:
             with models.limit(SECONDS):
                 path = Path(name)
                 observation = observe(json.loads(path.read_text()) if path.suffix == ".json" else default_settings(name))
-            sys.stdout.write("\n".join([name, *lines(observation)]) + "\n")
+            took = f"{time.perf_counter() - start:.1f} s"
+            sys.stdout.write("\n".join([f"{name} ({took})", *lines(observation)]) + "\n")
         except Exception as error:  # noqa: BLE001  # A failure is a row.
             sys.stdout.write(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:150]}\n")
         sys.stdout.flush()

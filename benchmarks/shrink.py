@@ -13,11 +13,11 @@ from typing import Any
 VOCABULARY, EXPERTS, CHOSEN = 512, 8, 2
 TEXT = ("text_config", "language_config", "llm_config", "thinker_config", "text_model_config")
 UNTOUCHED = re.compile(r"rope|quantization|label|init|_dict|task_specific|torch_dtype|auto_map")
-HEADS = re.compile(r"(?<!pruned_)heads?$|head_count$|multi_query_group_num$")
+HEADS = re.compile(r"(?<!pruned_)heads$|^(num|n)_head$|head_count$|multi_query_group_num$")
 KEY_HEADS = re.compile(r"(kv|key_value)\w*heads|kv_n_heads|multi_query|num_key_value")
 WIDTH = re.compile(
     r"^(\w+_)?(hidden_size|n_embd|n_embed|d_model|emb_dim|intermediate_size(_mlp)?|intermediate_dim|ffn_dim|d_ff|n_inner|lru_width|d_ssm|ffn_hidden_size|d_inner)$"
-    r"|^(dim|embed_dim|embedding_size|word_embed_proj_dim|conv_dim|ffn_hidden_size|block_ff_dim|true_hidden_size|mlp_hidden_size|hidden_dim|dim_model|dim_ff)$"
+    r"|^(dim|embed_dim|embedding_size|embedding_dim|word_embed_proj_dim|conv_dim|ffn_hidden_size|block_ff_dim|true_hidden_size|mlp_hidden_size|hidden_dim|dim_model|dim_ff)$"
 )
 VOCABULARIES = re.compile(r"vocab\w*size\w*$|^n_words$|^vocab_offset$|^n_token$")
 TOKENS = re.compile(r"(token_id|token_index|token|_idx|_id)s?$")
@@ -114,11 +114,12 @@ def _factor(config: Any) -> int:
     width = getattr(config, "hidden_size", None)
     if not isinstance(width, int) or isinstance(width, bool):
         return 1
-    heads = getattr(config, "num_attention_heads", None)
     counts = [value for name, value in vars(config).items() if HEADS.search(name) and not KEY_HEADS.search(name)]
     counts = [value for value in counts if isinstance(value, int) and not isinstance(value, bool) and value > 1]
-    if not isinstance(heads, int) or not counts:
+    if not counts:
         return width // 64 if width % 64 == 0 else 1
+    heads = getattr(config, "num_attention_heads", None)
+    heads = heads if isinstance(heads, int) else counts[0]
     common = gcd(width, *counts)
     least = 2 if any(common % factor == 0 and heads // factor >= 2 for factor in range(2, common + 1)) else 1
     return max(factor for factor in range(1, common + 1) if common % factor == 0 and (heads // factor >= least or factor == 1))
