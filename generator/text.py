@@ -12,12 +12,19 @@ UNSEEN = frozenset(
 )  # Unicode categories: controls, format characters, line separators, surrogates, private use, unassigned.
 SIGNIFICANT = 4
 WHOLE = 1e-12  # Relative rounding error up to which a number counts as an integer.
+LONGEST_NAME = 40  # characters
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def visible(text: str) -> str:
     """``text`` with invisible characters escaped as \\uXXXX."""
     return "".join(f"\\u{ord(character):04x}" if unicodedata.category(character) in UNSEEN else character for character in text)
+
+
+def short(name: str) -> str:
+    """``name`` shortened in the middle to ``LONGEST_NAME`` characters; its end names the part of the model."""
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def counted(count: int, total: int, noun: str, verb: str) -> str:

@@ -15,6 +15,7 @@ import typer
 from rich.table import Table
 
 from generator.checkpoints import list_file, list_row
+from generator.checkpoints.model.layer_map import layer_map
 from generator.cli import progress
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, Encoding, Outcome
@@ -92,10 +93,11 @@ def inspect(
         checkpoint = task.checkpoint
         files = evaluate.open_files(checkpoint, task.offline)
         encodings = evaluate.find(files)
-        outcome = Outcome(checkpoint, "ok", revision=files.revision)
+        outcome = Outcome(checkpoint, "ok", revision=files.revision, layers=layer_map(files, encodings))
         if as_json:
-            document = {**data_files.checkpoint(outcome), "encodings": [data_files.encoding(encoding.record) for encoding in encodings]}
-            typer.echo(json.dumps(document, indent=1))
+            records = [encoding.record for encoding in encodings]
+            document = {**data_files.checkpoint(outcome), "layers": data_files.layers(outcome.layers, records)}
+            typer.echo(json.dumps({**document, "encodings": [data_files.encoding(record) for record in records]}, indent=1))
             return
         _print_encodings(checkpoint, encodings)
 

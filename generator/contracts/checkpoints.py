@@ -3,11 +3,11 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
-from generator.contracts.model_config import ModelConfig
+from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.published_record import Published
 from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats
@@ -144,6 +144,9 @@ class EncodingRecord:
     form: class name of the form; notes: sentences on how the encoding was read
     modality: of its positions: words of a text, patches of an image, frames or samples of audio, boxes on a page
     stack: whether the layers of its part read an input or generate an output
+    layers: indices in the stack of the layers in which it acts; None for all layers with attention, and for what acts at the input
+    parameters: what defines it, as in atlas.json
+    number: from 1, counts the encodings of a checkpoint whose ``key`` would otherwise be the same
     """
 
     part: str
@@ -153,6 +156,9 @@ class EncodingRecord:
     notes: tuple[str, ...] = ()
     modality: Modality = "text"
     stack: StackKind = "encoder"
+    layers: tuple[int, ...] | None = None
+    parameters: Json = field(default_factory=dict)
+    number: int = 1
 
     @property
     def is_of_words(self) -> bool:
@@ -161,16 +167,24 @@ class EncodingRecord:
 
     @property
     def key(self) -> str:
-        """Name that is unique within the checkpoint and valid in a path, whatever the part is called."""
+        """Name that is valid in a path, whatever the part is called, and unique within the checkpoint, after ``names.numbered``."""
         plain = re.sub(r"[^a-z0-9_]+", "-", self.part.lower())[:LONGEST_PART]
-        if re.fullmatch(r"[a-z0-9_ ]+", self.part) and len(self.part) <= LONGEST_PART:
-            return f"{plain}-{self.scheme}"
-        return f"{plain}-{hashlib.sha256(self.part.encode(errors='backslashreplace')).hexdigest()[:8]}-{self.scheme}"
+        if not re.fullmatch(r"[a-z0-9_ ]+", self.part) or len(self.part) > LONGEST_PART:
+            plain += f"-{hashlib.sha256(self.part.encode(errors='backslashreplace')).hexdigest()[:8]}"
+        return f"{plain}-{self.scheme}" + (f"-{self.number}" if self.number > 1 else "")
+
+    @property
+    def numbered_part(self) -> str:
+        """The part, with the number of this encoding unless that is 1."""
+        return self.part if self.number == 1 else f"{self.part} ({self.number})"
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding(Generic[FormT_co]):
-    """A position encoding of one part of a model. notes, modality, stack: as in ``EncodingRecord``"""
+    """A position encoding of one part of a model. notes, modality, stack, layers, number: as in ``EncodingRecord``
+
+    rule: parameters that the form does not have
+    """
 
     part: str
     scheme: str
@@ -179,12 +193,28 @@ class Encoding(Generic[FormT_co]):
     notes: tuple[str, ...] = ()
     modality: Modality = "text"
     stack: StackKind = "encoder"
+    layers: tuple[int, ...] | None = None
+    rule: Json = field(default_factory=dict)
+    number: int = 1
 
     @property
     def record(self) -> EncodingRecord:
         """This encoding without its form."""
-        form = type(self.form).__name__
-        return EncodingRecord(self.part, self.scheme, form, self.provenance, self.notes, self.modality, self.stack)
+        form, parameters = type(self.form).__name__, {**self.form.parameters, **self.rule}
+        if self.layers is not None:
+            parameters["layers"] = list(self.layers)
+        return replace(self._without_form, form=form, parameters=parameters)
+
+    @property
+    def key(self) -> str:
+        """As in ``EncodingRecord``."""
+        return self._without_form.key
+
+    @property
+    def _without_form(self) -> EncodingRecord:
+        return EncodingRecord(
+            self.part, self.scheme, "", self.provenance, self.notes, self.modality, self.stack, self.layers, number=self.number
+        )
 
 
 @dataclass(frozen=True)

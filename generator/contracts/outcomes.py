@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from generator.cache.lazy import Lazy
 from generator.contracts.checkpoints import Checkpoint, Encoding, EncodingRecord, LayoutRow, Scheme
+from generator.contracts.layer_map import Layer
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
 from generator.encodings import Form
 
@@ -25,7 +26,7 @@ class Fact:
 class Reading:
     """An encoding with the results and drawings of every analysis.
 
-    form: read from disk when it is loaded; results: by analysis key
+    form: read from disk when it is loaded; label: its title is the name of the encoding, which no other has; results: by analysis key
     drawings: files by "analysis-figure", and "thumbnail"; alts: alternative texts of the figures, by the same keys
     """
 
@@ -50,6 +51,7 @@ class Outcome:
 
     reason: why its status is not ok; looked_for: that of every scheme, where the checkpoint has no encoding
     key: its key in the result store, "" for one that no later build can find there
+    unresolved: sentences on what stays open: a scheme that the configuration asks for and that was not found, weights that were not read
     """
 
     checkpoint: Checkpoint
@@ -59,8 +61,10 @@ class Outcome:
     facts: tuple[Fact, ...] = ()
     layout: tuple[LayoutRow, ...] = ()
     readings: tuple[Reading, ...] = ()
+    layers: tuple[Layer, ...] = ()
     looked_for: tuple[str, ...] = ()
     key: str = ""
+    unresolved: tuple[str, ...] = ()
 
     def path_of(self, reading: Reading) -> str:
         """Path of the files and pages of ``reading``, below the folder of their kind."""
@@ -122,7 +126,11 @@ class Figure:
     ) -> "Figure":
         """Figure of several encodings, drawn from their results of ``analysis``."""
         results = {reading.label: reading.results[analysis.key] for _, reading in members}
-        keys = tuple(f"{outcome.key} {reading.encoding.key} {reading.label.colour}" for outcome, reading in members if outcome.key)
+        keys = tuple(
+            f"{outcome.key} {reading.encoding.key} {reading.label.title} {reading.label.colour}"
+            for outcome, reading in members
+            if outcome.key
+        )
         return cls(path, spec, spec.alt(results), data, results, keys if len(keys) == len(members) else ())
 
 

@@ -64,7 +64,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Label:
-    """Title of an encoding in figures, and its colour, as #rrggbb."""
+    """Name of an encoding, which is also its title in figures, and its colour, as #rrggbb."""
 
     title: str
     colour: str

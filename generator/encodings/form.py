@@ -1,6 +1,8 @@
 """The interface of all forms of encoding. A form that lacks an abstract member cannot be instantiated."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Literal
 
 from generator.numerics.arrays import Floats
 
@@ -47,6 +49,16 @@ class Form(ABC):
     @abstractmethod
     def depends_on_offset(self) -> bool:
         """Whether the kernel is a function of the offset alone, on the grid where there is one. Otherwise it has to be symmetric."""
+
+    @property
+    def acts_in(self) -> Literal["input", "attention", "state"]:
+        """Where a model applies it: before the first layer, in layers with attention, or in the state of recurrent layers."""
+        return "attention"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """The numbers that define it, apart from its arrays, as JSON can hold them."""
+        return {}
 
     @abstractmethod
     def kernel(self, n_positions: int) -> Floats:

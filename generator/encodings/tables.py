@@ -1,5 +1,6 @@
 """One vector for each position."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -38,6 +39,7 @@ class PositionTable(Form):
     grid: tuple[int, int] | None = None
     noun = "a table of vectors"
     quantity = "cosine of two positions' vectors"
+    acts_in = "input"
     is_symmetric = True
     depends_on_offset = False
 
@@ -45,6 +47,11 @@ class PositionTable(Form):
     def numbers(self) -> Floats:
         """The vectors: (n_positions, d_model)."""
         return self.vectors
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """Index of the first position in the stored tensor, number of positions, and rows and columns of patches."""
+        return {"first_row": self.first_row, "n_positions": len(self.vectors), "grid": None if self.grid is None else list(self.grid)}
 
     @property
     def extent(self) -> int:

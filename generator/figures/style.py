@@ -18,7 +18,6 @@ STOPS = {
     DIVERGING: "053061 2166ac 4393c3 92c5de d1e5f0 f7f7f7 fddbc7 f4a582 d6604d b2182b 67001f",
 }
 LEVELS = 96  # Colours of an image: finer than the eye resolves, and small as a palette.
-LONGEST_TITLE = 40  # characters
 WIDTH = 7.8  # inches; 72 SVG units each
 PIXELS = 150_000  # all images of one figure together
 STYLE: Any = {
@@ -49,9 +48,3 @@ STYLE: Any = {
     **dict.fromkeys(("axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor"), MUTED),
     "grid.color": GRID,
 }
-
-
-def short(title: str) -> str:
-    """``title`` for a figure, shortened in the middle to ``LONGEST_TITLE`` characters; its end names the part of the model."""
-    half = LONGEST_TITLE // 2
-    return title if len(title) <= LONGEST_TITLE else f"{title[: half - 1]}…{title[-half:]}"

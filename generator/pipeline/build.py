@@ -10,7 +10,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from generator.cache import fingerprint
-from generator.contracts import STATUSES, Atlas, Outcome, Page, PageKind, discovery
+from generator.contracts import STATUSES, Atlas, Outcome, Page, PageKind, discovery, names
 from generator.pipeline import evaluate, jobs, last_build, versions
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.executor import Executor, Executors
@@ -114,7 +114,8 @@ def _atlas(outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactC
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
     given = os.environ.get(mkdocs_build.ADDRESS)
     address = f"{given.rstrip('/')}/" if given else None
-    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), versions.all_versions(), day, address, artifacts.submit)
+    schemes = evaluate.all_schemes()
+    return Atlas(names.named(outcomes, schemes), evaluate.all_analyses(), schemes, versions.all_versions(), day, address, artifacts.submit)
 
 
 def _date(outcomes: Sequence[Outcome]) -> int | None:

@@ -10,6 +10,7 @@ from generator import analyses, schemes
 from generator.checkpoints import sources
 from generator.checkpoints.model import input_layer
 from generator.checkpoints.model.facts import facts
+from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.module_tree import layout
 from generator.contracts import (
     Analysis,
@@ -25,6 +26,7 @@ from generator.contracts import (
     Source,
     Subject,
     discovery,
+    names,
 )
 from generator.contracts.form_analysis import compute_alone
 from generator.encodings import Form
@@ -32,7 +34,7 @@ from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import output
 from generator.figures.panels import thumbnail
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
-from generator.figures.style import SERIES, short
+from generator.figures.style import SERIES
 
 AT_ONCE = 8  # Revisions that are looked up at the same time.
 THUMBNAIL = 96  # positions
@@ -108,7 +110,7 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
 def find(files: Files) -> list[Encoding[Form]]:
     """The encodings that any scheme recognises, in order of the schemes; those of a decoder come last."""
     encodings = [encoding for scheme in all_schemes() for encoding in scheme.find(files)]
-    return sorted(encodings, key=lambda encoding: encoding.stack == "decoder")
+    return names.numbered(sorted(encodings, key=lambda encoding: encoding.stack == "decoder"))
 
 
 def _is_reachable(source: Source) -> bool:
@@ -129,14 +131,15 @@ def _evaluate(task: Task) -> Outcome:
     files = open_files(checkpoint, task.offline)
     encodings = find(files)
     subjects = input_layer.subjects(files, checkpoint, encodings)
-    titles = [f"{checkpoint.title} · {encoding.part}" if len(encodings) > 1 else checkpoint.title for encoding in encodings]
+    titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
     return Outcome(
         checkpoint,
         "ok",
         revision=files.revision,
         facts=facts(files.config),
         layout=layout(files.tensors),
-        readings=tuple(_read(subject, Label(short(title), task.colour)) for subject, title in zip(subjects, titles, strict=True)),
+        layers=layer_map(files, encodings),
+        readings=tuple(_read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
         looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),
     )
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from generator.contracts import Analysis, Outcome, Reading
+from generator.contracts import Analysis, Atlas, Outcome, Reading
 
 STAGES = {"see": "What it holds", "measure": "What the measures say", "place": "On one scale with all others"}
 MOST_OF_A_SCHEME = 4  # With more encodings of one scheme, all but the first have pages of their own.
@@ -48,11 +48,21 @@ class Outline:
         """Path, without suffix, of the page that shows an encoding."""
         return self.folder(reading) if reading.encoding.key in self.own_pages else f"checkpoints/{self.slug}"
 
+    def encoding(self, reading: Reading) -> str:
+        """Address in the site of the chapter about an encoding."""
+        return f"{self.page(reading)}.html#{reading.encoding.key}"
+
     def address(self, reading: Reading, analysis: Analysis) -> str:
         """Address in the site of the section that shows an analysis of an encoding."""
         if analysis.stage == self.own_stage[reading.encoding.key]:
             return f"{self.folder(reading)}/{analysis.stage}.html#{analysis.key}"
         return f"{self.page(reading)}.html#{anchor(reading, analysis)}"
+
+
+def addresses_of(atlas: Atlas) -> dict[str, str]:
+    """Address of the chapter about each encoding, by ``Outcome.path_of``."""
+    outlines = ((outcome, Outline.of(outcome, atlas.analyses)) for outcome in atlas.outcomes)
+    return {outcome.path_of(reading): outline.encoding(reading) for outcome, outline in outlines for reading in outcome.readings}
 
 
 def anchor(reading: Reading, analysis: Analysis) -> str:

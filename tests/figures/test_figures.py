@@ -15,8 +15,9 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from generator.contracts import Analysis, Label, Results
-from generator.figures.style import LONGEST_TITLE, SERIES, STYLE, WIDTH
+from generator.figures.style import SERIES, STYLE, WIDTH
 from generator.figures.svg import encode
+from generator.text import LONGEST_NAME
 from tests.analyses.test_all import ANALYSES, applicable_results
 
 SLACK = 3.0  # pixels: bounding boxes of text are a little too high
@@ -27,7 +28,7 @@ each_figure = pytest.mark.parametrize("index", range(len(SPECS)), ids=[f"{analys
 def full_comparison(analysis: Analysis) -> Results:
     """Different results in turn, as many as a figure holds, with titles of the greatest length."""
     results = applicable_results(analysis)
-    titles = [f"Checkpoint {index} · {'encoder of many words ' * 3}"[:LONGEST_TITLE] for index in range(analysis.per_figure)]
+    titles = [f"Checkpoint {index} · {'encoder of many words ' * 3}"[:LONGEST_NAME] for index in range(analysis.per_figure)]
     return {Label(title, SERIES[index % 3]): results[index % len(results)] for index, title in enumerate(titles)}
 
 

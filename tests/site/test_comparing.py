@@ -1,22 +1,38 @@
 """Pages that compare encodings, as rendered Markdown."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from markupsafe import Markup
 
-from generator.contracts import Analysis, Atlas, Encoding, Label, Modality, Outcome, Page, PageKind, Provenance, Reading, Result, discovery
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    Encoding,
+    Label,
+    Modality,
+    Outcome,
+    Page,
+    PageKind,
+    Provenance,
+    Reading,
+    Result,
+    discovery,
+    names,
+)
 from generator.encodings import Form, NoEncoding, PositionTable, Rotation, all_forms, sinusoid
 from generator.errors import NotApplicableError
+from generator.figures.output import encode
 from generator.numerics.arrays import frozen
 from generator.pipeline import evaluate
 from generator.pipeline.build import TEMPLATES
 from generator.site import pages
 from generator.site.escape import literal
 from generator.site.render import environment_of
-from tests.support import checkpoint, subject
+from tests.support import checkpoint, save_folder, subject
 
 KINDS = {kind.key: kind for kind in discovery.load(pages, PageKind)}
 ANALYSES, SCHEMES = evaluate.all_analyses(), evaluate.all_schemes()
@@ -59,7 +75,7 @@ def page(key: str, *outcomes: Outcome) -> Page:
 
 def rendered(page: Page) -> str:
     environment = environment_of(TEMPLATES)
-    prose = lambda kind, key: environment.get_template(f"{kind}/{key}.md.jinja").module  # noqa: E731
+    prose = lambda kind, key, **about: environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": Markup, **about})  # noqa: E731
     functions = {"link": Markup, "prose": prose, "size": lambda _: (562, 230)}
     shared = {"version": "1.0", "date": "2020-02-20", "address": None, "here": None}
     return environment.get_template(f"pages/{page.template}").render({**shared, **page.context, **functions})
@@ -182,6 +198,21 @@ def test_an_encoding_without_a_kernel_is_in_no_pair() -> None:
 @pytest.mark.parametrize("outcomes", [(), (Outcome(checkpoint(), "failed", "no"),)])
 def test_the_compare_page_of_fewer_than_two_encodings_states_that(outcomes: tuple[Outcome, ...]) -> None:
     assert "nothing to compare" in rendered(page("compare", *outcomes))
+
+
+def test_a_comparison_shows_both_encodings_of_one_part(tmp_path: Path) -> None:
+    arrays = {
+        "embeddings.position_embeddings.weight": draws.normal(size=(34, 16)),
+        "encoder.relative_attention_bias.weight": draws.normal(size=(32, 2)),
+    }
+    config = {"model_type": "mpnet", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "max_position_embeddings": 34}
+    row = checkpoint(place=str(save_folder(tmp_path, config, arrays)), title="MPNet")
+    outcomes = names.named([evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True))], SCHEMES)
+    pairs = [figure for page in every_page("analysis", *outcomes) for figure in page.figures if len(figure.results) == 2]
+    titles = {"MPNet · encoder, Learned table", "MPNet · encoder, T5's relative bias"}
+    assert pairs
+    assert all({label.title for label in figure.results} == titles for figure in pairs)
+    assert all(title.encode() in encode(pairs[0].spec.draw, pairs[0].results).replace(b"&#39;", b"'") for title in titles)
 
 
 def test_the_data_pages_document_analyses_and_have_a_citation_with_version_and_date() -> None:

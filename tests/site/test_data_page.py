@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Working folder with the data of two encodings."""
     results = {"kernel": Result(METRICS, {"matrix": frozen([[1.0, 0.5], [0.5, 1.0]])})}
     encodings = [Encoding(part, "made", NoEncoding("from the config"), Provenance("")) for part in ("encoder", "decoder")]
-    readings = tuple(Reading.of(encoding, Label("Row", "#3d7fd6"), results, {}, {}) for encoding in encodings)
+    readings = tuple(Reading.of(encoding, Label(f"Row · {encoding.part}", "#3d7fd6"), results, {}, {}) for encoding in encodings)
     for path, make in data_files.makers(Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(make())
@@ -54,7 +54,7 @@ def test_the_first_example_reads_every_array(folder: Path) -> None:
 
 
 def test_the_second_example_reads_a_metric(folder: Path) -> None:
-    assert run(FOR_METRICS)["numbers"] == {("Row", "encoder"): 2.5, ("Row", "decoder"): 2.5}
+    assert run(FOR_METRICS)["numbers"] == {"Row · encoder": 2.5, "Row · decoder": 2.5}
 
 
 def test_every_key_of_atlas_json_is_documented(folder: Path) -> None:

@@ -1,10 +1,11 @@
 """A page for each analysis, with its method and a comparison of all checkpoints; long tables continue on further pages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading
+from generator.site.outline import addresses_of
 
 Member = tuple[Outcome, Reading]
 PER_PAGE = 24  # encodings, which fill the figures of most analyses; only the first page has figures
@@ -13,10 +14,11 @@ PER_PAGE = 24  # encodings, which fill the figures of most analyses; only the fi
 def pages(atlas: Atlas) -> list[Page]:
     """The list of analyses, and for each its pages: the first with comparisons, all with a table of results."""
     index = Page("analyses/index.md", "analyses.md.jinja", {"analyses": atlas.analyses})
-    return [index, *(page for analysis in atlas.analyses for page in _pages(atlas, analysis))]
+    addresses = addresses_of(atlas)
+    return [index, *(page for analysis in atlas.analyses for page in _pages(atlas, analysis, addresses))]
 
 
-def _pages(atlas: Atlas, analysis: Analysis) -> Iterator[Page]:
+def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Iterator[Page]:
     encodings = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
     applicable = [(outcome, reading) for outcome, reading in encodings if reading.results[analysis.key].reason is None]
     metrics = {metric.key: metric for _, reading in applicable for metric in reading.results[analysis.key].metrics}
@@ -25,7 +27,7 @@ def _pages(atlas: Atlas, analysis: Analysis) -> Iterator[Page]:
         members = applicable[(number - 1) * PER_PAGE : number * PER_PAGE]
         comparisons = [(spec, _comparison(analysis, spec, members)) for spec in analysis.figures] if number == 1 else []
         context = {"analysis": analysis, "members": members, "metrics": list(metrics.values()), "comparisons": comparisons}
-        context |= {"numbers": numbers, "number": number, "total": len(applicable)}
+        context |= {"numbers": numbers, "number": number, "total": len(applicable), "addresses": addresses}
         figures = tuple(figure for _, figures_of_spec in comparisons for figure in figures_of_spec)
         path = f"analyses/{analysis.key}.md" if number == 1 else f"analyses/{analysis.key}/{number}.md"
         yield Page(path, "analysis.md.jinja", context, figures)

@@ -6,9 +6,10 @@ from itertools import accumulate, groupby
 from math import prod
 
 from generator.checkpoints.model.module_tree import modules
-from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcome, Page, PageKind, Reading, Result, Scheme
+from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcome, Page, PageKind, Reading, Result, Scheme, names
+from generator.site.layer_strips import layer_strips
 from generator.site.outline import STAGES, Outline, anchor
-from generator.site.value_strips import Standing, Values, standing, values_of
+from generator.site.value_strips import Standing, standing, values_of
 
 MOST_MODULES = 48
 MOST_CARDS = 40  # Further encodings are links without pictures.
@@ -34,12 +35,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding with the metrics that it rests on. section, reading: of the analysis that made it"""
+    """A finding with the metrics that it rests on. section: of the analysis that made it; part: ``Chapter.part`` of its encoding"""
 
     finding: Finding
     metrics: tuple[Metric, ...]
     section: Section
-    reading: Reading
+    part: str
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,15 @@ class Stage:
 
 @dataclass(frozen=True)
 class Chapter:
-    """An encoding with all its sections. folder: of its own pages; stages: the applicable sections by stage; data: path of its arrays"""
+    """An encoding with all its sections.
+
+    part: its name on the pages of its checkpoint, which no other encoding there has; alone: whether there is no other, as far as is known
+    folder: of its own pages; stages: the applicable sections by stage; data: path of its arrays
+    """
 
     reading: Reading
+    part: str
+    alone: bool
     folder: str
     scheme: Scheme
     sections: tuple[Section, ...]
@@ -66,10 +73,9 @@ class Chapter:
 
 def pages(atlas: Atlas) -> list[Page]:
     """The list of checkpoints, and the pages of each."""
-    values = values_of(atlas)
     by_family = sorted(atlas.outcomes, key=lambda outcome: (_family(outcome), outcome.checkpoint.slug))
     families = (list(members) for _, members in groupby(by_family, key=_family))
-    return [*_list(atlas), *(page for members in families for page in _pages_of_family(atlas, members, values))]
+    return [*_list(atlas), *(page for members in families for page in _pages_of_family(atlas, members))]
 
 
 def _family(outcome: Outcome) -> str:
@@ -93,19 +99,28 @@ def _batches(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
     return [[outcome for _, outcome in pairs] for _, pairs in batches] or [[]]
 
 
-def _pages_of_family(atlas: Atlas, members: list[Outcome], values: Values) -> Iterator[Page]:
+def _pages_of_family(atlas: Atlas, members: list[Outcome]) -> Iterator[Page]:
     for number, outcome in enumerate(members):
-        yield from _pages_of(atlas, outcome, values, members[number - 1 : number], members[number + 1 : number + 2])
+        yield from _pages_of(atlas, outcome, members[number - 1 : number], members[number + 1 : number + 2])
 
 
-def _pages_of(atlas: Atlas, outcome: Outcome, values: Values, before: list[Outcome], after: list[Outcome]) -> Iterator[Page]:
+def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list[Outcome]) -> Iterator[Page]:
     outline = Outline.of(outcome, atlas.analyses)
-    every_chapter = [_chapter(atlas, outcome, outline, reading, values) for reading in outcome.readings]
+    parts = names.parts([reading.encoding for reading in outcome.readings], atlas.schemes)
+    every_chapter = [_chapter(atlas, outcome, outline, *pair) for pair in zip(outcome.readings, parts, strict=True)]
     chapters = [chapter for chapter in every_chapter if chapter.reading.encoding.key not in outline.own_pages]
     linked = [chapter for chapter in every_chapter if chapter.reading.encoding.key in outline.own_pages]
-    context = {"outcome": outcome, "checkpoint": outcome.checkpoint, "before": before, "after": after, "linked": linked, "single": None}
+    context = {
+        "outcome": outcome,
+        "checkpoint": outcome.checkpoint,
+        "before": before,
+        "after": after,
+        "linked": linked,
+        "single": None,
+        "strips": (),
+    }
     context |= {"many": len(every_chapter) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
-    main = {**context, "chapters": chapters, **_remarks(every_chapter, chapters)}
+    main = {**context, "strips": layer_strips(outcome), "chapters": chapters, **_remarks(every_chapter, chapters)}
     yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", main)
     for chapter in linked:
         single = {"chapters": [chapter], "linked": [], "single": chapter, "many": False, **_remarks([chapter], [chapter])}
@@ -116,8 +131,8 @@ def _pages_of(atlas: Atlas, outcome: Outcome, values: Values, before: list[Outco
         yield from (Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}) for stage in stages)
 
 
-def _chapter(atlas: Atlas, outcome: Outcome, outline: Outline, reading: Reading, values: Values) -> Chapter:
-    sections = []
+def _chapter(atlas: Atlas, outcome: Outcome, outline: Outline, reading: Reading, part: str) -> Chapter:
+    sections, values = [], values_of(atlas)
     for analysis in atlas.analyses:
         result = reading.results[analysis.key]
         standings = {metric.key: standing(analysis.key, metric, values) for metric in result.metrics}
@@ -127,6 +142,8 @@ def _chapter(atlas: Atlas, outcome: Outcome, outline: Outline, reading: Reading,
     not_applicable = tuple(section for section in sections if section.result.reason is not None)
     return Chapter(
         reading,
+        part,
+        len(outcome.readings) == 1 and not outcome.unresolved,
         outline.folder(reading),
         _schemes(atlas)[reading.encoding.scheme],
         applicable,
@@ -165,7 +182,7 @@ def _remarks_of(chapter: Chapter) -> Iterator[Remark]:
     for section in chapter.sections:
         for finding in section.result.findings:
             metrics = tuple(metric for metric in section.result.metrics if metric.key in finding.rests_on)
-            yield Remark(finding, metrics, section, chapter.reading)
+            yield Remark(finding, metrics, section, chapter.part)
 
 
 def _schemes(atlas: Atlas) -> dict[str, Scheme]:

@@ -41,8 +41,7 @@ def _neighbours(analysis: Analysis, members: list[Member]) -> Iterator[tuple[Mem
     """Pairs of consecutive members with the same scheme, at most PER_SCHEME of each scheme. members: sorted by scheme"""
     applicable = (member for member in members if member[1].results[analysis.key].reason is None)
     for _, of_scheme in groupby(applicable, key=_scheme):
-        distinct = ((first, second) for first, second in pairwise(of_scheme) if first[1].label != second[1].label)
-        yield from islice(distinct, PER_SCHEME)
+        yield from islice(pairwise(of_scheme), PER_SCHEME)
 
 
 def _scheme(member: Member) -> str:

@@ -1,10 +1,11 @@
 """A page for each scheme: how it works, with a picture, and the checkpoints that use it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from generator.contracts import Atlas, Figure, FigureSpec, Numbers, Outcome, Page, PageKind, Reading, Results, Scheme
+from generator.site.outline import addresses_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -16,12 +17,13 @@ def pages(atlas: Atlas) -> list[Page]:
     """The list of schemes, and a page for each."""
     users = {scheme.key: _users(atlas, scheme) for scheme in atlas.schemes}
     index = Page("schemes/index.md", "schemes.md.jinja", {"schemes": atlas.schemes, "users": users})
-    return [index, *(_page(scheme, users[scheme.key]) for scheme in atlas.schemes)]
+    addresses = addresses_of(atlas)
+    return [index, *(_page(scheme, users[scheme.key], addresses) for scheme in atlas.schemes)]
 
 
-def _page(scheme: Scheme, users: list[tuple[Outcome, Reading]]) -> Page:
+def _page(scheme: Scheme, users: list[tuple[Outcome, Reading]], addresses: Mapping[str, str]) -> Page:
     picture = _figure(scheme)
-    context = {"scheme": scheme, "users": users[:MOST_CARDS], "total": len(users), "picture": picture}
+    context = {"scheme": scheme, "users": users[:MOST_CARDS], "total": len(users), "picture": picture, "addresses": addresses}
     return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,))
 
 

@@ -1,0 +1,43 @@
+"""What stays open about a checkpoint, as its page and the lists show it."""
+
+from dataclasses import replace
+
+import pytest
+
+from generator.contracts import Outcome
+from generator.site.escape import literal
+from tests.site.test_comparing import every_page, outcome, page, rendered, table
+from tests.support import checkpoint
+
+OPEN = "config.json asks for ALiBi (alibi: true), but no family of this name is known"
+EMPTY = Outcome(checkpoint(), "ok", looked_for=("a table among the tensors",))
+UNRESOLVED = replace(EMPTY, unresolved=(OPEN,))
+
+
+def page_of(outcome: Outcome) -> str:
+    """The checkpoint's own page; the list of checkpoints is before it."""
+    return rendered(every_page("checkpoint", outcome)[1])
+
+
+def test_what_stays_open_replaces_the_list_of_what_was_looked_for() -> None:
+    text = page_of(UNRESOLVED)
+    assert literal(OPEN) in text
+    assert literal("a table among the tensors") not in text
+    assert "No position encoding was found" not in text
+
+
+def test_without_anything_open_the_page_lists_what_was_looked_for() -> None:
+    text = page_of(EMPTY)
+    assert literal("a table among the tensors") in text
+    assert "not settled" not in text
+
+
+def test_what_stays_open_stands_above_the_encodings_that_were_found() -> None:
+    text = page_of(replace(outcome("a", table(1)), unresolved=(OPEN,)))
+    assert text.index(literal(OPEN)) < text.index("## Learned table")
+
+
+@pytest.mark.parametrize("key", ["front", "checkpoint"])
+def test_lists_call_it_not_settled(key: str) -> None:
+    text = rendered(page(key, UNRESOLVED))
+    assert ("not settled</" in text, "none found" in text, "no position encoding found" in text) == (True, False, False)
