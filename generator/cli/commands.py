@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from rich.table import Table
 
 from generator.checkpoints import list_file, list_row
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.open_questions import open_questions
 from generator.cli import progress
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, Encoding, Outcome
@@ -93,13 +94,14 @@ def inspect(
         checkpoint = task.checkpoint
         files = evaluate.open_files(checkpoint, task.offline)
         encodings = evaluate.find(files)
-        outcome = Outcome(checkpoint, "ok", revision=files.revision, layers=layer_map(files, encodings))
+        questions = tuple(open_questions(files, encodings, evaluate.all_schemes()))
+        outcome = Outcome(checkpoint, "ok", revision=files.revision, layers=layer_map(files, encodings), unresolved=questions)
         if as_json:
             records = [encoding.record for encoding in encodings]
             document = {**data_files.checkpoint(outcome), "layers": data_files.layers(outcome.layers, records)}
             typer.echo(json.dumps({**document, "encodings": [data_files.encoding(record) for record in records]}, indent=1))
             return
-        _print_encodings(checkpoint, encodings)
+        _print_encodings(checkpoint, encodings, questions)
 
 
 @app.command()
@@ -166,7 +168,9 @@ def _checkpoint_at(source: str, pickle: bool) -> Checkpoint:
     return Checkpoint(list_file.slugify(name), key, name, path, name, revision or None, pickle=pickle)
 
 
-def _print_encodings(checkpoint: Checkpoint, encodings: list[Encoding[Any]]) -> None:
+def _print_encodings(checkpoint: Checkpoint, encodings: list[Encoding[Any]], questions: Sequence[str]) -> None:
+    for question in questions:
+        out.print(f"{checkpoint.title}: {question}")
     if not encodings:
         out.print(f"{checkpoint.title}: no position encoding found; looked for:")
         for scheme in evaluate.all_schemes():

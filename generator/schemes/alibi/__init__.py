@@ -126,6 +126,7 @@ SCHEME = Scheme(
     order=50,
     find=find,
     picture=PICTURE,
+    words=("alibi",),
     published=(
         Published(
             "Slopes of 8 heads",

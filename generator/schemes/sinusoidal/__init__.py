@@ -195,4 +195,5 @@ SCHEME = Scheme(
     order=20,
     find=find,
     picture=PICTURE,
+    words=("sinusoidal",),
 )
