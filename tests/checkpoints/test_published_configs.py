@@ -30,6 +30,15 @@ CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
 KINDS = {"full", "sliding", "chunked", "sparse", "compressed", "recurrent", "convolution", "feed-forward"}
 SCALINGS = {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional"}
 BIASES = {"alibi", "t5", "transformer-xl", "deberta", "shaw", "wavlm", "mpnet"}
+LAYERS = (
+    "num_decoder_layers",
+    "decoder_layers",
+    "num_hidden_layers",
+    "num_layers",
+    "n_layers",
+    "n_layer",
+    "num_blocks",
+)  # The decoder's own first.
 FILES = sorted(CONFIGS.glob("*.json"))
 
 
@@ -50,6 +59,12 @@ EXPECTED = {name: record["expected"] for name, record in RECORDS.items() if "exp
 def chosen(layers: Any, count: int) -> list[int]:
     """The layers that ``layers`` names, out of ``count``."""
     return list(range(count)) if layers == "all" else layers
+
+
+def stated(config: dict[str, Any]) -> int | None:
+    """The number of layers of the decoder that ``config`` states, under any name, at its top or for the language model nested in it."""
+    nested = next((config[key] for key in ("text_config", "llm_config", "language_config") if key in config), config)
+    return next((nested[key] for key in LAYERS if nested.get(key)), None)
 
 
 def test_the_corpus_has_not_shrunk() -> None:
@@ -105,6 +120,6 @@ def test_a_rotation_turns_pairs(name: str) -> None:
         assert rotation["base"] > 1
 
 
-@pytest.mark.parametrize("name", [name for name in EXPECTED if isinstance(RECORDS[name]["config"].get("num_hidden_layers"), int)])
+@pytest.mark.parametrize("name", [name for name in EXPECTED if stated(RECORDS[name]["config"])])
 def test_as_many_layers_are_expected_as_the_config_says(name: str) -> None:
-    assert EXPECTED[name]["layers"] == RECORDS[name]["config"]["num_hidden_layers"]
+    assert EXPECTED[name]["layers"] == stated(RECORDS[name]["config"])
