@@ -11,7 +11,8 @@ A file ``<org>--<name>.json`` holds one model of the Hub:
   Layers count from 0; "all" stands for every layer.
   - ``layers``: their number. Blocks without attention, as in Nemotron-H, count.
   - ``rotation``: one record for each rotation: ``layers``, ``base``, ``rotary_dim`` (components of a head that turn), ``scaling`` ("default" for none) and perhaps
-    ``factor`` of the scaling, and ``effective_base`` where the authors' code changes the base. A layer in none of them has no rotation.
+    ``factor`` of the scaling, and ``effective_base`` where the authors' code changes the base. A layer in none of them has no rotation; where no
+    source says which turn, there is no ``rotation`` at all.
   - ``kinds``: layers by kind. "full": every earlier key (in encoders every key); "sliding": a window; "chunked": the keys of the query's own chunk; "sparse": a
     few of all earlier keys, chosen or by a fixed pattern; "compressed": a window and compressed earlier keys; "recurrent": a state in place of attention, as in Mamba or linear
     attention; "convolution": a short one in place of attention; "feed-forward": none of these. A layer is of one kind, or is recurrent and of a kind of attention at once, in parallel.
