@@ -20,7 +20,7 @@ from generator.contracts.checkpoints import (
 from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.outcomes import STATUSES, Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
-from generator.contracts.published_record import Published
+from generator.contracts.published_record import InPrint, Published, Recomputed
 from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 
@@ -39,6 +39,7 @@ __all__ = [
     "FileFormat",
     "Files",
     "Finding",
+    "InPrint",
     "InputLayer",
     "Json",
     "Label",
@@ -57,6 +58,7 @@ __all__ = [
     "Provenance",
     "Published",
     "Reading",
+    "Recomputed",
     "Result",
     "Results",
     "Scheme",
