@@ -75,7 +75,7 @@ def page(key: str, *outcomes: Outcome) -> Page:
 
 def rendered(page: Page) -> str:
     environment = environment_of(TEMPLATES)
-    prose = lambda kind, key, **about: environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": Markup, **about})  # noqa: E731
+    prose = lambda kind, key: environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": Markup})  # noqa: E731
     functions = {"link": Markup, "prose": prose, "size": lambda _: (562, 230)}
     shared = {"version": "1.0", "date": "2020-02-20", "address": None, "here": None}
     return environment.get_template(f"pages/{page.template}").render({**shared, **page.context, **functions})
