@@ -170,7 +170,7 @@ def alt_by_position(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="absolute_probe",
-    title="Reading off the position",
+    title="Position probe",
     question="Can the position be read off its vector by a straight line?",
     source="Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code.",
     stage="measure",

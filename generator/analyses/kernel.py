@@ -174,7 +174,7 @@ def _value_text(metric: Metric) -> str:
 
 ANALYSIS = Analysis(
     key="kernel",
-    title="One measure for all schemes",
+    title="Decay with distance",
     question="Whatever the scheme: how fast does what it says of two positions fade with their distance?",
     source=(
         "Toeplitz fit after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the rest is defined here, on kernels that each "

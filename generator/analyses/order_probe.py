@@ -161,7 +161,7 @@ def alt_by_distance(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="order_probe",
-    title="Telling the order of two positions",
+    title="Order probe",
     question="Can a straight line tell which of two positions comes first?",
     source="Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code.",
     stage="measure",
