@@ -1,11 +1,13 @@
 """The layer map on a page: one strip for each stack, with a cell for each layer, and a table of its groups of layers that are alike."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from typing import Any
 
-from generator.contracts import EncodingRecord, Layer, Mixer, Outcome
+from generator.contracts import EncodingRecord, Layer, Mixer, Scheme
 from generator.figures.style import SERIES
+from generator.text import significant
 
 WORDS: Mapping[Mixer, str] = {
     "full": "attention to all",
@@ -23,7 +25,7 @@ class LayerGroup:
     """Layers of a stack that mix positions alike and have the same encodings.
 
     number: from 1, its colour; layers: their indices as text; mixing, before, after: in words
-    encodings: None where they are unknown
+    encodings: what tells position in them, in words; None where it is unknown
     """
 
     number: int
@@ -32,7 +34,7 @@ class LayerGroup:
     mixing: str
     before: str
     after: str
-    encodings: tuple[EncodingRecord, ...] | None
+    encodings: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -44,23 +46,35 @@ class LayerStrip:
     groups: tuple[LayerGroup, ...]
 
 
-def layer_strips(outcome: Outcome) -> tuple[LayerStrip, ...]:
-    """One strip for each stack of the layer map of a checkpoint."""
-    records = {reading.encoding.key: reading.encoding for reading in outcome.readings}
-    stacks = groupby(outcome.layers, key=lambda layer: layer.part)
-    return tuple(_strip(part, list(layers), records) for part, layers in stacks)
+def layer_strips(layer_map: Sequence[Layer], records: Iterable[EncodingRecord], schemes: Iterable[Scheme]) -> tuple[LayerStrip, ...]:
+    """One strip for each stack of a layer map. records: of the encodings that act in the layers"""
+    titles = {scheme.key: scheme.title for scheme in schemes}
+    texts = {record.key: _described(record, titles.get(record.scheme, record.scheme)) for record in records}
+    return tuple(_strip(part, list(layers), texts) for part, layers in groupby(layer_map, key=lambda layer: layer.part))
 
 
-def _strip(part: str, layers: Sequence[Layer], records: Mapping[str, EncodingRecord]) -> LayerStrip:
+def _described(record: EncodingRecord, title: str) -> str:
+    """An encoding in words, with what defines its rotation."""
+    parameters = record.parameters
+    if "base" not in parameters:
+        return title
+    scaling: Any = parameters["scaling"]
+    rule = "" if scaling is None else f", {scaling['rope_type']} scaling"
+    factor = "" if parameters["attention_factor"] == 1.0 else f", factor {significant(parameters['attention_factor'], 4)}"
+    components = f"{parameters['rotary_dim']} of {parameters['head_dim']} components"
+    return f"{title}: base {significant(parameters['base'], 4)}, {components}{rule}{factor}"
+
+
+def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerStrip:
     kinds = {layer: (layer.mixers, layer.before, layer.after, layer.encodings) for layer in layers}
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds.values()))}
-    groups = (_group(number, [layer for layer in layers if numbers[kinds[layer]] == number], records) for number in range(len(numbers)))
+    groups = (_group(number, [layer for layer in layers if numbers[kinds[layer]] == number], texts) for number in range(len(numbers)))
     return LayerStrip(part, tuple(numbers[kinds[layer]] % len(SERIES) + 1 for layer in layers), tuple(groups))
 
 
-def _group(number: int, layers: Sequence[Layer], records: Mapping[str, EncodingRecord]) -> LayerGroup:
+def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
     first = layers[0]
-    encodings = None if first.encodings is None else tuple(records[key] for key in first.encodings if key in records)
+    encodings = None if first.encodings is None else tuple(texts[key] for key in first.encodings if key in texts)
     mixing = " and ".join(WORDS[mixer] for mixer in first.mixers)
     before, after = ("" if first.mixers == ("none",) else _reach(distance) for distance in (first.before, first.after))
     return LayerGroup(number % len(SERIES) + 1, len(layers), ranges([layer.index for layer in layers]), mixing, before, after, encodings)
