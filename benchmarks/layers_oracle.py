@@ -25,14 +25,15 @@ from benchmarks.running import Run
 from benchmarks.shrink import shrink
 
 SECONDS = 120
-MOST_PARAMETERS = 4e8
+MOST_PARAMETERS = 6e8
+STATEFUL = {"attention", "recurrent"}  # A list of convolutions beside one of these makes its input.
 
 
 @dataclass(frozen=True)
 class ObservedLayer:
     """What one layer did with position.
 
-    mixers: what carries information from token to token: "attention", "recurrent", "convolution", "other", sorted
+    mixers: what carries information from token to token: "attention", "recurrent", "convolution", "shift" (by one token), "other"
     before, after: the farthest key of attention, or the reach of what mixes tokens instead; None where the sequence did not limit it
     chunk: size of the blocks that attention stays within
     frequencies: radians per position, fastest first, empty when nothing was turned; attention_factor: length of (cos, sin)
@@ -131,6 +132,7 @@ def _observed(model: Any, settings: Mapping[str, Any], section: tuple[str, ...])
     run = Run(model)
     stacks = {path: tuple(ObservedLayer(**run.layer(path, index)) for index in range(length)) for path, length in run.stacks().items()}
     mixing = {path: layers for path, layers in stacks.items() if any(layer.mixers for layer in layers)}
+    mixing = {path: layers for path, layers in mixing.items() if any(STATEFUL.intersection(layer.mixers) for layer in layers)} or mixing
     return Observation(dict(settings), section, mixing, tuple(Rows(*rows) for rows in run.tables()), tuple(run.notes))
 
 
@@ -172,10 +174,13 @@ def default_settings(type_: str) -> dict[str, Any]:
 
 def main() -> int:
     """Print what was observed in each type, or in all."""
+    import torch
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("types", nargs="*", help="model types, or files of a config.json; all types without any")
     os.environ["HF_HUB_OFFLINE"] = "1"
     logging.disable(logging.ERROR)
+    torch.set_num_threads(1)
     for name in parser.parse_args().types or models.types():
         start = time.perf_counter()
         try:
