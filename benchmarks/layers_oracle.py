@@ -40,6 +40,7 @@ class ObservedLayer:
     bias: whether logits depend on the place of query and key for another reason than a rotation
     slopes: of each head, logit per position of distance, where the bias is linear
     sink: whether the softmax has a column that is no key; temperature: whether logits are scaled by the position of the query
+    n_positions: length of the sequence
     """
 
     mixers: tuple[str, ...] = ()
@@ -52,6 +53,7 @@ class ObservedLayer:
     slopes: tuple[float, ...] = ()
     sink: bool = False
     temperature: bool = False
+    n_positions: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Observation:
     """config: the small settings, as config.json would hold them; section: of them that describes the model observed.
 
     stacks: layers by the path of their list in the model, in order; tables: what was added at the input
-    notes: what could not be observed, and why
+    notes: what could not be observed, and why; shapes: of the model's tensors, by name
     """
 
     config: Mapping[str, Any]
@@ -75,6 +77,7 @@ class Observation:
     stacks: Mapping[str, tuple[ObservedLayer, ...]] = field(default_factory=dict)
     tables: tuple[Rows, ...] = ()
     notes: tuple[str, ...] = ()
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def observe(settings: Mapping[str, Any]) -> Observation:
@@ -133,7 +136,9 @@ def _observed(model: Any, settings: Mapping[str, Any], section: tuple[str, ...])
     stacks = {path: tuple(ObservedLayer(**run.layer(path, index)) for index in range(length)) for path, length in run.stacks().items()}
     mixing = {path: layers for path, layers in stacks.items() if any(layer.mixers for layer in layers)}
     mixing = {path: layers for path, layers in mixing.items() if any(STATEFUL.intersection(layer.mixers) for layer in layers)} or mixing
-    return Observation(dict(settings), section, mixing, tuple(Rows(*rows) for rows in run.tables()), tuple(run.notes))
+    before = "model.language_model." if section else ""
+    shapes = {f"{before}{name}": tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    return Observation(dict(settings), section, mixing, tuple(Rows(*rows) for rows in run.tables()), tuple(run.notes), shapes)
 
 
 def lines(observation: Observation) -> list[str]:
@@ -142,11 +147,11 @@ def lines(observation: Observation) -> list[str]:
     for path, layers in observation.stacks.items():
         found.append(f"  {'.'.join([*observation.section, path])}: {len(layers)} layers")
         places = {layer: [index for index, other in enumerate(layers) if other == layer] for layer in dict.fromkeys(layers)}
-        found += [f"    {_spans(indices)}: {_described(layer)}" for layer, indices in places.items()]
+        found += [f"    {spans(indices)}: {_described(layer)}" for layer, indices in places.items()]
     return [*found, *(f"  note: {note}" for note in observation.notes)]
 
 
-def _spans(indices: Sequence[int]) -> str:
+def spans(indices: Sequence[int]) -> str:
     """Ascending indices, consecutive ones as a span."""
     spans = [[index for _, index in group] for _, group in groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0])]
     return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}–{span[-1]}" for span in spans)

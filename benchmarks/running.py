@@ -340,7 +340,7 @@ class Run:
         turn = next(iter(events.turns), None)
         square = _square(events, length)
         found = measures.reach(np.any([visible for _, visible, _ in square], axis=0).any(axis=0)) if square else mixing.reach
-        facts = {"mixers": mixing.kinds, "before": found.before, "after": found.after, "chunk": found.chunk}
+        facts = {"mixers": mixing.kinds, "before": found.before, "after": found.after, "chunk": found.chunk, "n_positions": length}
         if turn is not None:
             facts |= {"frequencies": turn.frequencies, "attention_factor": turn.factor}
             if not turn.steady:
