@@ -78,3 +78,8 @@ class Form(ABC):
     def settled(self) -> "Form":
         """The form with every number computed that needs another library, so that a stored one does not need it again."""
         return self
+
+    @property
+    def inliers(self) -> "Form":
+        """The form with NaN in place of the vectors of outliers; the form itself where it has no vector for each position."""
+        return self

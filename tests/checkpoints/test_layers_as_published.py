@@ -48,11 +48,12 @@ def rotation_of(layer: Layer, records: dict[str, EncodingRecord]) -> Rotation:
 def effective_base(parameters: Any) -> float:
     """The base, after a scaling that changes it."""
     changed = bool(parameters["scaling"]) and "alpha" in parameters["scaling"]
-    return round(parameters["inverse_frequencies"][1] ** (-parameters["rotary_dim"] / 2), 2) if changed else parameters["base"]
+    base = parameters["inverse_frequencies"][1] ** (-parameters["rotary_dim"] / 2) if changed else parameters["base"]
+    return round(float(base), 2)
 
 
 def _base(rotation: dict[str, Any]) -> float:
-    return round(rotation.get("effective_base", rotation["base"]), 2)
+    return round(float(rotation.get("effective_base", rotation["base"])), 2)
 
 
 def expected_rotations(expected: dict[str, Any]) -> list[Rotation]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from generator.contracts import Mixer
+from generator.contracts import Mixer, ModelConfig
 
 # Encoders that transformers trains neither as masked language models nor for speech, or does not have.
 ENCODERS = frozenset({"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet"})
@@ -29,3 +29,13 @@ BESIDE: Mapping[str, tuple[Mixer, ...]] = {}  # Mixers that act beside attention
 WITHOUT_MASK: frozenset[str] = frozenset()
 UNUSED_WINDOW: frozenset[str] = frozenset()  # Their code ignores the window of their config.
 EXCLUSIVE = ("gemma", "embedding_gemma", "diffusion_gemma")  # Encoders that count the query in the window of each side.
+# Layers of attention between recurrent ones have no encoding of position.
+MIXED = frozenset({"jamba", "zamba", "nemotron_h", "kimi_linear"})
+# Also mixed, unless a setting has this value.
+UNLESS: Mapping[str, tuple[str, object]] = {"zamba2": ("use_mem_rope", True), "granitemoehybrid": ("position_embedding_type", "rope")}
+
+
+def is_told_nothing(config: ModelConfig) -> bool:
+    """Whether the layers of attention between recurrent layers are told nothing of position."""
+    setting, value = UNLESS.get(config.family, ("", None))
+    return config.family in MIXED or (config.family in UNLESS and config.value(setting) != value)
