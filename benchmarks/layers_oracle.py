@@ -125,7 +125,11 @@ def build(settings: Mapping[str, Any], path: Sequence[str]) -> Any:
             if size > MOST_PARAMETERS:
                 raise MemoryError(f"{size:,} parameters")
             torch.manual_seed(0)
-            return candidate._from_config(config, attn_implementation="eager", experts_implementation="eager", dtype=torch.float32).eval()
+            model = candidate._from_config(config, attn_implementation="eager", experts_implementation="eager", dtype=torch.float32).eval()
+            for part in model.modules():
+                if hasattr(getattr(part, "config", None), "use_cache"):
+                    part.config.use_cache = False
+            return model
         except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, RuntimeError, AssertionError) as error:
             problem = error
     raise problem

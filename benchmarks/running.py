@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import logits as measures
-from benchmarks.inputs import LENGTH, inputs
+from benchmarks.inputs import ENCODER_LENGTH, LENGTH, inputs
 from benchmarks.turning import Prober, Turn, intercepted, tensors
 
 FAR = 2**17  # Positions from here on show a temperature by position.
@@ -107,8 +107,8 @@ class Recorder:
     def _turn(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if self._even:
             return _unturned(function(*args, **kwargs), args, kwargs)
-        if self._place is not None:
-            hidden = self.hidden(self._open[0])
+        hidden = None if self._place is None else self.hidden(self._open[0])
+        if self._place is not None and hidden is not None:
             try:
                 turn = self._prober.turn(function, args, kwargs, hidden.shape[sequence_axis(hidden)])
             except (LookupError, StopIteration, RuntimeError, ValueError) as error:
@@ -148,13 +148,17 @@ class Recorder:
 
 
 def hidden_states(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[int | str, Any]]:
-    """Arguments that may be hidden states, floating tensors of two or three axes, each with its place or name."""
-    return [(key, value) for key, value in tensors(args, kwargs) if value.is_floating_point() and value.ndim in (2, 3)]
+    """Arguments that may be hidden states, floating tensors of two or three axes, or four (batch, positions, streams, width), each with its place or name."""
+    found = [(key, value) for key, value in tensors(args, kwargs) if value.is_floating_point()]
+    return [
+        (key, value) for key, value in found if value.ndim in (2, 3) or (value.ndim == 4 and value.shape[1] == LENGTH != value.shape[3])
+    ]
 
 
 def sequence_axis(hidden: Any) -> int:
-    """The axis of positions of hidden states (batch, positions, width), (positions, batch, width) or (positions, width)."""
-    return 1 if hidden.ndim == 3 and hidden.shape[0] == 1 else 0
+    """The axis of positions: that of the known length, else of (batch, positions, width), (positions, batch, width) or (positions, width)."""
+    known = [axis for axis in range(hidden.ndim - 1) if hidden.shape[axis] in (LENGTH, ENCODER_LENGTH)]
+    return known[0] if known else 1 if hidden.ndim == 3 and hidden.shape[0] == 1 else 0
 
 
 def _places(model: Any) -> dict[Any, list[Place]]:
