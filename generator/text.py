@@ -23,10 +23,10 @@ def visible(text: str) -> str:
     return "".join(f"\\u{ord(character):04x}" if unicodedata.category(character) in UNSEEN else character for character in text)
 
 
-def short(name: str) -> str:
-    """``name`` shortened in the middle to ``LONGEST_NAME`` characters; its end names the part of the model."""
-    half = LONGEST_NAME // 2
-    return name if len(name) <= LONGEST_NAME else f"{name[: half - 1]}…{name[-half:]}"
+def short(name: str, most: int = LONGEST_NAME) -> str:
+    """``name`` shortened in the middle to ``most`` characters."""
+    half = most // 2
+    return name if len(name) <= most else f"{name[: most - half - 1]}…{name[-half:]}"
 
 
 def counted(count: int, total: int, noun: str, verb: str) -> str:

@@ -337,7 +337,7 @@ def _value_text(metric: Metric) -> str:
 
 ANALYSIS = Analysis(
     key="kernel",
-    title="One measure for all schemes",
+    title="Decay with distance",
     question="How fast does similarity fade with distance, in any scheme?",
     source=(
         "Toeplitz fit after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the rest is defined here, on kernels that each "

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
-from generator.contracts.published import GPT2, LENGTHS, OTHER_CODE, STORED, array, metrics, paper_sinusoid
+from generator.contracts.published import GPT2, NORMS, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import Line, legend_below, mark_beyond, with_line_styles
@@ -176,14 +176,14 @@ ANALYSIS = Analysis(
         Published(
             "Shortest and longest norm of the sinusoid, 512 × 768",
             ("19.5959",) * 2,
-            OTHER_CODE + LENGTHS,
+            NORMS,
             metrics(compute, "shortest", "longest"),
             paper_sinusoid,
         ),
         Published(
             "Norm of positions 0, 1, 2, 10, 63 and 1023 of GPT-2",
             ("9.876", "5.192", "4.585", "3.773", "3.354", "0.118"),
-            STORED + LENGTHS,
+            NORMS,
             array(compute, "norms", 0, 1, 2, 10, 63, 1023),
             sha256=GPT2,
         ),

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Recomputed, Result, Results, Subject
 from generator.contracts.form_analysis import compute_alone
-from generator.contracts.published import GPT2, OTHER_CODE, RANKS, STORED, metrics, paper_sinusoid
+from generator.contracts.published import GPT2, SINGULAR_VALUES, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
@@ -164,6 +164,7 @@ def _centred_stable(form: PositionTable, first: int, stop: int) -> list[float]:
     return [compute_alone(compute, section(form, first, stop)).value("centred_stable") or np.nan]
 
 
+ENTROPY = Recomputed("scipy", "scipy.linalg.svdvals and scipy.stats.entropy")
 OF_90_95_99 = ("for_90", "for_95", "for_99")
 ANALYSIS = Analysis(
     key="rank",
@@ -188,34 +189,39 @@ ANALYSIS = Analysis(
         ),
     ),
     published=(
-        Published("Stable rank of the sinusoid, 512 × 768", ("2.366",), OTHER_CODE + RANKS, metrics(compute, "stable"), paper_sinusoid),
-        Published("Effective rank of the same", ("108.98",), OTHER_CODE + RANKS, metrics(compute, "effective"), paper_sinusoid),
+        Published("Stable rank of the sinusoid, 512 × 768", ("2.366",), SINGULAR_VALUES, metrics(compute, "stable"), paper_sinusoid),
+        Published("Effective rank of the sinusoid, 512 × 768", ("108.98",), ENTROPY, metrics(compute, "effective"), paper_sinusoid),
         Published(
-            "Components for 90, 95 and 99 % of its energy",
+            "Components of the sinusoid, 512 × 768, for 90, 95 and 99 % of the energy",
             ("65", "96", "129"),
-            OTHER_CODE + RANKS,
+            SINGULAR_VALUES,
             metrics(compute, *OF_90_95_99),
             paper_sinusoid,
         ),
         Published(
-            "Its stable rank with the mean taken off", ("6.805",), OTHER_CODE + RANKS, metrics(compute, "centred_stable"), paper_sinusoid
+            "Stable rank of the sinusoid, 512 × 768, mean-centred",
+            ("6.805",),
+            SINGULAR_VALUES,
+            metrics(compute, "centred_stable"),
+            paper_sinusoid,
         ),
         Published(
-            "Its components for 90, 95 and 99 % with the mean taken off",
+            "Components of the sinusoid, 512 × 768, mean-centred, for 90, 95 and 99 % of the energy",
             ("90", "111", "133"),
-            OTHER_CODE + RANKS,
+            SINGULAR_VALUES,
             metrics(compute, *(f"centred_{key}" for key in OF_90_95_99)),
             paper_sinusoid,
         ),
-        Published("Stable rank of GPT-2's table", ("3.085",), STORED + RANKS, metrics(compute, "stable"), sha256=GPT2),
-        Published("The same with the mean taken off", ("2.993",), STORED + RANKS, metrics(compute, "centred_stable"), sha256=GPT2),
+        Published("Stable rank of GPT-2's table", ("3.085",), SINGULAR_VALUES, metrics(compute, "stable"), sha256=GPT2),
         Published(
-            "The same of positions 1 to 511",
-            ("2.05",),
-            "Song and Zhong 2023 (arXiv 2310.04861)",
+            "Stable rank of GPT-2's table, mean-centred", ("2.993",), SINGULAR_VALUES, metrics(compute, "centred_stable"), sha256=GPT2
+        ),
+        Published(
+            "Stable rank of positions 1 to 511 of GPT-2's table, mean-centred",
+            ("2.054",),
+            SINGULAR_VALUES,
             partial(_centred_stable, first=1, stop=512),
             sha256=GPT2,
         ),
-        Published("The same, to one more digit", ("2.054",), STORED + RANKS, partial(_centred_stable, first=1, stop=512), sha256=GPT2),
     ),
 )

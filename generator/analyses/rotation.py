@@ -4,8 +4,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
-from generator.contracts.published import TURNING, linear_by_4, llama_2, llama_3, llama_3_1, metrics, yarn_by_16
+from generator.contracts import Analysis, FigureSpec, Finding, InPrint, Metric, Published, Recomputed, Result, Results, Subject
+from generator.contracts.published import (
+    ANGLES,
+    FLOAT32,
+    RESCALED,
+    STRETCHED,
+    linear_by_4,
+    llama_2,
+    llama_3,
+    llama_3_1,
+    metrics,
+    phi_3_mini,
+    yarn_by_16,
+)
 from generator.encodings import Rotation
 from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
@@ -17,8 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_OFFSETS = 4096
-OTHERS = "computed from the configuration by other code" + TURNING + "; "
-YARN = OTHERS + "Peng et al. 2023 (arXiv 2309.00071)"
+LONGROPE2 = "Shang et al. 2025 (arXiv 2502.20082)"
 SLOWED = 1.001  # Ratio of wavelengths from which a pair counts as slowed; less is rounding.
 
 
@@ -171,33 +182,58 @@ ANALYSIS = Analysis(
     per_figure=6,
     published=(
         Published(
+            "Phi-3-mini over 2,048 positions: longest wavelength",
+            ("51,861",),
+            InPrint(LONGROPE2, "section 2.1"),
+            metrics(compute, "longest"),
+            phi_3_mini,
+            unit="positions",
+            margin=1.0,
+            allowance="the paper cuts what is after the point",
+        ),
+        Published(
+            "Phi-3-mini over 2,048 positions: pairs with a full turn",
+            ("31",),
+            InPrint(LONGROPE2, "section 2.1"),
+            metrics(compute, "full_turns"),
+            phi_3_mini,
+        ),
+        Published(
+            "Llama 3 over 8,192 positions: pairs with a full turn",
+            ("35",),
+            InPrint(LONGROPE2, "section 1"),
+            metrics(compute, "full_turns"),
+            llama_3,
+        ),
+        Published(
             "Llama 2: longest wavelength, pairs with a full turn, all pairs",
             ("54,410", "46", "64"),
-            OTHERS + "Touvron et al. 2023 (arXiv 2307.09288)",
+            ANGLES,
             metrics(compute, "longest", "full_turns", "pairs"),
             llama_2,
         ),
         Published(
-            "Llama 3: the same",
+            "Llama 3: longest wavelength, pairs with a full turn, all pairs",
             ("2,559,196", "35", "64"),
-            OTHERS + "Llama team 2024 (arXiv 2407.21783)",
+            ANGLES,
             metrics(compute, "longest", "full_turns", "pairs"),
             llama_3,
         ),
         Published(
             "Llama 3.1: longest wavelength",
-            ("20,473,566",),
-            OTHERS + "Llama team 2024; angles in float32, so to 1 in 10⁷",
+            ("20,473,564",),
+            RESCALED,
             metrics(compute, "longest"),
             llama_3_1,
             unit="positions",
             margin=2.0,
+            allowance=FLOAT32,
         ),
-        Published("Llama 3.1: pairs with a full turn", ("39",), OTHERS + "Llama team 2024", metrics(compute, "full_turns"), llama_3_1),
+        Published("Llama 3.1: pairs with a full turn", ("39",), RESCALED, metrics(compute, "full_turns"), llama_3_1),
         Published(
             "Llama 2 slowed evenly, fourfold: longest wavelength",
             ("217,641",),
-            OTHERS + "Chen et al. 2023 (arXiv 2306.15595)",
+            Recomputed("numpy", "four times the wavelength of Llama 2, the rule of Chen et al. 2023 (arXiv 2306.15595)"),
             metrics(compute, "longest"),
             linear_by_4,
             unit="positions",
@@ -205,11 +241,17 @@ ANALYSIS = Analysis(
         Published(
             "Llama 2 stretched sixteenfold by YaRN: longest wavelength",
             ("870,562",),
-            YARN,
+            STRETCHED,
             metrics(compute, "longest"),
             yarn_by_16,
             unit="positions",
         ),
-        Published("The same: attention factor", ("1.277259",), YARN, metrics(compute, "attention_factor"), yarn_by_16),
+        Published(
+            "Llama 2 stretched sixteenfold by YaRN: attention factor",
+            ("1.277259",),
+            STRETCHED,
+            metrics(compute, "attention_factor"),
+            yarn_by_16,
+        ),
     ),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
-from generator.contracts.published import TURNING, array, llama_3_1, metrics, yarn_by_16
+from generator.contracts.published import RESCALED, STRETCHED, array, llama_3_1, metrics, yarn_by_16
 from generator.encodings import Rotation
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
@@ -166,21 +166,21 @@ ANALYSIS = Analysis(
         Published(
             "Llama 3.1: pairs unchanged, slowed eightfold, between",
             ("29", "29", "6"),
-            "computed from the configuration by other code" + TURNING + "; Llama team 2024 (arXiv 2407.21783)",
+            RESCALED,
             metrics(compute, "unchanged", "full", "between"),
             llama_3_1,
         ),
         Published(
             "Llama 3.1: ratio of wavelengths of the six between",
             ("1.2075", "1.5534", "2.0263", "2.6945", "3.6843", "5.2573"),
-            "computed from the configuration by other code" + TURNING + "; Llama team 2024",
+            RESCALED,
             array(compute, "ratios", *range(29, 35)),
             llama_3_1,
         ),
         Published(
             "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between",
             ("21", "18", "25"),
-            "computed from the configuration by other code" + TURNING + "; Peng et al. 2023 (arXiv 2309.00071)",
+            STRETCHED,
             metrics(compute, "unchanged", "full", "between"),
             yarn_by_16,
         ),

@@ -237,6 +237,7 @@ class Scheme:
 
     also: other names in papers and code, which readers search for; looked_for: completes the sentence “none found; looked for …”
     find: returns the encodings of this scheme in a checkpoint; published: values that it must reproduce
+    words: values of ``position_embedding_type`` in config.json that ask for it
     """
 
     key: str
@@ -248,3 +249,4 @@ class Scheme:
     find: Callable[[Files], list[Encoding[Form]]]
     picture: Picture
     published: tuple[Published, ...] = ()
+    words: tuple[str, ...] = ()

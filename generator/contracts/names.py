@@ -11,6 +11,7 @@ from generator.encodings import Form
 from generator.text import LONGEST_NAME, short
 
 DIGITS = 12  # of a digest, hexadecimal
+LEAST_OF_A_TITLE = 12  # characters
 
 
 def numbered(encodings: Iterable[Encoding[Form]]) -> list[Encoding[Form]]:
@@ -36,7 +37,8 @@ def names(encodings: Sequence[tuple[Checkpoint, EncodingRecord]], schemes: Itera
 def parts(encodings: Sequence[EncodingRecord], schemes: Iterable[Scheme]) -> list[str]:
     """Name of each encoding of one checkpoint on its pages: the part, with the scheme where that is ambiguous. No two are equal."""
     titles = {scheme.key: scheme.title for scheme in schemes}
-    return _distinct([(encoding.numbered_part, _with_scheme(encoding, titles), encoding.key) for encoding in encodings])
+    with_scheme = [f"{encoding.numbered_part}, {titles.get(encoding.scheme, encoding.scheme)}" for encoding in encodings]
+    return _distinct([(encoding.numbered_part, longer, encoding.key) for encoding, longer in zip(encodings, with_scheme, strict=True)])
 
 
 def named(outcomes: Sequence[Outcome], schemes: Iterable[Scheme]) -> tuple[Outcome, ...]:
@@ -50,20 +52,23 @@ def named(outcomes: Sequence[Outcome], schemes: Iterable[Scheme]) -> tuple[Outco
 
 
 def _candidates(checkpoint: Checkpoint, encoding: EncodingRecord, titles: Mapping[str, str]) -> tuple[str, ...]:
-    endings = ("", f" · {encoding.numbered_part}", f" · {_with_scheme(encoding, titles)}")
-    of_title = (f"{checkpoint.title}{ending}" for ending in endings)
-    of_slug = (f"{checkpoint.title} ({checkpoint.slug}){ending}" for ending in endings)
-    return (*map(short, of_title), *map(short, of_slug), _of_path(f"{checkpoint.slug}/{encoding.key}"))
+    scheme = titles.get(encoding.scheme, encoding.scheme)
+    endings = ("", f" · {encoding.numbered_part}", f" · {scheme}", f" · {encoding.numbered_part}, {scheme}")
+    of_title = (_ending(checkpoint.title, ending) for ending in endings)
+    of_slug = (_ending(f"{checkpoint.title} ({checkpoint.slug})", ending) for ending in endings)
+    return (*of_title, *of_slug, _of_path(f"{checkpoint.slug}/{encoding.key}"))
+
+
+def _ending(title: str, ending: str) -> str:
+    """``title`` and ``ending``, as long as a name may be; the title is shortened first."""
+    room = LONGEST_NAME - len(ending)
+    return short(title, room) + ending if room >= LEAST_OF_A_TITLE else short(title + ending)
 
 
 def _of_path(path: str) -> str:
     """``path``; its beginning and a digest of it where it is longer than a name may be."""
     digest = hashlib.sha256(path.encode(errors="backslashreplace")).hexdigest()[:DIGITS]
     return path if len(path) <= LONGEST_NAME else f"{path[: LONGEST_NAME - DIGITS - 1]}…{digest}"
-
-
-def _with_scheme(encoding: EncodingRecord, titles: Mapping[str, str]) -> str:
-    return f"{encoding.numbered_part}, {titles.get(encoding.scheme, encoding.scheme)}"
 
 
 def _distinct(candidates: Sequence[Sequence[str]]) -> list[str]:

@@ -6,7 +6,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from generator.contracts import Published, Result, Subject
+from generator.contracts import InPrint, Published, Recomputed, Result, Subject
 from generator.contracts.form_analysis import FormT, compute_alone
 from generator.encodings import Form, PositionTable, Rotation, reference
 from generator.numerics.arrays import Floats
@@ -15,16 +15,28 @@ from generator.text import fixed
 # Stored tables with published numbers, by the SHA-256 of their tensors.
 GPT2 = "29c69587e2af826b7c159c38620a32e549a925e6d9a0dc37cb563f377f5be772"
 DISTILBERT = "8db43e4accf0e974ceff418728f5bb465a116512b4054d547c5aa0c1fdadbf95"
-OTHER_CODE, STORED = "computed from the formula by other code", "computed from the stored table by other code"
-# Libraries that reproduce a value, as the end of its source; tests run them where no stored table is needed.
-COSINES, RANKS, LENGTHS = "; again by scikit-learn's cosine_similarity", "; again from scipy's svdvals", "; again by numpy's linalg.norm"
-COMPONENTS, TURNING = "; again by scikit-learn's PCA", "; again by transformers' LlamaRotaryEmbedding"
-PROTOCOL = " after Wang and Chen 2020 (arXiv 2010.04903) with scikit-learn's "
+# Versions with which other code computed its values; tests run it again, and hold these to those that they find installed.
+VERSIONS = {"numpy": "2.4.6", "scikit-learn": "1.9.1", "scipy": "1.17.1", "transformers": "5.23.0"}
+COSINES = Recomputed("scikit-learn", "sklearn.metrics.pairwise.cosine_similarity")
+SINGULAR_VALUES = Recomputed("scipy", "scipy.linalg.svdvals")
+NORMS = Recomputed("numpy", "numpy.linalg.norm")
+ANGLES = Recomputed("transformers", "LlamaRotaryEmbedding")
+RESCALED = Recomputed("numpy", "the rule of Llama 3.1 as Meta published it, written out in float64")
+STRETCHED = Recomputed("numpy", "the rule of Peng et al. 2023 (arXiv 2309.00071), written out in float64")
+FLOAT32 = "angles in float32, as in the model"
+SPLITS = "both are means over random splits; three standard errors of their difference"
+SAMPLES = "both are means over random samples; three standard errors of their difference"
 
 
 def paper_sinusoid() -> PositionTable:
     """The sinusoid of 512 positions by 768 dimensions, to which most published values belong; it is also the reference of BERT's table."""
     return reference(512, 768, None)
+
+
+@cache
+def phi_3_mini() -> Rotation:
+    """Rotation of Phi-3-mini before its context was extended, as Shang et al. 2025 (arXiv 2502.20082, section 2.1) describe it."""
+    return Rotation(1e4, 96, 96, 2048)
 
 
 @cache
@@ -84,6 +96,19 @@ class Check:
 
     case: Published
     computed: tuple[float, ...] | None
+
+    @property
+    def is_in_print(self) -> bool:
+        """Whether the value stands in a publication."""
+        return isinstance(self.case.source, InPrint)
+
+    @property
+    def source(self) -> str:
+        """Origin of the value: a publication and the place in it, or a library with version and function."""
+        source = self.case.source
+        if isinstance(source, InPrint):
+            return f"{source.work}, {source.place}"
+        return f"{source.library} {VERSIONS[source.library]}: {source.function}"
 
     @property
     def printed(self) -> tuple[float, ...]:

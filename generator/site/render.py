@@ -84,8 +84,8 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
     def link(path: str) -> Markup:
         return Markup(relpath(path, folder))  # noqa: S704 (paths are made of slugs and keys)
 
-    def prose(kind: str, key: str, **about: object) -> Any:
-        return environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": link, **about})
+    def prose(kind: str, key: str) -> Any:
+        return environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": link})
 
     def size(path: str) -> tuple[int, int]:
         """Width and height of a drawing, with which browsers reserve its space before they load it."""

@@ -47,7 +47,7 @@ class TestCompare:
     def test_it_opens_with_two_schemes_of_one_form_and_their_difference(self, page: Page, site: Path) -> None:
         show(page, site)
         assert set(titles(page)[:2]) == {"Sinusoid", "table"}
-        assert titles(page)[2:] == ["Second less first"]
+        assert titles(page)[2:] == ["Difference (B − A)"]
 
     def test_an_encoding_without_another_of_its_form_is_compared_with_one_of_another_form(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={BLOOM}")
@@ -65,7 +65,7 @@ class TestCompare:
 
     def test_choosing_changes_the_address_and_back_returns(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={BLOOM}")
-        page.get_by_label("Second", exact=True).select_option(LLAMA)
+        page.get_by_label("B", exact=True).select_option(LLAMA)
         expect(page.locator("#pac-kernels figcaption").nth(1)).to_have_text("Llama 2")
         assert page.url.endswith(f"#a={SINUSOID}&b={LLAMA}")
         page.go_back()

@@ -3,18 +3,19 @@
 A file ``<org>--<name>.json`` holds one model of the Hub:
 
 - ``id``: its name on the Hub, with ``--`` for the slash in the file's name.
-- ``source``: where the values stand in public: a repository that repeats the file, a model card, a paper. "config.json on the Hub" alone means that they are
-  known from the published file without a public copy of it at hand.
+- ``source``: where the values stand in public: a repository that repeats the file, a model card, a paper. "config.json on the Hub" without an address means
+  that they were entered from knowledge of the published file, without a copy of it at hand.
 - ``config``: config.json in the spelling of the published file, cut to architecture, sizes, position, kinds of attention and layers. A setting that the
   published file leaves out, or that no source gives, is not there.
 - ``expected`` (optional): what the authors' code or paper does in every layer of the decoder, or of the encoder where there is no decoder.
   Layers count from 0; "all" stands for every layer.
   - ``layers``: their number. Blocks without attention, as in Nemotron-H, count.
   - ``rotation``: one record for each rotation: ``layers``, ``base``, ``rotary_dim`` (components of a head that turn), ``scaling`` ("default" for none) and perhaps
-    ``factor`` of the scaling, and ``effective_base`` where the authors' code changes the base. A layer in none of them has no rotation.
-  - ``kinds``: layers by kind. "full": every earlier key (in encoders every key); "sliding": a window; "chunked": the keys of the query's own chunk; "sparse": every
-    earlier key may be chosen, few are; "compressed": a window and compressed earlier keys; "recurrent": a state in place of attention, as in Mamba or linear
-    attention; "feed-forward": neither. A layer is of one kind, or is recurrent and of a kind of attention at once, in parallel.
+    ``factor`` of the scaling, and ``effective_base`` where the authors' code changes the base. A layer in none of them has no rotation; where no
+    source says which turn, there is no ``rotation`` at all.
+  - ``kinds``: layers by kind. "full": every earlier key (in encoders every key); "sliding": a window; "chunked": the keys of the query's own chunk; "sparse": a
+    few of all earlier keys, chosen or by a fixed pattern; "compressed": a window and compressed earlier keys; "recurrent": a state in place of attention, as in Mamba or linear
+    attention; "convolution": a short one in place of attention; "feed-forward": none of these. A layer is of one kind, or is recurrent and of a kind of attention at once, in parallel.
   - ``before``: for a kind with a limit, the greatest number of keys that a query of a causal model sees, itself among them.
   - ``bias``: the kind of bias that attention adds for position, or its relative encoding.
   - ``table``: a table of position vectors: ``rows`` of the stored table, and ``first``, the row of the first position.
@@ -27,9 +28,18 @@ from typing import Any
 import pytest
 
 CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
-KINDS = {"full", "sliding", "chunked", "sparse", "compressed", "recurrent", "feed-forward"}
+KINDS = {"full", "sliding", "chunked", "sparse", "compressed", "recurrent", "convolution", "feed-forward"}
 SCALINGS = {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional"}
 BIASES = {"alibi", "t5", "transformer-xl", "deberta", "shaw", "wavlm", "mpnet"}
+LAYERS = (
+    "num_decoder_layers",
+    "decoder_layers",
+    "num_hidden_layers",
+    "num_layers",
+    "n_layers",
+    "n_layer",
+    "num_blocks",
+)  # The decoder's own first.
 FILES = sorted(CONFIGS.glob("*.json"))
 
 
@@ -52,8 +62,14 @@ def chosen(layers: Any, count: int) -> list[int]:
     return list(range(count)) if layers == "all" else layers
 
 
+def stated(config: dict[str, Any]) -> int | None:
+    """The number of layers of the decoder that ``config`` states, under any name, at its top or for the language model nested in it."""
+    nested = next((config[key] for key in ("text_config", "llm_config", "language_config") if key in config), config)
+    return next((nested[key] for key in LAYERS if nested.get(key)), None)
+
+
 def test_the_corpus_has_not_shrunk() -> None:
-    assert len(FILES) >= 40
+    assert len(FILES) >= 160
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -90,7 +106,7 @@ def test_every_layer_has_a_kind(name: str) -> None:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_only_layers_with_attention_turn_and_each_in_one_way(name: str) -> None:
     count, kinds = EXPECTED[name]["layers"], EXPECTED[name]["kinds"]
-    attention = {layer for kind in kinds.keys() - {"recurrent", "feed-forward"} for layer in chosen(kinds[kind], count)}
+    attention = {layer for kind in kinds.keys() - {"recurrent", "convolution", "feed-forward"} for layer in chosen(kinds[kind], count)}
     turned = [layer for rotation in EXPECTED[name].get("rotation", []) for layer in chosen(rotation["layers"], count)]
     assert len(turned) == len(set(turned))
     assert set(turned) <= attention
@@ -105,6 +121,6 @@ def test_a_rotation_turns_pairs(name: str) -> None:
         assert rotation["base"] > 1
 
 
-@pytest.mark.parametrize("name", [name for name in EXPECTED if isinstance(RECORDS[name]["config"].get("num_hidden_layers"), int)])
+@pytest.mark.parametrize("name", [name for name in EXPECTED if stated(RECORDS[name]["config"])])
 def test_as_many_layers_are_expected_as_the_config_says(name: str) -> None:
-    assert EXPECTED[name]["layers"] == RECORDS[name]["config"]["num_hidden_layers"]
+    assert EXPECTED[name]["layers"] == stated(RECORDS[name]["config"])

@@ -55,7 +55,11 @@ LEARNED, BIAS = "learned", "t5_bias"
         ([outcome("a", "T5", ("encoder", BIAS), ("decoder", BIAS))], ["T5 · encoder", "T5 · decoder"]),
         (
             [outcome("a", "MPNet", ("encoder", LEARNED), ("encoder", BIAS))],
-            ["MPNet · encoder, Learned table", "MPNet · encoder, T5's relative bias"],
+            ["MPNet · Learned table", "MPNet · T5's relative bias"],
+        ),
+        (
+            [outcome("a", "m" * 50, ("encoder", BIAS), ("decoder", BIAS))],
+            [f"{'m' * 14}…{'m' * 15} · {part}" for part in ("encoder", "decoder")],
         ),
         ([outcome("a", "Odd", ("encoder", LEARNED), ("encoder", LEARNED))], ["Odd · encoder", "Odd · encoder (2)"]),
         ([outcome("a", "BERT", ("encoder", LEARNED)), outcome("b", "BERT", ("encoder", LEARNED))], ["BERT (a)", "BERT (b)"]),

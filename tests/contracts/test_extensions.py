@@ -38,6 +38,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # String literals that equal the key of an extension and have another meaning, with that meaning.
 ORDINARY = {
+    ("generator.analyses.kernel", "none"): "where the half-distance is not defined",
     ("generator.analyses.relative", "norms"): "an array of its own result",
     ("generator.analyses.table", "vectors"): "an array of its own result",
     ("generator.checkpoints.list_file", "checkpoint"): "the slug of a row whose name has no letters",
@@ -70,6 +71,7 @@ ORDINARY = {
 # Words that are spelt like a model family and do not mean it.
 OF_FAMILIES = ("families", "family_formats")
 NO_FAMILIES = {
+    **{("generator.analyses.seam", family): "a premise of an explanation" for family in ("bert", "distilbert")},
     ("generator.checkpoints.model.layers", "mamba"): "a kind of layer in config.json",
     ("generator.pipeline.versions", "git"): "a program",
     ("generator.schemes.deberta", "deberta"): "the key of the scheme",

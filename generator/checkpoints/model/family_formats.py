@@ -10,12 +10,15 @@ from generator.contracts import Json, ModelConfig
 
 MOST_LAYERS = 10_000
 KINDS_OF_MIMO = {0: "full_attention", 1: "sliding_attention"}
+KINDS_OF_ZAMBA = {"m": "linear_attention", "g": "hybrid"}
+KINDS_OF_MINIMAX = {0: "linear_attention", 1: "full_attention"}
 KINDS_OF_EXAONE = {"L": "sliding_attention", "G": "full_attention"}
 # Families whose layers are built like those of another, under the same names.
 LIKE: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(("aquila", "deepseek", "exaone", "internlm", "internlm2", "minicpm", "orion", "xverse"), "llama"),
+        **dict.fromkeys(("aquila", "arctic", "deepseek", "exaone", "internlm", "internlm2", "minicpm", "orion", "xverse"), "llama"),
         **dict.fromkeys(("yi", "Yi"), "llama"),
+        "ernie_m": "bert",
         "kimi_k2": "deepseek_v3",
         "mimo": "qwen2",
     }
@@ -24,7 +27,7 @@ LIKE: Mapping[str, str] = MappingProxyType(
 
 def translated(config: ModelConfig) -> ModelConfig:
     """``config`` in the words of transformers; unchanged where it has them already."""
-    typed = config if config.text("model_type") else config.updated(_type_of(config))
+    typed = config if config.text("model_type") else config.updated(_state_spaces(config) if "ssm_cfg" in config else _type_of(config))
     translate = FORMATS.get(typed.family)
     return typed if translate is None else typed.updated(translate(typed))
 
@@ -39,7 +42,7 @@ def _type_of(config: ModelConfig) -> Json:
 
 
 def _like(config: ModelConfig) -> Json:
-    return {"model_type": LIKE[config.family]}
+    return {"model_type": LIKE[config.family], **_renamed(config, {"num_hidden_layers": "num_layers"})}
 
 
 def _refined_web(config: ModelConfig) -> Json:
@@ -128,6 +131,35 @@ def _mimo(config: ModelConfig) -> Json:
     return settings
 
 
+def _zamba_2(config: ModelConfig) -> Json:
+    """Letters for the kinds of layers, in the config as first published."""
+    kinds = config.listed("layers_block_type")
+    return {"layers_block_type": [KINDS_OF_ZAMBA[kind] for kind in kinds]} if kinds and set(kinds) <= set(KINDS_OF_ZAMBA) else {}
+
+
+def _minimax(config: ModelConfig) -> Json:
+    """MiniMax-Text-01 and M1 (arXiv 2501.08313): lightning attention in most layers, and a number of rotated components."""
+    kinds = [KINDS_OF_MINIMAX.get(kind, "full_attention") for kind in config.listed("attn_type_list") if isinstance(kind, int)]
+    return {"model_type": "minimax"} | ({"layer_types": kinds} if kinds and config.value("layer_types") is None else {})
+
+
+def _hymba(config: ModelConfig) -> Json:
+    """Hymba (arXiv 2411.13676): attention and Mamba beside each other in every layer, with a window in all but a few."""
+    n_layers, full = min(config.count("num_hidden_layers") or 0, MOST_LAYERS), config.listed("global_attn_idx")
+    return {"layers_block_type": ["hybrid" if layer in full else "hybrid_sliding" for layer in range(n_layers)]}
+
+
+def _state_spaces(config: ModelConfig) -> Json:
+    """Mamba as its authors publish it, without a model type."""
+    settings = config.section("ssm_cfg")
+    return {"model_type": "mamba2" if settings is not None and settings.text("layer") == "Mamba2" else "mamba"}
+
+
+def _unchanged(config: ModelConfig) -> Json:  # noqa: ARG001 (named for its callers)
+    """A family that transformers had once, whose names are understood."""
+    return {}
+
+
 def _renamed(config: ModelConfig, names: Mapping[str, str]) -> Json:
     """Settings under their names in transformers, from their other names; absent ones are left out."""
     return {name: config.value(other) for name, other in names.items() if config.value(other) is not None}
@@ -143,10 +175,14 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "dbrx": _dbrx,
         "exaone4": _exaone_4,
         "hunyuan": _hunyuan,
+        "hymba": _hymba,
+        **dict.fromkeys(("minimax_text_01", "minimax_m1"), _minimax),
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,
         "phi-msft": _early_phi,
         "phi3small": _phi_small,
         "qwen": _qwen,
+        "transfo-xl": _unchanged,
+        "zamba2": _zamba_2,
     }
 )

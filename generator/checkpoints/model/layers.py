@@ -69,15 +69,25 @@ def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     count = n_layers(config, kind)
     if config.family in RECURRENT:
         return [RECURRENT_TYPE] * (count or 0)
-    return [SLIDING if _is_windowed(config) else FULL] * (count or 0)
+    return [SLIDING if _is_windowed(config, kind) else FULL] * (count or 0)
 
 
-def _is_windowed(config: ModelConfig) -> bool:
+def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
     """Whether the window of a config without kinds of layers limits all of them; one as long as the context limits none."""
-    if config.flag("use_sliding_window") is False or config.family in UNUSED_WINDOW or (window := _window(config, 0)) is None:
+    if (
+        config.flag("use_sliding_window") is False
+        or config.family in UNUSED_WINDOW
+        or _sees_all(config, kind)
+        or (window := _window(config, 0)) is None
+    ):
         return False
     context = next((size for name in SIZES["n_positions"] if (size := config.count(name))), None)
     return context is None or window[1] < context
+
+
+def _sees_all(config: ModelConfig, kind: StackKind) -> bool:
+    """Whether the window is that of the other stack, or is completed by summaries of all blocks (LongT5, arXiv 2112.07916, section 3.1.2)."""
+    return "local_radius" in config and (kind == "decoder" or config.text("encoder_attention_type") == "transient-global")
 
 
 def mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:

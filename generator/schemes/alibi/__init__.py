@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.stacks import stacks
-from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Published, Scheme
+from generator.contracts import Encoding, Files, InPrint, ModelConfig, Numbers, Picture, Provenance, Published, Recomputed, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
 from generator.figures.panels import panels
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_HEADS = 4096
 SHOWN = 128  # offsets in the form; the bias is linear beyond.
+PAPER = InPrint("Press et al. 2022 (arXiv 2108.12409)", "section 3")
 STEEPEST = 8.0  # Press et al. 2022, section 3: the slopes end at 2^−8.
 LEFT_OUT = "Shown is what config.json asks for under alibi_bias_max; the code of transformers does not pass it on, and takes 8."
 NOTE = "No tensor holds it; the slopes follow from the number of heads."
@@ -126,19 +127,26 @@ SCHEME = Scheme(
     order=50,
     find=find,
     picture=PICTURE,
+    words=("alibi",),
     published=(
         Published(
-            "Slopes of 8 heads",
+            "Slopes of 8 heads, in print as powers of 1/2",
             ("0.5", "0.25", "0.125", "0.0625", "0.03125", "0.015625", "0.0078125", "0.00390625"),
-            "Press et al. 2022 (arXiv 2108.12409), section 3",
+            PAPER,
             list,
             partial(slopes, 8),
-            margin=0.0,
+        ),
+        Published(
+            "First three and last of the slopes of 16 heads, in print as powers of 1/2",
+            ("0.70710678", "0.5", "0.35355339", "0.00390625"),
+            PAPER,
+            itemgetter(0, 1, 2, -1),
+            partial(slopes, 16),
         ),
         Published(
             "Last of the slopes of 12 heads",
             ("0.088388",),
-            "the code of the authors, for numbers of heads that are no power of two",
+            Recomputed("transformers", "build_alibi_tensor of BLOOM"),
             itemgetter(slice(-1, None)),
             partial(slopes, 12),
         ),

@@ -56,7 +56,7 @@ def _rotates(config: ModelConfig) -> bool:
         return bool(config.value(name) == value)
     if word == "absolute":  # A leftover of BERT in configs of ModernBERT.
         return config.first("rope_parameters", *LOCAL_BASES) is not None or config.family in ALWAYS
-    is_configured = word in ("rotary", "rope") or config.first(*SETTINGS) is not None
+    is_configured = word in SCHEME.words or config.first(*SETTINGS) is not None
     return is_configured or config.family in ALWAYS or bool(defaults(config.family).get("rope_parameters"))
 
 
@@ -244,4 +244,5 @@ SCHEME = Scheme(
     order=40,
     find=find,
     picture=PICTURE,
+    words=("rotary", "rope"),
 )

@@ -190,9 +190,10 @@ SCHEME = Scheme(
     key="sinusoidal",
     title="Sinusoid",
     also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
-    summary="A fixed table of sines and cosines whose wavelengths grow from 2π to 10000 · 2π positions; nothing is learned.",
+    summary="A vector of sines and cosines for each position, from a formula; as a rule, wavelengths grow from 2π to 10000 · 2π positions.",
     looked_for="a stored table equal to the sinusoid, or a config that asks for one",
     order=20,
     find=find,
     picture=PICTURE,
+    words=("sinusoidal",),
 )

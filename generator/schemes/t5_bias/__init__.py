@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack, stack_kind
-from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Published, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Published, Recomputed, Scheme
 from generator.contracts.model_config import whole
 from generator.encodings import Form, OffsetBias
 from generator.encodings.buckets import buckets, first_distances
@@ -192,14 +192,14 @@ SCHEME = Scheme(
         Published(
             "First distance of each bucket in an encoder, 32 buckets up to 128",
             (*map(str, range(9)), "12", "16", "23", "32", "46", "64", "91"),
-            "Raffel et al. 2020 (arXiv 1910.10683), section 2.1, and the code published with it",
+            Recomputed("transformers", "T5Attention._relative_position_bucket"),
             first_distances,
             partial(buckets, -np.arange(MOST_SHOWN), 32, 128, causal=False),
         ),
         Published(
-            "The same in a decoder",
+            "First distance of each bucket in a decoder, 32 buckets up to 128",
             (*map(str, range(17)), "19", "21", "24", "27", "31", "35", "40", "46", "52", "59", "67", "77", "87", "99", "113"),
-            "Raffel et al. 2020, section 2.1, and the code published with it",
+            Recomputed("transformers", "T5Attention._relative_position_bucket"),
             first_distances,
             partial(buckets, -np.arange(MOST_SHOWN), 32, 128, causal=True),
         ),

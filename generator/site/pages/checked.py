@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from threadpoolctl import threadpool_limits
@@ -16,11 +16,19 @@ STORED, GIVEN = (f"{__name__} {kind}" for kind in ("stored", "given"))  # names 
 
 @dataclass(frozen=True)
 class Group:
-    """Checks of one extension. link: path of its page"""
+    """Checks of one extension with values of one kind. link: path of its page"""
 
     title: str
     link: str
     checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Groups whose values are all in print, or all computed again by other code."""
+
+    in_print: bool
+    groups: tuple[Group, ...]
 
 
 def pages(atlas: Atlas) -> list[Page]:
@@ -43,13 +51,14 @@ def pages(atlas: Atlas) -> list[Page]:
     return [Page("learn/checked-against.md", "checked.md.jinja", {"results": partial(_results, atlas, makers)})]
 
 
-def _results(atlas: Atlas, makers: Iterable[tuple[Sequence[Published], Maker]]) -> tuple[list[Group], dict[str, int]]:
-    """Checks by extension, and the number of all checks, of those that agree, and of those whose table this build does not have."""
+def _results(atlas: Atlas, makers: Iterable[tuple[Sequence[Published], Maker]]) -> tuple[list[Kind], dict[str, int]]:
+    """Checks by kind and extension, those in print first, and the number of all checks, of those that agree, and of those whose table this build does not have."""
     computed = {id(case): values for cases, make in makers for case, values in zip(cases, json.loads(make()), strict=True)}
     groups = [*_groups("analyses", atlas.analyses, computed), *_groups("schemes", atlas.schemes, computed)]
+    kinds = [Kind(in_print, tuple(_of_kind(groups, in_print=in_print))) for in_print in (True, False)]
     checks = [check for group in groups for check in group.checks]
     counts = {"all": len(checks), "agree": sum(check.agrees for check in checks), "absent": sum(check.computed is None for check in checks)}
-    return groups, counts
+    return kinds, counts
 
 
 def _values(cases: Sequence[Published], tables: Mapping[str, Form]) -> bytes:
@@ -65,6 +74,13 @@ def _groups(folder: str, records: Sequence[Analysis] | Sequence[Scheme], compute
             pairs = [(case, computed[id(case)]) for case in record.published]
             checks = (Check(case, None if values is None else tuple(values)) for case, values in pairs)
             yield Group(record.title, f"{folder}/{record.key}.md", tuple(checks))
+
+
+def _of_kind(groups: Iterable[Group], *, in_print: bool) -> Iterator[Group]:
+    """Groups of the checks of one kind."""
+    for group in groups:
+        if checks := tuple(check for check in group.checks if check.is_in_print == in_print):
+            yield replace(group, checks=checks)
 
 
 def _is_whole(reading: Reading) -> bool:

@@ -56,13 +56,12 @@ class Stage:
 class Chapter:
     """An encoding with all its sections.
 
-    part: its name on the pages of its checkpoint, which no other encoding there has; alone: whether there is no other, as far as is known
+    part: its name on the pages of its checkpoint, which no other encoding there has
     folder: of its own pages; stages: the applicable sections by stage; data: path of its arrays
     """
 
     reading: Reading
     part: str
-    alone: bool
     folder: str
     scheme: Scheme
     sections: tuple[Section, ...]
@@ -143,7 +142,6 @@ def _chapter(atlas: Atlas, outcome: Outcome, outline: Outline, reading: Reading,
     return Chapter(
         reading,
         part,
-        len(outcome.readings) == 1 and not outcome.unresolved,
         outline.folder(reading),
         _schemes(atlas)[reading.encoding.scheme],
         applicable,

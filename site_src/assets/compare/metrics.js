@@ -6,7 +6,7 @@
   /* Fill ``place`` with a table of every metric that any of the encodings has. */
   atlas.metrics = (place, encodings) => {
     const titles = encodings.map(({ title }) => title);
-    const difference = encodings.length === 2 ? ["Second less first"] : [];
+    const difference = encodings.length === 2 ? ["Difference (B − A)"] : [];
     const table = atlas.element("table", "pa-list");
     table.append(atlas.element("caption", "", "Every measure of the encodings chosen"));
     const head = table.createTHead().insertRow();

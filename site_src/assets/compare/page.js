@@ -92,7 +92,7 @@
 
   function chooser(name, index, groups) {
     const item = atlas.element("div", "pac-chooser");
-    const label = atlas.element("label", "", ["First", "Second", "Third", "Fourth"][index]);
+    const label = atlas.element("label", "", "ABCD"[index]);
     const select = atlas.element("select", "");
     label.htmlFor = select.id = `pac-${atlas.slots[index]}`;
     groups.forEach((encodings, group) => {
@@ -102,9 +102,9 @@
       select.append(options);
     });
     select.addEventListener("change", () => change({ chosen: view.chosen.map((other, slot) => (slot === index ? select.value : other)) }));
-    const link = atlas.element("a", "", "its page");
+    const link = atlas.element("a", "", "open page");
     link.href = atlas.byName.get(name).page;
-    link.setAttribute("aria-label", `its page: ${atlas.byName.get(name).title}`);
+    link.setAttribute("aria-label", `open page: ${atlas.byName.get(name).title}`);
     item.append(label, select, link);
     if (view.chosen.length > 2) item.append(remover(index));
     return item;
@@ -145,9 +145,9 @@
     return { title, n, map: atlas.sequential, unit, quantity, ...kernel };
   }
 
-  /* The second kernel less the first, over the positions that both have. */
+  /* The kernel of B less that of A, over the positions that both have. */
   function difference([first, second], asStored) {
-    const title = "Second less first";
+    const title = "Difference (B − A)";
     if (first.missing || second.missing) return { title, missing: "One of the two has no kernel." };
     if (asStored && first.quantity !== second.quantity) {
       return { title, missing: `One holds a ${first.quantity}, the other a ${second.quantity}: only their shapes can be compared.` };

@@ -1,0 +1,51 @@
+"""The page of schemes that no model of transformers has."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from generator.contracts.published import VERSIONS
+from generator.pipeline.build import SITE_SRC
+from generator.pipeline.evaluate import all_schemes
+
+PAGE = (SITE_SRC / "learn/further-schemes.md").read_text(encoding="utf-8")
+ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| **")]
+NAMES = [row[0].strip("*") for row in ROWS]
+
+
+@cache
+def sources() -> str:
+    """The code of all models of transformers."""
+    import transformers
+
+    files = Path(transformers.__file__).parent.glob("models/*/modeling_*.py")
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(files))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_model_of_transformers_has_it(name: str) -> None:
+    assert not re.search(rf"\b{name}\b", sources())
+
+
+def test_a_scheme_that_models_have_is_found_in_their_code() -> None:
+    assert re.search(r"\balibi\b", sources())
+
+
+def test_the_page_names_the_version_that_was_searched() -> None:
+    assert f"transformers {VERSIONS['transformers'].rpartition('.')[0]} " in PAGE
+
+
+def test_a_row_says_where_it_acts_whether_it_is_learned_how_it_differs_and_its_source() -> None:
+    assert len(ROWS) >= 12
+    assert {len(row) for row in ROWS} == {5}
+    assert len(set(NAMES)) == len(NAMES)
+    known = {name.lower() for scheme in all_schemes() for name in (scheme.title, *scheme.also)}
+    assert known.isdisjoint(name.lower() for name in NAMES)
+
+
+def test_an_address_is_that_of_the_number_beside_it() -> None:
+    links = re.findall(r"\[arXiv ([^\]]*)\]\(https://arxiv\.org/abs/([^)]*)\)", PAGE)
+    assert len(links) == PAGE.count("arxiv.org") >= len(ROWS)
+    assert all(shown == address and re.fullmatch(r"\d{4}\.\d{5}", address) for shown, address in links)
