@@ -130,7 +130,7 @@ def draw(results: Results) -> "Figure":
     for ax, (label, name, result) in zip(axes, strips, strict=True):
         rows = result.arrays[name]
         scale = root_mean_square(rows) or 1.0
-        picture = image(ax, rows / scale, (-LIMIT, LIMIT), DIVERGING, share=len(strips))
+        picture = image(ax, rows / scale, (-LIMIT, LIMIT), DIVERGING, n_images=len(strips))
         ax.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=7)
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
         ax.set_title(f"{title} · root mean square {significant(scale, 3)}", color=label.colour)

@@ -190,6 +190,19 @@ def test_the_share_of_heads_that_favour_near_offsets_by_hand() -> None:
     assert result.arrays["peaks"].tolist() == [-2, -1, 0, 2]
 
 
+@pytest.mark.parametrize(("n_positions", "window", "size"), [(30, None, 30), (30, 8, 8), (4096, None, 4096), (131_072, None, 4096)])
+def test_the_profile_of_a_rotation_ends_at_the_farthest_offset_in_sight(n_positions: int, window: int | None, size: int) -> None:
+    """Of 30 positions the first and the last are 29 apart."""
+    assert rotation.compute(subject(Rotation(100.0, 4, 4, n_positions, window=window))).arrays["profile"].size == size
+
+
+def test_a_rotation_that_stops_pairs_is_compared_with_those_that_turn() -> None:
+    """As fast as the first 8 of 32 pairs, none of them slowed."""
+    result = rotation.compute(subject(Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional"})))
+    assert (result.value("pairs"), result.value("slowed")) == (8, 0)
+    np.testing.assert_allclose(result.arrays["unscaled"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6)
+
+
 def test_the_profile_of_a_rotation_is_its_mean_cosine() -> None:
     profile = rotation.compute(subject(Rotation(100.0, 4, 4, 30))).arrays["profile"]
-    np.testing.assert_allclose(profile, [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(31)], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(profile, [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(30)], rtol=0, atol=1e-12)
