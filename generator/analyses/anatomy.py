@@ -115,7 +115,7 @@ def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, 
 def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float | None) -> tuple[Finding, ...]:
     notes = tuple(Finding(note) for note in layer.notes)
     if "positions" not in forward:
-        return (Finding("Nothing about position is added to the input: a word's vector is the same wherever it stands."), *notes)
+        return (Finding("This encoding adds nothing to the input; it acts inside attention."), *notes)
     if difference is None or difference > 1e-6:
         return notes
     text = f"The sum made here equals what transformers' own {layer.own.name} returns (largest difference {significant(difference, 2)})."
