@@ -207,6 +207,7 @@ class Scheme:
 
     also: other names in papers and code, which readers search for; looked_for: completes the sentence “none found; looked for …”
     find: returns the encodings of this scheme in a checkpoint; published: values that it must reproduce
+    tells_position: False for what acts in attention beside an encoding of position
     """
 
     key: str
@@ -218,3 +219,4 @@ class Scheme:
     find: Callable[[Files], list[Encoding[Form]]]
     picture: Picture
     published: tuple[Published, ...] = ()
+    tells_position: bool = True
