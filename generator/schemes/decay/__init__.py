@@ -81,11 +81,13 @@ def _by_rule(stack: Stack) -> list[Encoding[Form]]:
         return []
     note = (OF_PAPER,) if config.family in RETENTION else _layers_note(layers, n_layers)
     form = Decay.of(np.stack(rates), tuple(layers), "head", at_zero_input=False)
-    return [
-        Encoding(
-            stack.part, SCHEME.key, form, Provenance("config.json", shape=form.rates.shape), (BY_RULE, *note), stack.modality, stack.kind
-        )
-    ]
+    origin = Provenance("config.json", shape=form.rates.shape)
+    return [Encoding(_part(stack), SCHEME.key, form, origin, (BY_RULE, *note), stack.modality, stack.kind)]
+
+
+def _part(stack: Stack) -> str:
+    """The layers with a state; a hybrid has layers of attention between these, which other schemes show."""
+    return "recurrent layers" if stack.part == "decoder" else f"{stack.part} recurrent layers"
 
 
 def _lightning_layers(config: ModelConfig, n_layers: int) -> list[int]:
@@ -105,7 +107,7 @@ def _from_weights(files: Files, stack: Stack) -> Iterator[Encoding[Form]]:
         first = members[0]
         rates = np.stack([member.rates for member in members])  # (n_layers, n_units)
         form = Decay.of(rates, tuple(member.layer for member in members), first.unit, first.at_zero_input)
-        part = stack.part if len(kinds) == 1 else f"{stack.part} {first.stack}{first.unit} {first.rates.size}"
+        part = _part(stack) if len(kinds) == 1 else f"{_part(stack)} {first.stack} {first.rates.size}"
         n_layers = stack.config.size("n_layers")
         others = _layers_note(form.layers, n_layers, stack.config) if n_layers and len(kinds) == 1 else ()
         notes = (*first.notes, *((ZERO_INPUT,) if first.at_zero_input else ()), *others, OF_ALL)

@@ -56,7 +56,8 @@ def _n_heads(files: Files, name: str, layer: str) -> int:
 def _encoding(files: Files, stack: Stack, kind: tuple[str, int], names: Mapping[int, str], *, alone: bool) -> Encoding[Form]:
     """The sinks of layers with the same number of heads. kind: start of the names, and number of heads; names: by layer"""
     form = Sinks(frozen(np.stack([files.tensor(name) for name in names.values()])), tuple(names))
-    part = stack.part if alone else f"{stack.part} {kind[0]}{kind[1]} heads"
+    part = "layers of attention" if stack.part == "decoder" else f"{stack.part} layers of attention"
+    part = part if alone else f"{part} {kind[0]} {kind[1]} heads"
     provenance = Provenance.of(files, next(iter(names.values())))
     return Encoding(part, SCHEME.key, form, provenance, (OUTSIDE, OF_ALL), stack.modality, stack.kind)
 

@@ -32,7 +32,8 @@ def find(files: Files) -> list[Encoding[Form]]:
 def _encoding(stack: Stack, form: Temperature, settings: str) -> Encoding[Form]:
     layers = ", ".join(str(layer) for layer in form.layers)
     notes = (NOTE.format(settings=settings), *((f"In {len(form.layers)} layers: {layers}.",) if form.layers else ("In all layers.",)))
-    return Encoding(stack.part, SCHEME.key, form, Provenance("config.json", shape=(1,)), notes, stack.modality, stack.kind)
+    part = "layers of attention" if stack.part == "decoder" else f"{stack.part} layers of attention"
+    return Encoding(part, SCHEME.key, form, Provenance("config.json", shape=(1,)), notes, stack.modality, stack.kind)
 
 
 def _rule(config: ModelConfig) -> tuple[Temperature, str] | None:
