@@ -251,7 +251,7 @@ ANALYSIS = Analysis(
     title="How fast it forgets",
     question="After how many positions is half of what was read still there?",
     source=(
-        "Sun et al. 2023 (RetNet, arXiv 2307.08621), section 3.1, and Press et al. 2022 (ALiBi, arXiv 2108.12409), section 3, for the exponential; "
+        "Sun et al. 2023 (RetNet, arXiv 2307.08621), section 2.2, and Press et al. 2022 (ALiBi, arXiv 2108.12409), section 3, for the exponential; "
         "the measures are defined here."
     ),
     stage="see",

@@ -217,7 +217,7 @@ def test_every_family_of_transformers_with_such_weights_is_known() -> None:
 
 
 def test_the_retention_of_a_step_equals_the_published_one() -> None:
-    """Sun et al. 2023, section 3.1: γ = 1 − 2^(−5 − arange(0, h))."""
+    """Sun et al. 2023, section 2.2: γ = 1 − 2^(−5 − arange(0, h))."""
     np.testing.assert_allclose(np.exp(-retention(3)), [31 / 32, 63 / 64, 127 / 128], rtol=1e-12)
     form = form_of(find(DictFiles({"model_type": "retnet", "num_heads": 3, "num_hidden_layers": 2}))[0], Decay)
     np.testing.assert_array_equal(form.rates, [retention(3)] * 2)

@@ -146,7 +146,7 @@ def test_the_inputs_of_a_frame_equal_a_convolution_of_ones() -> None:
 
 
 def test_the_state_of_retnet_falls_by_its_published_factors() -> None:
-    """Sun et al. 2023, section 3.1: γ = 1 − 2^(−5 − h)."""
+    """Sun et al. 2023, section 2.2: γ = 1 − 2^(−5 − h)."""
     np.testing.assert_allclose(of(decay)["retention"][:, 1], [31 / 32, 63 / 64, 127 / 128, 255 / 256], rtol=1e-12)
     half = [int(np.argmax(line < 0.5)) for line in of(decay)["retention"]]
     assert half == [22, 45, 89, 178]

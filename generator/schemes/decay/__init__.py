@@ -28,11 +28,11 @@ LINEAR = "linear_attention"  # Type of a layer, in a config.
 ZERO_INPUT = "The rate depends on the content: the model adds a term of the token to the bias. Shown is the rate where that term is 0."
 OF_ALL = "Its tensor and digest, below, are those of the first of these layers."
 BY_RULE = "No tensor holds it: the rates follow from the number of heads and of layers."
-OF_PAPER = "The code of this family is not in transformers; the rates are those of the paper (arXiv 2307.08621, section 3.1)."
+OF_PAPER = "The code of this family is not in transformers; the rates are those of the paper (arXiv 2307.08621, section 2.2)."
 
 
 def lightning(n_heads: int, layer: int, n_layers: int) -> Floats:
-    """Rates of a layer of lightning attention in MiniMax (arXiv 2501.08313, section 2.2, and the code of transformers).
+    """Rates of a layer of lightning attention in MiniMax (arXiv 2501.08313, by the code of transformers).
 
     2^(−8h/H) · (1 − l / (L − 1 + 10⁻⁵) + 10⁻⁵) for head h = 1 … H in layer l = 0 … L − 1
     returns: (n_heads,), e-foldings per position
@@ -41,7 +41,7 @@ def lightning(n_heads: int, layer: int, n_layers: int) -> Floats:
 
 
 def retention(n_heads: int) -> Floats:
-    """Rates of RetNet (Sun et al. 2023, arXiv 2307.08621, section 3.1): −log(1 − 2^(−5−h)) for h = 0 … H − 1.
+    """Rates of RetNet (Sun et al. 2023, arXiv 2307.08621, section 2.2): −log(1 − 2^(−5−h)) for h = 0 … H − 1.
 
     returns: (n_heads,), e-foldings per position, the same in all layers
     """

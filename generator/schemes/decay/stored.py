@@ -137,7 +137,7 @@ def _limits(config: ModelConfig) -> tuple[float, float]:
 
 
 def _exponentials(files: Files, name: str, config: ModelConfig) -> _Read | None:
-    """RWKV (Peng et al. 2023, arXiv 2305.13048, section 3; 2024, arXiv 2404.05892, section 4)."""
+    """RWKV (Peng et al. 2023, arXiv 2305.13048; 2024, arXiv 2404.05892)."""
     if config.family not in EXPONENTIALS:
         return None
     return _Read(exponential(files.tensor(name)), "channel", EXPONENTIALS[config.family], ("The rate is exp(time_decay).",))
