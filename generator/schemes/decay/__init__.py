@@ -79,7 +79,7 @@ def _by_rule(stack: Stack) -> list[Encoding[Form]]:
         rates = [lightning(n_heads, layer, n_layers) for layer in layers]
     if not layers:
         return []
-    note = (OF_PAPER,) if config.family in RETENTION else _layers_note(layers, n_layers)
+    note = (OF_PAPER,) if config.family in RETENTION else _layers_note(layers, n_layers, config)
     form = Decay.of(np.stack(rates), tuple(layers), "head", at_zero_input=False)
     origin = Provenance("config.json", shape=form.rates.shape)
     return [Encoding(_part(stack), SCHEME.key, form, origin, (BY_RULE, *note), stack.modality, stack.kind)]
@@ -118,12 +118,16 @@ def _kind(decay: LayerDecay) -> tuple[str, str, int]:
     return decay.stack, decay.unit, decay.rates.size
 
 
-def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig | None = None) -> tuple[str, ...]:
-    """Note on the layers with a decay where others have none, and on what position means to these."""
+def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> tuple[str, ...]:
+    """Note on the layers with a decay where others have none, and on where else position comes in."""
     if len(layers) >= n_layers:
         return ()
-    nothing = " Layers of attention between them are told nothing of position." if config is not None and is_told_nothing(config) else ""
-    return (f"{len(layers)} of {n_layers} layers decay: {_named(layers)}.{nothing}",)
+    elsewhere = (
+        "Layers of attention between them are told nothing of position."
+        if is_told_nothing(config)
+        else "Nothing is turned in these; a rotation, if the config has one, acts in the others."
+    )
+    return (f"{len(layers)} of {n_layers} layers decay: {_named(layers)}. {elsewhere}",)
 
 
 def _named(layers: Sequence[int]) -> str:
