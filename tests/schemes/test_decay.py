@@ -278,6 +278,7 @@ def test_layers_are_known_by_number(config: dict[str, Any]) -> None:
         ({"model_type": "mamba2", "time_step_limit": [0.75, float("inf")]}, 0.75),
         ({"model_type": "bamba", "time_step_limit": [0.0, 0.5]}, 0.5),
         ({"model_type": "nemotron_h", "time_step_min": 1.0}, 1.0),
+        ({"model_type": "nemotron_h", "time_step_min": 1.0, "mamba_dt_min": 2.0}, 2.0),
         ({"model_type": "zamba2"}, np.log(2.0)),
         ({"model_type": "qwen3_next", "time_step_min": 1.0}, np.log(2.0)),
     ],

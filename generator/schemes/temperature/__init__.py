@@ -63,7 +63,7 @@ def _full_layers(config: ModelConfig) -> tuple[int, ...]:
     n_layers = min(config.needed("n_layers"), MOST_LAYERS)
     if config.layer_types:
         return tuple(layer for layer, kind in enumerate(config.layer_types) if kind == FULL)
-    local = set(config.listed("local_layer_ids")) if config.value("local_layer_ids") is not None else None
+    local = config.listed("local_layer_ids") if config.value("local_layer_ids") is not None else None
     return tuple(layer for layer in range(n_layers) if (layer not in local if local is not None else (layer + 1) % EVERY == 0))
 
 
