@@ -31,6 +31,7 @@ KINDS: Mapping[str, str] = {
     **dict.fromkeys(("deberta", "shaw", "transformer_xl"), "offset vectors"),
     "t5_bias": "buckets",
     "alibi": "slopes",
+    "decay": "decay",
     "window_bias": "window bias",
 }  # fmt: skip
 

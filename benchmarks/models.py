@@ -109,7 +109,7 @@ def build(case: Case) -> Any:
         warnings.simplefilter("ignore")
         config = _config(case)
         problem: Exception = LookupError("transformers has no model for it")
-        for candidate in _classes(case.type, type(config)):
+        for candidate in classes(case.type, type(config)):
             try:
                 return candidate(config).eval()
             except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, RuntimeError) as error:
@@ -134,7 +134,7 @@ def _shorten(config: Any, few: Mapping[str, int]) -> None:
             setattr(config, name, value)
 
 
-def _classes(type_: str, config: type) -> list[Any]:
+def classes(type_: str, config: type) -> list[Any]:
     """Model classes of a type: those of the auto classes, else those of its module with its config class."""
     import transformers
     from transformers.models.auto import modeling_auto

@@ -34,6 +34,7 @@ PARAMETERS = (
 NOT_POSITIONS = re.compile(r"query_position_embeddings|class_pos_emb|(^|\.)rel_|relative|memory_temporal|no_memory|mask_embed")
 SLOPES = ("build_alibi_tensor", "build_mpt_alibi_tensor")
 ADDED = re.compile(r"self\.pos_encoding\[|get_sinusoid_encoding_table\(|create_sinusoidal_positions\(")
+FADES = re.compile(r"A_log|time_decay|recurrent_param|slope_rate|i?fgate_preact")  # Attributes of recurrent modules.
 TURNS = re.compile(r"apply_rotary|rotate_every_two|rotate_half")
 
 
@@ -72,6 +73,8 @@ def _by_code(model: Any) -> Iterator[str]:
             yield "convolution"  # Wav2Vec2-Conformer has one as well, and never calls it.
         if hasattr(module, "embed_positions") and TURNS.search(source) and type(module).__name__.endswith("Attention"):
             yield "rotation"
+        if any(FADES.fullmatch(name) for name in vars(module)["_parameters"] | vars(module)["_buffers"] | vars(module)["_modules"]):
+            yield "decay"
         if ADDED.search(source) and not TURNS.search(source):
             yield "table"
 

@@ -3,7 +3,9 @@
 import math
 import unicodedata
 
-from generator.numerics.arrays import FLAT
+import numpy as np
+
+from generator.numerics.arrays import FLAT, Array
 
 MOST_DIGITS = 9
 LEAST, MOST = 1e-4, 1e9  # Magnitudes between which a number is written without a power of ten.
@@ -113,3 +115,10 @@ def in_words(number: float) -> str:
         if float(f"{number:.2g}") >= size:
             return "more than a trillion" if name == "trillion" else f"about {float(f'{number:.2g}') / size:g} {name}"
     return f"about {float(f'{number:.2g}'):g}"
+
+
+def ranges(indices: Array) -> str:
+    """Ascending integers (n,) as text, with runs joined: “0–9, 1023”; at most four runs are listed."""
+    runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
+    texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:4]]
+    return ", ".join(texts) + (f" and {len(runs) - 4} more stretches" if len(runs) > 4 else "")

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from generator.text import counted, fixed, in_words, rounded, signed, significant
+from generator.text import counted, fixed, in_words, ranges, rounded, signed, significant
 from tests.built import ROOT
 
 COUNTS = [
@@ -95,3 +96,8 @@ def test_large_numbers_are_written_in_words(number: float, text: str) -> None:
 )  # fmt: skip
 def test_significant_digits_are_written_out(value: float, digits: int, text: str) -> None:
     assert significant(value, digits) == text
+
+
+def test_runs_of_numbers_are_joined() -> None:
+    assert ranges(np.array([0, 1, 2, 7, 9, 10])) == "0–2, 7, 9–10"
+    assert ranges(np.arange(0, 12, 2)) == "0, 2, 4, 6 and 2 more stretches"

@@ -15,13 +15,13 @@ from generator.numerics.arrays import (
     Floats,
     cosine_matrix,
     finite,
-    half_distance,
     local_monotonicity,
     mean_by_distance,
     off_diagonal,
     offsets_between,
     translation_invariance,
 )
+from generator.numerics.shapes import half_distance
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -100,15 +100,15 @@ def spread_by_offset(matrix: Floats) -> Floats:
 
 def half_of(profile: Floats) -> float | None:
     """Offset at which ``profile`` (n,) first falls below ½, interpolated linearly, in positions; None if it never does."""
-    return half_distance(profile) if np.any(profile < 0.5) else None
+    return half_distance(np.arange(profile.size), profile)
 
 
-def half_of_fall(profile: Floats, mean: float) -> float:
+def half_of_fall(profile: Floats, mean: float) -> float | None:
     """Offset at which ``profile`` (n,) first falls below (1 + mean) / 2, interpolated linearly, in positions.
 
     mean: over all pairs of different positions, < 1; some offset lies at or below it
     """
-    return half_distance((profile - mean) / (1.0 - mean))
+    return half_distance(np.arange(profile.size), (profile - mean) / (1.0 - mean))
 
 
 def first_rise(profile: Floats) -> float | None:

@@ -1,31 +1,33 @@
 """Kernel shape and decay with distance: one measure for all schemes."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Subject
 from generator.encodings import Convolution, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, all_forms
-from generator.encodings.kernels import Kernel, kernel_of
+from generator.encodings.kernels import Kernel, Profile, profile_of, windows_of
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, Line, legend_below, mark_beyond, with_line_styles
-from generator.figures.panels import Panel, image_panels, panels
+from generator.figures.panels import Panel, image_panels, logarithmic, panels
 from generator.figures.style import GRID, MUTED, SEQUENTIAL
 from generator.numerics.arrays import (
     Floats,
-    decay_scaled,
     finite,
-    half_distance,
     local_monotonicity,
     mean_by_distance,
     min_max_scaled,
-    min_max_scaled_heads,
     symmetry,
     translation_invariance,
 )
-from generator.text import rounded
+from generator.numerics.shapes import decay_scaled, far_level, half_distance, scaled_heads
+from generator.numerics.similarity import shape
+from generator.text import ranges, rounded
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Shaped = PositionTable | OffsetBias | RelativeTable | WindowBias | Rotation | Convolution
@@ -34,67 +36,180 @@ SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entri
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
 STEPS = 20  # Width of local monotonicity, in positions.
 LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
+STABLE, STABLE_STEPS = 2.0, 1.25  # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
+PLACES = {"positions": ("at the start", "in the middle", "at the end"), "patches": ("in the middle", "in the first corner", "in the last")}
+
+
+@dataclass(frozen=True)
+class Window:
+    """Measures of one window, means over the heads that have them; None where no head does.
+
+    half: in positions; falls, invariance: shares; n_falling, n_varying: heads with a half-distance, and heads that are not constant
+    """
+
+    half: float | None
+    falls: float | None
+    invariance: float | None
+    n_falling: int
+    n_varying: int
 
 
 def compute(subject: Subject[Shaped]) -> Result:
-    """Shape of the kernel, with every head scaled to [0, 1], and its decay with distance, as means over heads.
+    """Shape of the kernel and its decay with distance, as means over heads, and over windows of a table, whose outliers are left out.
 
-    Translation invariance after Wang B. et al. 2021. At most ``POSITIONS`` positions, or ``SIDE`` × ``SIDE`` patches.
-    arrays: matrix (n_positions, n_positions), mean over heads, query by key, NaN for keys that a causal mask hides; profile
-    (n_distances,), of that mean, scaled to a maximum of 1 and 0 at the farthest distance, all NaN when that is the maximum; unit (),
-    text, the unit of distances
+    Translation invariance after Wang B. et al. 2021. Windows have at most ``POSITIONS`` positions, or ``SIDE`` × ``SIDE`` patches.
+    arrays: matrix (n_positions, n_positions), mean over heads in the first window, query by key, NaN for keys that a causal mask hides
+    and for outliers; profile (n_distances,), mean over windows, scaled to a maximum of 1 and 0 at the mean of the far distances;
+    profiles (n_windows, n_distances), NaN where it does not fall; halves (n_windows,); left_out (n_outliers,), int; context_distances
+    (n,), context (n,), the profile over all positions; unit (), text, the unit of distances
     errors: NotApplicableError when the form is not finite, is constant, or covers fewer than ``FEWEST`` positions in a line;
     RowError when transformers cannot compute the frequencies of a rotation
     """
-    form = subject.encoding.form
+    form, of_patches = subject.encoding.form, subject.encoding.modality == "image"
     finite(form.numbers, "the encoding")
-    kernel = kernel_of(form, POSITIONS, SIDE, of_patches=subject.encoding.modality == "image")
-    if kernel.longest < FEWEST:
-        raise NotApplicableError(f"it speaks of {kernel.longest} positions in a line, and a profile takes at least {FEWEST}")
-    scaled = min_max_scaled_heads(kernel.heads)
-    if not scaled:
+    kernels = windows_of(form.inliers, POSITIONS, SIDE, of_patches)
+    if kernels[0].longest < FEWEST:
+        raise NotApplicableError(f"it speaks of {kernels[0].longest} positions in a line, and a profile takes at least {FEWEST}")
+    matrix = shape(kernels[0].heads, kernels[0].lines)
+    if matrix is None:
         raise NotApplicableError("all pairs of positions are alike, so there is no shape to measure")
-    matrix = np.mean(scaled, axis=0)  # (n_positions, n_positions)
-    profile = _profile(kernel, matrix)
-    halves = [half_distance(decay) for head in scaled if (decay := _profile(kernel, head)) is not None]
-    falls = [share for head in scaled if (share := local_monotonicity(kernel.along(head), STEPS)) is not None]
-    return Result(
-        metrics=(
-            Metric("positions", "Positions compared", float(len(matrix))),
-            _mean("half", "Half-distance", halves, "the farthest positions count most", "positions"),
-            _mean(
-                "monotonicity",
-                f"Steps outwards at which it falls (w = {STEPS})",
-                [100.0 * share for share in falls],
-                "no step is defined",
-                "%",
-            ),
-            _mean("invariance", "Translation invariance", _invariances(kernel, scaled), "all pairs of two different positions are alike"),
-            _symmetry(form, kernel.heads),
-            Metric("constant", "Heads left out as constant", float(len(kernel.heads) - len(scaled))),
-            Metric("rising", "Heads without a half-distance", float(len(scaled) - len(halves))),
-            Metric("farthest", "Farthest distance compared", float(kernel.longest - 1), "positions"),
+    windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
+    profiles = np.array([_mean_profile(kernel) for kernel in kernels])  # (n_windows, n_distances)
+    context = profile_of(form.inliers, SIDE, of_patches)
+    left_out = form.outliers if isinstance(form, PositionTable) else np.zeros(0, dtype=np.int64)
+    metrics = (
+        Metric("positions", "Positions compared", float(len(matrix))),
+        *_halves(windows, unit),
+        *_steps(windows, unit),
+        _mean(
+            "invariance",
+            "Translation invariance",
+            [window.invariance for window in windows],
+            "all pairs of two different positions are alike",
         ),
-        arrays={
-            "matrix": matrix,
-            "profile": np.full(kernel.longest, np.nan) if profile is None else profile,
-            "unit": np.array(_unit(kernel, subject)),
-        },
-        findings=_findings(halves, falls, len(scaled), f"{kernel.longest} {_unit(kernel, subject)}"),
+        _symmetry(form, kernels[0].heads),
+        Metric("constant", "Heads left out as constant", float(len(kernels[0].heads) - windows[0].n_varying)),
+        Metric("rising", "Heads without a half-distance", float(windows[0].n_varying - windows[0].n_falling)),
+        Metric("farthest", "Farthest distance compared", float(kernels[0].longest - 1), unit.partition(" ")[0]),
+        Metric("left_out", "Outliers left out", float(left_out.size)),
+        *_of_context(context, unit),
+    )
+    arrays = {
+        "matrix": matrix,
+        "profile": _mean_of(profiles),
+        "profiles": profiles,
+        "halves": np.array([np.nan if window.half is None else window.half for window in windows]),
+        "left_out": left_out,
+        "context_distances": context.distances,
+        "context": _mean_of(_scaled(context)),
+        "unit": np.array(unit),
+    }
+    return Result(metrics, arrays, _findings(metrics, windows, form, f"{kernels[0].longest} {unit}"))
+
+
+def _window(kernel: Kernel) -> Window:
+    scaled = scaled_heads(kernel.heads, kernel.lines)
+    decays = [_decay(kernel, head) for head in scaled]
+    halves = [half for decay in decays if decay is not None and (half := half_distance(np.arange(decay.size), decay)) is not None]
+    falls = [share for head in scaled if (share := local_monotonicity(kernel.along(head), STEPS)) is not None]
+    invariances = [share for head in scaled if (share := translation_invariance(head, kernel.offsets)) is not None]
+    return Window(_mean_or_none(halves), _mean_or_none(falls), _mean_or_none(invariances), len(halves), len(scaled))
+
+
+def _mean_or_none(values: list[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _decay(kernel: Kernel, head: Floats) -> Floats | None:
+    """Mean by distance of a head (n, n), scaled to a maximum of 1 and to 0 at the far level: (n_distances,); None when it does not fall."""
+    lines = kernel.along(head)
+    return decay_scaled(mean_by_distance(lines), far_level(lines))
+
+
+def _mean_profile(kernel: Kernel) -> Floats:
+    """``_decay`` of the mean of the scaled heads: (n_distances,); NaN when it does not fall, or all heads are constant."""
+    scaled = scaled_heads(kernel.heads, kernel.lines)
+    decay = _decay(kernel, np.mean(scaled, axis=0)) if scaled else None
+    return np.full(kernel.longest, np.nan) if decay is None else decay
+
+
+def _scaled(profile: Profile) -> Floats:
+    """Profile of each head, scaled like ``_decay``: (n_heads, n_distances); NaN for a head that does not fall."""
+    scaled = [decay_scaled(values, far) for values, far in zip(profile.values, profile.far, strict=True)]
+    return np.array([np.full(profile.distances.size, np.nan) if decay is None else decay for decay in scaled])
+
+
+def _mean_of(profiles: Floats) -> Floats:
+    """Mean over the rows of ``profiles`` (n, n_distances) without NaN: (n_distances,); NaN where no value is defined."""
+    counts = np.count_nonzero(~np.isnan(profiles), axis=0)
+    return np.asarray(np.nansum(profiles, axis=0) / np.where(counts == 0, np.nan, counts))
+
+
+def _halves(windows: list[Window], unit: str) -> tuple[Metric, ...]:
+    values, reason = [window.half for window in windows], "the farthest positions count most"
+    floored = [None if value is None else max(value, 1.0) for value in values]  # Below 1, even neighbours are below half.
+    texts = ["none" if value is None else rounded(value, 1, 0.0) for value in values]
+    return _over_windows(
+        Metric("half", "Half-distance", None, unit.partition(" ")[0], reason), values, _unstable(floored, STABLE, texts, unit)
     )
 
 
-def _profile(kernel: Kernel, head: Floats) -> Floats | None:
-    """Mean by distance of a head (n, n), scaled to a maximum of 1 and a last value of 0: (n_distances,); None when it does not fall."""
-    return decay_scaled(mean_by_distance(kernel.along(head)))
+def _steps(windows: list[Window], unit: str) -> tuple[Metric, ...]:
+    values = [None if window.falls is None else 100.0 * window.falls for window in windows]
+    texts = ["none" if value is None else f"{rounded(value, 0)} %" for value in values]
+    metric = Metric("monotonicity", f"Local monotonicity (w = {STEPS})", None, "%", "no step is defined")
+    return _over_windows(metric, values, _unstable(values, STABLE_STEPS, texts, unit))
 
 
-def _invariances(kernel: Kernel, heads: list[Floats]) -> list[float]:
-    return [share for head in heads if (share := translation_invariance(head, kernel.offsets)) is not None]
+def _unstable(values: list[float | None], limit: float, texts: list[str], unit: str) -> str | None:
+    """Why the mean of ``values``, one per window, says nothing: they differ by a factor above ``limit``. None where they do not."""
+    defined = [value for value in values if value is not None]
+    if len(defined) == len(values) and max(defined) <= limit * min(defined):
+        return None
+    return "not stable: " + ", ".join(f"{text} {place}" for text, place in zip(texts, PLACES[unit.partition(" ")[0]], strict=False))
 
 
-def _mean(key: str, title: str, values: list[float], reason: str, unit: str = "") -> Metric:
-    return Metric(key, title, float(np.mean(values)), unit) if values else Metric(key, title, None, unit, reason)
+def _over_windows(metric: Metric, values: list[float | None], unstable: str | None) -> tuple[Metric, ...]:
+    """Mean of ``values``, one per window, with the lowest and the highest; the mean only where they agree.
+
+    metric: without a value, with the reason where no window has one
+    """
+    defined = [value for value in values if value is not None]
+    low_high = (f"{metric.title}, lowest of all windows", f"{metric.title}, highest of all windows")
+    if len(values) == 1 or not defined:
+        reason = "there is one window only" if defined else metric.reason
+        ends = tuple(
+            Metric(f"{metric.key}_{end}", title, None, metric.unit, reason) for end, title in zip(("low", "high"), low_high, strict=True)
+        )
+    else:
+        ends = tuple(
+            Metric(f"{metric.key}_{end}", title, value, metric.unit)
+            for end, title, value in zip(("low", "high"), low_high, (min(defined), max(defined)), strict=True)
+        )
+    value, reason = (None, metric.reason) if not defined else (None, unstable) if unstable else (float(np.mean(defined)), None)
+    return Metric(metric.key, metric.title, value, metric.unit, reason), *ends
+
+
+def _of_context(context: Profile, unit: str) -> tuple[Metric, ...]:
+    halves = [
+        half for decay in _scaled(context) if not np.isnan(decay).all() and (half := half_distance(context.distances, decay)) is not None
+    ]
+    counted = unit.partition(" ")[0]
+    return (
+        Metric(
+            "half_context",
+            "Half-distance over all positions",
+            _mean_or_none(halves),
+            counted,
+            None if halves else "the farthest positions count most",
+        ),
+        Metric("context", "Farthest distance of all", float(context.distances[-1]), counted),
+    )
+
+
+def _mean(key: str, title: str, values: list[float | None], reason: str) -> Metric:
+    defined = [value for value in values if value is not None]
+    return Metric(key, title, _mean_or_none(defined), "", None if defined else reason)
 
 
 def _symmetry(form: Shaped, heads: Floats) -> Metric:
@@ -112,51 +227,99 @@ def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
     return "patches along rows and columns" if len(kernel.lines) > 1 or along_a_side else "positions"
 
 
-def _findings(halves: list[float], falls: list[float], n_heads: int, line: str) -> tuple[Finding, ...]:
-    if not halves:
-        return (Finding(f"Within {line}, the farthest count most.", ("positions", "rising"), 0.8),)
-    some = f", in {len(halves)} of {n_heads} heads," if len(halves) < n_heads else ","
-    fades = f"fades halfway to what it says of the farthest within a distance of {rounded(float(np.mean(halves)), 1, 0.0)}"
-    text = f"Over {line}{some} what the encoding says of two {fades}"
-    rests_on = ("positions", "half", "rising")
-    if not falls:
-        return (Finding(f"{text}.", rests_on, 0.3),)
-    outwards = f"{rounded(100.0 * float(np.mean(falls)), 0, 100.0, 0.0)} % of single steps outwards go down"
-    return (Finding(f"{text}; {outwards}.", (*rests_on, "monotonicity"), 0.3),)
+def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, line: str) -> tuple[Finding, ...]:
+    by_key, quantity = {metric.key: metric for metric in metrics}, f"the {form.quantity.partition(',')[0]}"
+    out = form.outliers if isinstance(form, PositionTable) else np.zeros(0, dtype=np.int64)
+    left_out = (Finding(f"Left out as outliers: {ranges(out)}.", ("left_out",)),) if out.size else ()
+    if all(window.half is None for window in windows):
+        return (Finding(f"Within {line}, {quantity} does not fall with distance.", ("positions", "rising"), 0.8), *left_out)
+    half, falls = by_key["half"], by_key["monotonicity"]
+    if half.value is None:
+        text = f"Similarity does not fall at one rate along the table: the half-distance is {(half.reason or '').removeprefix('not stable: ')}."
+        return (Finding(text, ("half", "half_low", "half_high"), 0.7), *left_out)
+    some = f" and in {windows[0].n_falling} of {windows[0].n_varying} heads," if windows[0].n_falling < windows[0].n_varying else ","
+    fades = f"Over {line}{some} {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {half.unit}"
+    if len(windows) > 1:
+        fades = f"{fades} ({_between(by_key['half_low'].value, by_key['half_high'].value)} in {len(windows)} windows)"
+    rests_on: tuple[str, ...] = ("positions", "half", "rising")
+    if falls.value is not None:
+        fades, rests_on = f"{fades}; {rounded(falls.value, 0, 100.0, 0.0)} % of single steps outwards go down", (*rests_on, "monotonicity")
+    return (Finding(f"{fades}.", rests_on, 0.3), *left_out)
+
+
+def _between(low: float | None, high: float | None) -> str:
+    first, last = rounded(low, 1, 0.0), rounded(high, 1, 0.0)
+    return first if first == last else f"{first} to {last}"
 
 
 def draw_profiles(results: Results) -> "Figure":
-    """Decay with distance, one line per encoding, one panel per unit of distance."""
-    profiles = {label: result.arrays["profile"] for label, result in results.items()}
+    """Decay with distance, one line per encoding with the range of its windows, one panel per unit of distance."""
+    lines = {
+        label: Line(np.arange(result.arrays["profile"].size), result.arrays["profile"], label.colour) for label, result in results.items()
+    }
+    figure, axes = _draw_lines(results, lines, logarithmic_axis=False)
+    for label, result in results.items():
+        profiles = result.arrays["profiles"]
+        if len(profiles) > 1 and not np.isnan(profiles).all(axis=0).any():
+            low, high = np.nanmin(profiles, axis=0), np.nanmax(profiles, axis=0)
+            axes[str(result.arrays["unit"])].fill_between(lines[label].x, low, high, color=label.colour, alpha=0.16, linewidth=0)
+    return figure
+
+
+def draw_context(results: Results) -> "Figure":
+    """Decay over all positions, on a logarithmic axis of distance, one line per encoding, one panel per unit of distance."""
+    lines = {
+        label: Line(result.arrays["context_distances"][1:], result.arrays["context"][1:], label.colour) for label, result in results.items()
+    }
+    return _draw_lines(results, lines, logarithmic_axis=True)[0]
+
+
+def _draw_lines(results: Results, lines: Mapping[Label, Line], *, logarithmic_axis: bool) -> "tuple[Figure, dict[str, Axes]]":
+    """A figure of ``lines`` with a panel for each unit of distance, and its axes by unit."""
     units = sorted({str(result.arrays["unit"]) for result in results.values()}, reverse=True)
     figure, axes = panels(len(units), height=4.2)
-    low = max(LOWEST, min(0.0, *(float(profile[np.isfinite(profile)].min(initial=0.0)) for profile in profiles.values())) - MARGIN)
+    low = max(LOWEST, min(0.0, *(float(line.y[np.isfinite(line.y)].min(initial=0.0)) for line in lines.values())) - MARGIN)
     dashes = {label: dash for label, _, dash in with_line_styles(results)}
     for ax, unit in zip(axes, units, strict=True):
         for level in (0.0, 0.5, 1.0):
             ax.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=DOTTED if level == 0.5 else "solid")
-        in_unit = {label: profiles[label] for label, result in results.items() if str(result.arrays["unit"]) == unit}
-        for label, profile in in_unit.items():
-            name = label.title if not np.isnan(profile).all() else f"{label.title} (does not fall)"
-            ax.plot(profile, color=label.colour, linestyle=dashes[label], label=name)
-        longest = max(profile.size for profile in in_unit.values())
-        ax.set(xlabel=f"distance ({unit})", ylabel="share of its fall still to come", xlim=(0, longest - 1), ylim=(low, HIGHEST))
-        mark_beyond(ax, [Line(np.arange(profile.size), profile, label.colour) for label, profile in in_unit.items()], (low, HIGHEST))
+        in_unit = {label: lines[label] for label, result in results.items() if str(result.arrays["unit"]) == unit}
+        for label, line in in_unit.items():
+            name = label.title if not np.isnan(line.y).all() else f"{label.title} (does not fall)"
+            ax.plot(line.x, line.y, color=label.colour, linestyle=dashes[label], label=name)
+        if logarithmic_axis:
+            logarithmic(ax, "x")
+        first, last = min(line.x[0] for line in in_unit.values()), max(line.x[-1] for line in in_unit.values())
+        ax.set(xlabel=f"distance ({unit})", ylabel="similarity (1 = highest, 0 = far)", xlim=(first, last), ylim=(low, HIGHEST))
+        mark_beyond(ax, list(in_unit.values()), (low, HIGHEST))
     legend_below(figure)
-    return figure
+    return figure, dict(zip(units, axes, strict=True))
 
 
 def draw_matrices(results: Results) -> "Figure":
     """Kernels as images, query by key, side by side."""
     images = [Panel(label.title, label.colour, result.arrays["matrix"]) for label, result in results.items()]
-    labels = ("key position", "query position", "from the lowest of each to its highest")
+    labels = ("key position", "query position", "rescaled 0–1 per encoding")
     return image_panels(images, (0.0, 1.0), SEQUENTIAL, labels, square=True)
 
 
 def alt_profiles(results: Results) -> str:
     """Alternative text: half-distance of each encoding."""
     summaries = (f"{label.title}: {_value_text(result.metric('half'))}" for label, result in results.items())
-    return "Lines over the distance, each 1 where it is highest and 0 at the farthest. Half-distance, " + "; ".join(summaries) + "."
+    return (
+        "Lines over the distance, each 1 where it is highest and 0 at the mean of the far distances. Half-distance, "
+        + "; ".join(summaries)
+        + "."
+    )
+
+
+def alt_context(results: Results) -> str:
+    """Alternative text: farthest distance and half-distance over all positions of each encoding."""
+    summaries = (
+        f"{label.title}: to {rounded(result.value('context'), 0)}, half-distance {_value_text(result.metric('half_context'))}"
+        for label, result in results.items()
+    )
+    return "Lines over the distance on a logarithmic axis, as far as each encoding goes. " + "; ".join(summaries) + "."
 
 
 def alt_matrices(results: Results) -> str:
@@ -175,7 +338,7 @@ def _value_text(metric: Metric) -> str:
 ANALYSIS = Analysis(
     key="kernel",
     title="Decay with distance",
-    question="Whatever the scheme: how fast does what it says of two positions fade with their distance?",
+    question="How fast does similarity fade with distance, in any scheme?",
     source=(
         "Toeplitz fit after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the rest is defined here, on kernels that each "
         "scheme's own source defines."
@@ -187,22 +350,32 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="profiles",
-            caption=f"How what an encoding says of two positions fades with their distance, over the first {POSITIONS} positions at most; of patches, along rows and columns of up to {SIDE}.",
+            caption=f"Similarity of two positions by distance, in windows of at most {POSITIONS} positions; for images, of {SIDE} patches along a row or column.",
             how_to_read=(
-                "Every line is stretched so that its highest point is 1 and its last 0: only its shape counts. A line that drops at once tells "
+                "Every line is stretched so that its highest point is 1 and the mean of its far distances, the last quarter, is 0: only its shape counts. A line that drops at once tells "
                 "next neighbours from all others and little else; a straight line tells all distances apart equally well; one that begins low "
                 "favours neighbours over the position itself; wiggles make some farther positions look nearer than they are. Where it falls "
-                "through the dotted line is its half-distance."
+                "through the dotted line is its half-distance. A band shows how far the start, the middle and the end of a table differ; the line is their mean."
             ),
             alt=alt_profiles,
             draw=draw_profiles,
         ),
         FigureSpec(
-            key="matrices",
-            caption="The kernels themselves: what each encoding says of every pair of positions.",
+            key="context",
+            caption="The same over all positions that each encoding has, from neighbours to the farthest, on a logarithmic axis of distance.",
             how_to_read=(
-                "Row: the position that looks; column: the position looked at. Yellow is the highest value of that picture, dark purple its lowest, so "
-                "compare patterns and not colours. Patches are in reading order, so that each square on the diagonal is a row of the image. Stripes along the diagonal mean that only the offset counts; blocks and crosses mean that some "
+                "Each line is stretched so that its highest point is 1 and the mean of the last quarter of all its distances is 0. Equal steps to the right double the distance. "
+                "A line that has nearly reached 0 after a few positions tells only neighbours apart; one that still falls at the right tells far positions apart too."
+            ),
+            alt=alt_context,
+            draw=draw_context,
+        ),
+        FigureSpec(
+            key="matrices",
+            caption="The kernels themselves: the similarity that each encoding gives every pair of positions.",
+            how_to_read=(
+                "Row: the position that looks; column: the position looked at. Yellow is the highest mean of any offset, dark purple the lowest, so "
+                "compare patterns and not colours. Outliers of a table are left out and stay empty, as a row and a column. Patches are in reading order, so that each square on the diagonal is a row of the image. Stripes along the diagonal mean that only the offset counts; blocks and crosses mean that some "
                 "positions are special; an empty half cannot be seen by a causal model."
             ),
             alt=alt_matrices,

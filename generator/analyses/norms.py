@@ -12,31 +12,15 @@ from generator.figures.lines import Line, legend_below, mark_beyond, with_line_s
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, finite, row_norms
-from generator.text import rounded, significant
+from generator.numerics.outliers import outliers
+from generator.text import ranges, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CUTOFF = 3.5  # Iglewicz and Hoaglin 1993: a modified z-score beyond this is a potential outlier.
-NORMAL = 0.6745  # The median absolute deviation of a normal distribution, in standard deviations.
-LEAST = 0.2  # of the median; among nearly equal norms, the rule alone would make outliers of rounding.
-MOST = 0.1  # of all; more than that are not outliers.
 TOP = 3.0  # median norms; the upper limit of the figure on every page
 ALIKE = 1e-6  # Spread below which norms are equal up to single precision.
 FEW = 0.1  # Share of the dimensions; when so few hold half of the energy, it is worth a sentence.
-
-
-def outliers(sizes: Floats) -> Array | None:
-    """Indices with a modified z-score 0.6745 |x − median| / MAD above ``CUTOFF`` that differ from the median by over ``LEAST`` of it.
-
-    Iglewicz and Hoaglin 1993. None when more than ``MOST`` of all would be outliers.
-    sizes: (n,)
-    returns: (n_outliers,), int
-    """
-    deviations = np.abs(sizes - np.median(sizes))
-    limit = max(CUTOFF * float(np.median(deviations)) / NORMAL, LEAST * float(np.median(sizes)))
-    indices = np.flatnonzero(deviations > limit)
-    return indices if indices.size <= MOST * sizes.size else None
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
@@ -86,13 +70,6 @@ def _count(key: str, title: str, indices: Array | None) -> Metric:
     if indices is not None:
         return Metric(key, title, float(indices.size))
     return Metric(key, title, None, reason="more than a tenth would be, so that they are no exceptions")
-
-
-def ranges(indices: Array) -> str:
-    """Ascending integers (n,) as text, with runs joined: “0–9, 1023”; at most four runs are listed."""
-    runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
-    texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:4]]
-    return ", ".join(texts) + (f" and {len(runs) - 4} more stretches" if len(runs) > 4 else "")
 
 
 def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:

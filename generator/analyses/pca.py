@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, panels
 from generator.figures.style import SEQUENTIAL
-from generator.numerics.arrays import Floats, finite
-from generator.text import rounded
+from generator.numerics.arrays import FLAT, Array, Floats, finite
+from generator.text import ranges, rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,41 +23,100 @@ if TYPE_CHECKING:
 
 NAMES = ("the first component", "the first two components", "the first three components", "the first four components")
 ROUND, STEADY, ONWARDS = 0.4, 0.95, 0.8  # limits of unevenness, share of steps in one direction, and rank correlation
+EVEN, PARTS = 1.5, 8  # Largest ratio of turning rates at which they are even, and the stretches of positions that are compared.
 FEWEST = 16  # Fewer positions can form a circle by chance.
 MANY = 0.8  # Share of the variance from which two or three components represent the table.
 COLOURS = 48  # segments of the path, one colour each
 POINTS = 1536  # of all lines of one figure together
-HELIX = "GPT-2's table is known for this shape (Yedidia 2023). On a helix, a move by any number of positions is one turn and one shift, the same from wherever it starts."
+HELIX = "On a helix with an even rate, a move by any number of positions is one turn and one shift, the same from wherever it starts."
+NO_PATH = "its positions lie on a grid, and reading order jumps from the end of each row to the next"
+
+
+@dataclass(frozen=True)
+class Path:
+    """Winding of a path around the origin in the plane.
+
+    turns: full turns; steady: share of steps in that direction; unevenness: standard deviation of the distance ÷ its mean, 0 for a circle
+    rate: turning rate of the fastest of ``PARTS`` stretches of positions ÷ that of the slowest; None where one does not turn that way
+    """
+
+    turns: float
+    steady: float
+    unevenness: float
+    rate: float | None
+
+    @property
+    def is_round(self) -> bool:
+        """Whether it makes a turn or more at about one distance, nearly always the same way."""
+        return self.turns >= 1.0 and self.steady >= STEADY and self.unevenness <= ROUND
+
+    @property
+    def is_even(self) -> bool:
+        """Whether it turns about as fast everywhere."""
+        return self.rate is not None and self.rate <= EVEN
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Shares of the variance of the principal components, and the path of the positions along the first three.
+    """Shares of the variance of the principal components, and the path of the positions, without outliers, along the first three.
 
-    arrays: coordinates (n_positions, 3), in units of the root mean square distance from the mean; shares (n_components,)
+    arrays: coordinates (n_positions, 3), in units of the root mean square distance from the mean, NaN for outliers, which take no part
+    in it; shares, shares_within (n_components,), with and without outliers; left_out (n_outliers,), int; line (), positions in a line of
+    neighbours
     errors: NotApplicableError when the table is not finite, is constant, is too large, or has fewer than four positions or dimensions
     """
     form = subject.encoding.form
     finite(form.vectors, "the table")
     if min(form.vectors.shape) < LEADING + 1:
         raise NotApplicableError(f"a table of {form.vectors.shape[0]} × {form.vectors.shape[1]} has no three components to look along")
-    shares = form.components.values**2 / np.sum(form.components.values**2)  # (k,)
-    coordinates = oriented(form.components.left * np.sqrt(len(form.vectors) * shares[:LEADING]))
-    turns, steady, even = around(coordinates[:, 0], coordinates[:, 1])
-    onwards = abs(rank_correlation(coordinates[:, 2]))
+    shares = _shares_of(form)
+    kept, inner = _inner(form)
+    shares_within = _shares_of(inner)
+    placed = oriented(inner.components.left * np.sqrt(inner.extent * shares_within[:LEADING]))
+    path = around(placed[:, 0], placed[:, 1]) if form.grid is None else None
+    onwards = abs(rank_correlation(placed[:, 2])) if form.grid is None else None
+    coordinates = np.full((form.extent, LEADING), np.nan)
+    coordinates[kept] = placed
     metrics = (
         *(
             Metric(f"first_{count}", f"Variance in {name}", 100.0 * float(shares[:count].sum()), "%")
             for count, name in enumerate(NAMES, start=1)
         ),
-        Metric("turns", "Turns round the middle in components 1 and 2", turns, "turns"),
-        Metric("steady", "Steps that turn the same way", 100.0 * steady, "%"),
-        Metric("evenness", "Spread of the distance from the middle ÷ its mean", even),
-        Metric("onwards", "Rank correlation of component 3 with position, its size", onwards),
+        Metric("within_3", f"Variance in {NAMES[2]}, without outliers", 100.0 * float(shares_within[:LEADING].sum()), "%"),
+        *_of_path(path, onwards),
+        Metric("left_out", "Outliers left out", float(form.extent - inner.extent)),
     )
-    circles = form.grid is None and len(coordinates) >= FEWEST and turns >= 1.0 and steady >= STEADY and even <= ROUND
-    path = Path(float(shares[:2].sum()), float(shares[:LEADING].sum()), turns, steady)
-    findings = _findings(path, circles, circles and onwards >= ONWARDS)
-    return Result(metrics, {"coordinates": coordinates, "shares": shares}, findings)
+    left_out = np.setdiff1d(np.arange(form.extent), kept)
+    line = form.extent if form.grid is None else form.grid[1]
+    arrays = {"coordinates": coordinates, "shares": shares, "shares_within": shares_within, "left_out": left_out, "line": np.array(line)}
+    findings = _findings(shares_within, path, onwards, inner.extent)
+    return Result(metrics, arrays, (*findings, *_of_left_out(left_out)))
+
+
+def _inner(form: PositionTable) -> tuple[Array, PositionTable]:
+    """Positions without outliers, (n_kept,), int, and the table of these; all where what is left has no three components."""
+    kept = np.delete(np.arange(form.extent), form.outliers)
+    inner = PositionTable(form.vectors[kept])
+    if kept.size == form.extent or kept.size <= LEADING or np.ptp(inner.vectors, axis=0).max() <= FLAT * np.abs(inner.vectors).max():
+        return np.arange(form.extent), form
+    return kept, inner
+
+
+def _shares_of(form: PositionTable) -> Floats:
+    """Share of the variance in each principal component: (n_components,)."""
+    return np.asarray(form.components.values**2 / np.sum(form.components.values**2))
+
+
+def _of_path(path: Path | None, onwards: float | None) -> tuple[Metric, ...]:
+    turns, steady, rate, unevenness = (path.turns, 100.0 * path.steady, path.rate, path.unevenness) if path else (None,) * 4
+    reason = None if path else NO_PATH
+    no_rate = "some stretches do not turn that way" if path and rate is None else reason
+    return (
+        Metric("turns", "Turns round the middle in components 1 and 2", turns, "turns", reason),
+        Metric("steady", "Steps that turn the same way", steady, "%", reason),
+        Metric("rate", "Turning rate, fastest eighth of the positions ÷ slowest", rate, "", no_rate),
+        Metric("evenness", "Spread of the distance from the middle ÷ its mean", unevenness, "", reason),
+        Metric("onwards", "Rank correlation of component 3 with position, its size", onwards, "", reason),
+    )
 
 
 def oriented(coordinates: Floats) -> Floats:
@@ -72,18 +131,18 @@ def oriented(coordinates: Floats) -> Floats:
     return np.asarray(coordinates * np.where(signs == 0.0, 1.0, signs))
 
 
-def around(across: Floats, up: Floats) -> tuple[float, float, float]:
-    """Winding of a path around the origin: full turns, share of its steps in that direction, unevenness of its distance.
+def around(across: Floats, up: Floats) -> Path:
+    """Winding of a path around the origin.
 
-    Unevenness is the standard deviation of the distance relative to its mean, 0 for a circle.
     across, up: (n_positions,), coordinates of the path
-    returns: ≥ 0; within [0, 1]; ≥ 0
     """
     points = across + 1j * up
     steps = np.angle(points[1:] * np.conj(points[:-1]))  # (n − 1,), radians
-    distance = np.abs(points)
-    total = float(steps.sum())
-    return abs(total) / (2.0 * np.pi), float(np.mean(steps * total > 0.0)), float(distance.std() / (distance.mean() or 1.0))
+    distance, total = np.abs(points), float(steps.sum())
+    rates = np.array([part.mean() for part in np.array_split(steps, min(PARTS, steps.size))]) * np.sign(total)
+    rate = float(rates.max() / rates.min()) if rates.min() > FLAT * rates.max() else None
+    unevenness = float(distance.std() / (distance.mean() or 1.0))
+    return Path(abs(total) / (2.0 * np.pi), float(np.mean(steps * total > 0.0)), unevenness, rate)
 
 
 def rank_correlation(values: Floats) -> float:
@@ -92,50 +151,52 @@ def rank_correlation(values: Floats) -> float:
     return float(np.corrcoef(ranks, np.arange(values.size))[0, 1])
 
 
-@dataclass(frozen=True)
-class Path:
-    """A path along the principal components: variance of the first two and three (shares), full turns, share of steps in one direction."""
+def _findings(shares: Floats, path: Path | None, onwards: float | None, n_positions: int) -> tuple[Finding, ...]:
+    """shares: (n_components,), of the variance without outliers"""
+    two, three = (float(shares[:count].sum()) for count in (2, LEADING))
+    of_variance = f"three principal components hold {rounded(100.0 * three, 0, 100.0)} % of the variance"
+    if path is None or n_positions < FEWEST or not path.is_round:
+        return (Finding(f"{of_variance[0].upper()}{of_variance[1:]}.", ("within_3",), 0.8 if three >= MANY else 0.2),)
+    rests_on = ("turns", "steady", "rate", "evenness")
+    winds = f"{n_positions:,} positions wind {rounded(path.turns, 1)} times"
+    if onwards is not None and onwards >= ONWARDS:
+        dominates = three >= MANY
+        weight = 1.0 if dominates else 0.6
+        if path.is_even:
+            shape = "The table is a helix" if dominates else "The strongest directions show a helix"
+            text = f"{shape}: {of_variance}, and along them the {winds} at an even rate."
+            return (Finding(text, ("within_3", *rests_on, "onwards"), weight, HELIX if dominates else ""),)
+        text = f"{of_variance[0].upper()}{of_variance[1:]}; along them the {winds}, {_uneven(path)}."
+        return (Finding(text, ("within_3", *rests_on, "onwards"), weight),)
+    shape, weight = ("Positions run round a circle", 0.8) if two >= MANY else ("The strongest directions show a circle", 0.5)
+    rate = "at an even rate" if path.is_even else _uneven(path)
+    text = f"{shape}: along two principal components, which hold {rounded(100.0 * two, 0, 100.0)} % of the variance, {winds}, {rate}."
+    return (Finding(text, ("turns", "steady", "rate", "evenness"), weight),)
 
-    two: float
-    three: float
-    turns: float
-    steady: float
+
+def _uneven(path: Path) -> str:
+    if path.rate is None:
+        return "not at an even rate: some stretches do not turn that way"
+    return f"but not at an even rate: the fastest eighth of them turns {rounded(path.rate, 1)} times as fast as the slowest"
 
 
-def _findings(path: Path, circles: bool, is_helix: bool) -> tuple[Finding, ...]:
-    share_text = f"three directions hold {rounded(100.0 * path.three, 0, 100.0)} % of what sets positions apart"
-    rests_on = ("turns", "steady", "evenness")
-    if is_helix:
-        dominates = path.three >= MANY
-        text = "The table is a helix" if dominates else "The strongest directions show a helix"
-        text = f"{text}: {share_text}, and in these the positions go round {rounded(path.turns, 1)} times while they move on."
-        return (Finding(text, ("first_3", *rests_on, "onwards"), 1.0 if dominates else 0.6, HELIX if dominates else ""),)
-    if circles:
-        text, weight = ("Positions run round a circle", 0.8) if path.two >= MANY else ("The strongest directions show a circle", 0.5)
-        two = f"two directions, which hold {rounded(100.0 * path.two, 0, 100.0)} % of what sets positions apart, positions make {rounded(path.turns, 1)} turns"
-        steady = f"{rounded(100.0 * path.steady, 0, 100.0)} % of the steps the same way"
-        return (Finding(f"{text}: in {two}, {steady}.", ("first_2", *rests_on), weight),)
-    if path.three >= MANY:
-        return (Finding(f"Of all directions that there are, {share_text}.", ("first_3",), 0.8),)
-    return (
-        Finding(
-            f"The three strongest directions hold {rounded(100.0 * path.three, 0, 100.0)} % of what sets positions apart.",
-            ("first_3",),
-            0.2,
-        ),
-    )
+def _of_left_out(left_out: Array) -> tuple[Finding, ...]:
+    return (Finding(f"Left out of the path as outliers: {ranges(left_out)}.", ("left_out",)),) if left_out.size else ()
 
 
 def draw(results: Results) -> "Figure":
-    """Positions in the planes of the first three components, three panels per table."""
+    """Positions in the planes of the first three components, three panels per table; of a grid as dots, since it is no path."""
     figure, axes = panels(LEADING * len(results), columns=LEADING, height=2.7, box_aspect=1)
     every = ceil(sum(len(result.arrays["coordinates"]) for result in results.values()) / POINTS)
     for row, (label, result) in enumerate(results.items()):
-        coordinates, shares = result.arrays["coordinates"], result.arrays["shares"]
-        limit = 1.08 * float(np.abs(coordinates).max())
+        coordinates, shares = result.arrays["coordinates"], result.arrays["shares_within"]
+        style: dict[str, Any] = {"linewidth": 0.9, "solid_capstyle": "round"}
+        if int(result.arrays["line"]) < len(coordinates):
+            style = {"linestyle": "", "marker": ".", "markersize": 3.0}
+        limit = 1.08 * float(np.nanmax(np.abs(coordinates)))
         for column, (first, second) in enumerate(combinations(range(LEADING), 2)):
             ax = axes[LEADING * row + column]
-            picture = _path(ax, coordinates[:, first], coordinates[:, second], every)
+            picture = _path(ax, coordinates[:, [first, second]], every, style)
             ax.set(xlim=(-limit, limit), ylim=(-limit, limit))
             ax.set(
                 xlabel=f"component {first + 1} ({rounded(100 * shares[first], 0)} %)",
@@ -147,34 +208,38 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def _path(axes: "Axes", across: Floats, up: Floats, every: int) -> "ScalarMappable":
-    """Plot a path as a line whose colour runs from the first position to the last; returns its colour scale.
+def _path(axes: "Axes", points: Floats, every: int, style: dict[str, Any]) -> "ScalarMappable":
+    """Plot points whose colour runs from the first position to the last, without outliers; returns their colour scale.
 
-    across, up: (n_positions,); every: step between plotted positions
+    points: (n_positions, 2), NaN for outliers; every: step between plotted positions; style: of the line
     """
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
 
-    colours = colormaps[SEQUENTIAL]
-    edges = np.unique(np.linspace(0, across.size - 1, COLOURS + 1).astype(int))
+    colours, shown = colormaps[SEQUENTIAL], np.flatnonzero(~np.isnan(points).any(axis=1))
+    edges = np.unique(np.linspace(0, shown.size - 1, COLOURS + 1).astype(int))
     for start, stop in pairwise(edges):
-        indices = np.unique(np.append(np.arange(start, stop, every), stop))
-        colour = colours((start + stop) / 2.0 / (across.size - 1))
-        axes.plot(across[indices], up[indices], color=colour, linewidth=0.9, solid_capstyle="round")
+        indices = shown[np.unique(np.append(np.arange(start, stop, every), stop))]
+        colour = colours((shown[start] + shown[stop]) / 2.0 / (len(points) - 1))
+        axes.plot(*points[indices].T, color=colour, **style)
     return ScalarMappable(cmap=SEQUENTIAL)
 
 
 def _shares(result: Result) -> str:
-    return ", ".join(f"{rounded(result.value(f'first_{count}'), 0)} %" for count in range(1, LEADING + 1))
+    return ", ".join(f"{rounded(100.0 * share, 0, 100.0)} %" for share in np.cumsum(result.arrays["shares_within"][:LEADING]))
+
+
+def _turns(result: Result) -> str:
+    return "" if result.value("turns") is None else f", {rounded(result.value('turns'), 1)} turns"
 
 
 def alt(results: Results) -> str:
     """Alternative text: cumulative variance of three components and number of turns of each table."""
     summaries = (
-        f"{label.title}: {_shares(result)} of the variance in the first one, two and three, {rounded(result.value('turns'), 1)} turns"
+        f"{label.title}: {_shares(result)} of the variance in the first one, two and three{_turns(result)}"
         for label, result in results.items()
     )
-    return "Positions as a line in the plane of each two of the first three principal components. " + "; ".join(summaries) + "."
+    return "Positions in the plane of each two of the first three principal components. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -189,11 +254,11 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="planes",
-            caption="All positions in the first three principal components, seen from three sides; the colour runs from the first position to the last.",
+            caption="Positions in the first three principal components, without outliers, seen from three sides; the colour runs from the first position to the last.",
             how_to_read=(
                 "Each picture is the same cloud of vectors seen along another direction; the number at an axis is the share of the variance along it. Follow the colour: a smooth line means that "
                 "neighbours are alike, a tangle that they are not. A circle on the left with a slope on the others is a helix, seen from its end and from its sides: "
-                "position is told by the angle, and by how far along. Where the shares are small, that is the shape of a part of the table."
+                "the angle and how far along give the position. Patches of a grid are dots, since reading order is no path. Where the shares are small, that is the shape of a part of the table."
             ),
             alt=alt,
             draw=draw,

@@ -1,5 +1,6 @@
 """Seams: change points of the table from one position to the next."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,9 @@ from generator.errors import NotApplicableError
 from generator.figures.lines import Point, label_points, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import PAPER
-from generator.numerics.arrays import FLAT, Floats, finite, row_norms
+from generator.numerics.arrays import FLAT, Array, Floats, finite, row_norms
 from generator.numerics.change_points import (
+    NORMAL,
     WINDOW,
     adjacent_cosines,
     break_depths,
@@ -30,22 +32,60 @@ if TYPE_CHECKING:
 
 FEWEST = 2 * WINDOW + 3  # positions: two full windows around at least two pairs
 LEAST = 0.1  # Depth from which a break is worth a sentence.
+LEVEL = 4 * WINDOW  # pairs on either side of a seam of which a level is the median
+LEAST_STEP, DEVIATIONS = 0.02, 2.0  # Levels differ by more than both: a cosine, and typical deviations from them.
 APART = 0.4  # Difference from the median cosine from which an end is worth a sentence.
 CUTOFF = 6.0  # times the local variation; 60 random tables of 1,024 × 64 stay below
 MOST_NAMED = 2  # tables in one figure up to which seams are labelled
+ALIKE = 0.3  # Median cosine of neighbours from which a position unlike both is worth a sentence; in noise every cosine is low.
+MOST_SPIKES = 3  # named in one sentence
 STEP = 1.5  # A ratio of norms from here on is worth a sentence.
 VIEW = (-0.5, 1.02)
-LENGTH_128 = (
-    "BERT was trained on sequences of 128 tokens, the last at position 127, for 90 % of the steps (Devlin et al. 2019, appendix A.2). "
-    "A model trained like it, or made from it, saw positions from 128 on far less often."
-)
+LAST_SEEN = 127  # The last position of BERT's short training sequences.
+LENGTH_128 = {
+    "bert": (
+        "BERT was trained on sequences of 128 tokens, the last at position 127, for 90 % of the steps (Devlin et al. 2019, appendix A.2). "
+        "A model of its family that was trained like it, or made from it, saw positions from 128 on far less often."
+    ),
+    "distilbert": (
+        "DistilBERT was made from BERT (Sanh et al. 2019, arXiv 1910.01108), which was trained on sequences of 128 tokens, the last at "
+        "position 127, for 90 % of the steps (Devlin et al. 2019, appendix A.2), and so saw positions from 128 on far less often."
+    ),
+}  # by family
+
+
+@dataclass(frozen=True)
+class Seam:
+    """A change point. first, last: its pairs, each by the first of two positions; deepest: the pair of the lowest cosine of all these
+
+    before, after: median cosine of neighbours on either side; deviation: typical one from these; ratio: of the norms, after by before
+    """
+
+    first: int
+    last: int
+    deepest: int
+    before: float
+    after: float
+    deviation: float
+    ratio: float
+
+    @property
+    def changes_level(self) -> bool:
+        """Whether neighbours are more alike on one side than on the other."""
+        return abs(self.after - self.before) > max(LEAST_STEP, DEVIATIONS * self.deviation)
+
+    @property
+    def boundary(self) -> int:
+        """Last position before the seam: of its first pair, or of its last where neighbours are more alike from there on."""
+        return self.last if self.changes_level and self.after > self.before else self.first
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Cosine of neighbouring positions, where it drops (seams), and where the norm changes.
+    """Cosine of neighbouring positions, where it changes (seams), single positions unlike both neighbours, and where the norm changes.
 
-    arrays: adjacent (n_positions − 1,), cosine with the next position; depth (n_positions − 1,), of a break, NaN near the ends; norm_steps
-    (n_positions − 1,), log ratio of the norms after and before; seams (n_seams, 2), int, first and last pair of each
+    arrays: adjacent (n_positions − 1,), cosine with the next position; depth (n_positions − 1,), of a break, NaN near the ends and beside
+    outliers; norm_steps (n_positions − 1,), log ratio of the norms after and before; seams (n_seams, 2), int, first and last pair of each;
+    spikes (n_spikes,), int, positions
     errors: NotApplicableError when positions form a grid, are too few, or are mostly zero, or the table is not finite
     """
     form = subject.encoding.form
@@ -54,34 +94,79 @@ def compute(subject: Subject[PositionTable]) -> Result:
     vectors = finite(form.vectors, "the table")
     if len(vectors) < FEWEST:
         raise NotApplicableError(f"{len(vectors)} positions are too few; it takes at least {FEWEST}")
-    cosines = adjacent_cosines(vectors)
-    depth = break_depths(cosines)
+    cosines, of_inliers = adjacent_cosines(vectors), adjacent_cosines(form.inliers.vectors)
+    depth = break_depths(of_inliers)
     if np.isnan(depth).all():
         raise NotApplicableError("vectors of zeros leave no stretch of neighbours that have a direction")
-    bounds = seams(depth, significant_breaks(depth, LEAST, CUTOFF))
     steps = norm_steps(row_norms(vectors / np.abs(vectors).max()))
+    found = [_seam(bounds, of_inliers, depth, steps) for bounds in seams(depth, significant_breaks(depth, LEAST, CUTOFF))]
+    single = spikes(form.outliers, cosines, of_inliers)
     metrics = (
         Metric("typical", "Median cosine of neighbours", float(np.median(cosines[~np.isnan(cosines)]))),
-        Metric("seams", "Seams", float(len(bounds))),
-        *_deepest(depth, bounds[0][0] if bounds else int(np.nanargmax(depth))),
+        Metric("seams", "Seams", float(len(found))),
+        Metric("spikes", "Single positions unlike both neighbours", float(single.size)),
+        *_deepest(depth, found[0].deepest if found else int(np.nanargmax(depth))),
+        _level_step(found),
         _end("first", "Cosine of the first two positions", float(cosines[0])),
         _end("last", "Cosine of the last two", float(cosines[-1])),
         *_largest_step(steps),
     )
-    arrays = {"adjacent": cosines, "depth": depth, "norm_steps": steps, "seams": np.array(bounds, dtype=np.int64).reshape(-1, 2)}
-    return Result(metrics, arrays, (*_of_seams(bounds, cosines), *_of_ends(metrics, len(vectors)), *_of_norm(steps)))
+    bounds = np.array([(seam.first, seam.last) for seam in found], dtype=np.int64).reshape(-1, 2)
+    arrays = {"adjacent": cosines, "depth": depth, "norm_steps": steps, "seams": bounds, "spikes": single}
+    of_breaks = (*_of_seams(found, of_inliers, subject.family), *_of_spikes(single, cosines, of_inliers))
+    return Result(metrics, arrays, (*of_breaks, *_of_ends(metrics, len(vectors)), *_of_norm(steps)))
+
+
+def spikes(outliers: Array, cosines: Floats, of_inliers: Floats) -> Array:
+    """Outliers between two inliers whose cosines with both lie below those around by more than ``LEAST``, where these are above ``ALIKE``.
+
+    outliers: (n_outliers,), int, positions; cosines, of_inliers: (n_pairs,), of all neighbours, and NaN beside outliers
+    returns: (n_spikes,), int
+    """
+    levels = np.minimum(*window_medians(of_inliers))
+    inner = outliers[(outliers > 0) & (outliers < cosines.size)]
+    alone = inner[~np.isin(inner - 1, outliers) & ~np.isin(inner + 1, outliers)]
+    depth = levels[alone] - np.maximum(cosines[alone - 1], cosines[alone])
+    return np.asarray(alone[(np.nan_to_num(depth) > LEAST) & (np.nan_to_num(levels[alone]) > ALIKE)])
+
+
+def _seam(bounds: tuple[int, int], cosines: Floats, depth: Floats, steps: Floats) -> Seam:
+    """cosines, depth, steps: (n_pairs,), of neighbours that are no outliers, of breaks, and of the norm as log ratios"""
+    first, last = bounds
+    deepest = first + int(np.argmax(depth[first : last + 1]))
+    sides = (cosines[max(first - LEVEL, 0) : first], cosines[last + 1 : last + 1 + LEVEL])
+    (before, around), (after, around_after) = (_level(side[~np.isnan(side)]) for side in sides)
+    ratio = float(np.exp(np.nan_to_num(steps[deepest])))
+    return Seam(first, last, deepest, before, after, max(around, around_after), ratio)
+
+
+def _level(values: Floats) -> tuple[float, float]:
+    """Median of ``values`` (n,), and the scaled median absolute deviation from it; NaN and 0 without values."""
+    if not values.size:
+        return float("nan"), 0.0
+    level = float(np.median(values))
+    return level, NORMAL * float(np.median(np.abs(values - level)))
 
 
 def _deepest(depth: Floats, index: int) -> tuple[Metric, ...]:
     """Position and depth of the strongest break; no position where the depth is rounding.
 
-    depth: (n_pairs,); index: first pair of the strongest seam, or the deepest pair when there is no seam
+    depth: (n_pairs,); index: the deepest pair of the strongest seam, or of all when there is no seam
     """
     reason = None if depth[index] > FLAT else "one step is like another all along the table"
     return (
         Metric("at", "Last position before the strongest break", None if reason else float(index), "", reason),
         Metric("depth", "Depth of the strongest break (cosine)", 0.0 if reason else float(depth[index])),
         Metric("contrast", "The same in units of the typical variation", 0.0 if reason else float(depth[index] / variation(depth)[index])),
+    )
+
+
+def _level_step(found: list[Seam]) -> Metric:
+    title = "Change of the cosine of neighbours at the strongest seam (after − before)"
+    return (
+        Metric("level_step", title, found[0].after - found[0].before)
+        if found
+        else Metric("level_step", title, None, reason="there is no seam")
     )
 
 
@@ -94,7 +179,7 @@ def _largest_step(steps: Floats) -> tuple[Metric, ...]:
     reason = None if abs(steps[index]) > FLAT else "all vectors are equally long"
     return (
         Metric("norm_at", "Last position before the largest step of the norm", None if reason else float(index), "", reason),
-        Metric("norm_step", "Ratio of the norms there, after by before", 1.0 if reason else float(np.exp(steps[index]))),
+        Metric("norm_step", "Norm ratio at the largest step (after ÷ before)", 1.0 if reason else float(np.exp(steps[index]))),
     )
 
 
@@ -102,30 +187,48 @@ def _end(key: str, title: str, value: float) -> Metric:
     return Metric(key, title, None, reason="one of the two is all zeros") if np.isnan(value) else Metric(key, title, value)
 
 
-def _of_seams(bounds: list[tuple[int, int]], cosines: Floats) -> tuple[Finding, ...]:
-    """One finding per seam.
+def _of_seams(found: list[Seam], cosines: Floats, family: str) -> tuple[Finding, ...]:
+    """One finding per seam; with an explanation where the family, the position and a different level on either side all fit it.
 
-    bounds: first and last pair of each seam; cosines: (n_pairs,)
+    found: strongest first; cosines: (n_pairs,), of neighbours that are no outliers
     """
-    before, after = window_medians(cosines)
     findings = []
-    for rank, (first, last) in enumerate(bounds):
-        median_before, median_after, lowest = before[first], after[last], cosines[first : last + 1].min()
-        of_pair = f"the cosine of {first} and {first + 1} is {_cosine(cosines[first])}"
-        if min(median_before, median_after) > (max(median_before, median_after) + lowest) / 2.0:
-            opening = f"A seam lies between positions {first} and {first + 1}: {of_pair}"
-            if last > first:
-                opening = f"Neighbours from position {first} to {last + 1} are unlike: their cosines fall to {_cosine(lowest)}"
-            if last == first + 1:
-                opening = f"Position {last} stands apart: its cosine with {first} is {_cosine(cosines[first])} and with {last + 1} {_cosine(cosines[last])}"
-            text = f"{opening}, against {_cosine(median_before)} before and {_cosine(median_after)} after."
-        else:
-            more = "less" if median_after < median_before else "more"
-            text = f"From position {first + 1} on, neighbouring positions are {more} alike: {of_pair}, the median of those before it {_cosine(median_before)}, of those after it {_cosine(median_after)}."
-        lengths = range(first + 1, last + 2)  # at which training sequences may have ended
+    for rank, seam in enumerate(found):
+        explained = family in LENGTH_128 and seam.boundary == LAST_SEEN and seam.changes_level
+        lengths = range(seam.first + 1, seam.last + 2)  # at which training sequences may have ended
         weight = 1.0 if any(length & (length - 1) == 0 for length in lengths) else 0.9 if rank == 0 else 0.6
-        findings.append(Finding(text, ("seams",) if rank else ("seams", "at", "depth"), weight, LENGTH_128 if 128 in lengths else ""))
+        rests_on = ("seams",) if rank else ("seams", "at", "depth", "level_step")
+        findings.append(Finding(_text_of(seam, cosines), rests_on, weight, LENGTH_128[family] if explained else ""))
     return tuple(findings)
+
+
+def _text_of(seam: Seam, cosines: Floats) -> str:
+    where = f"between positions {seam.boundary} and {seam.boundary + 1}"
+    lowest = f"lowest {_cosine(cosines[seam.deepest])} between {seam.deepest} and {seam.deepest + 1}"
+    levels = f"median cosine {_cosine(seam.before)} before, {_cosine(seam.after)} after, {lowest}"
+    norms = "" if 1.0 / STEP < seam.ratio < STEP else f"; norms change by a factor of {significant(seam.ratio, 2)}"
+    if seam.changes_level:
+        less = "less" if seam.after < seam.before else "more"
+        return f"A seam lies {where}: neighbours are {less} alike after it than before it ({levels}){norms}."
+    return f"A seam lies {where}: the direction breaks there, and neighbours are as alike after it as before it ({levels}){norms}."
+
+
+def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> tuple[Finding, ...]:
+    """A finding on the first ``MOST_SPIKES`` outliers between inliers.
+
+    single: (n_spikes,), int, positions; cosines, of_inliers: (n_pairs,), of all neighbours, and NaN beside outliers
+    """
+    if not single.size:
+        return ()
+    level = _cosine(float(np.nanmedian(of_inliers)))
+    each = "; ".join(
+        f"position {position} has {_cosine(cosines[position - 1])} and {_cosine(cosines[position])} with its neighbours"
+        for position in single[:MOST_SPIKES]
+    )
+    more = f"; {single.size - MOST_SPIKES} more" if single.size > MOST_SPIKES else ""
+    what = f"Position {single[0]} is an outlier" if single.size == 1 else f"{single.size} single positions are outliers"
+    text = f"{what}: neighbouring positions usually have a cosine of {level}, but {each}{more}."
+    return (Finding(text, ("spikes", "typical"), 0.8),)
 
 
 def _cosine(value: float) -> str:
@@ -163,6 +266,8 @@ def draw(results: Results) -> "Figure":
         axes.plot(np.arange(cosines.size) + 0.5, cosines, color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
         ends = np.unique(bounds)
         axes.plot(ends + 0.5, cosines[ends], "o", color=label.colour, markersize=4.5, markerfacecolor=PAPER)
+        of_spikes = np.concatenate([result.arrays["spikes"] - 1, result.arrays["spikes"]])
+        axes.plot(of_spikes + 0.5, cosines[of_spikes], "x", color=label.colour, markersize=4.5)
         if len(results) <= MOST_NAMED:
             points += [Point(f"{pair}|{pair + 1}", pair + 0.5, cosines[pair], label.colour) for pair in bounds[:, 0]]
     label_points(axes, points)
@@ -177,6 +282,7 @@ def alt(results: Results) -> str:
     summaries = (
         f"{label.title}: median {_cosine(float(np.nanmedian(result.arrays['adjacent'])))}, "
         + (", ".join(f"seam at {pair}|{pair + 1}" for pair in result.arrays["seams"][:, 0]) or "no seam")
+        + f", {result.arrays['spikes'].size} single outliers"
         for label, result in results.items()
     )
     return "Cosine of each position with the next, as lines with seams marked. " + "; ".join(summaries) + "."
@@ -200,10 +306,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="neighbours",
-            caption="Cosine similarity of each position with the next; circles mark seams, or the first and the last pair of one.",
+            caption="Cosine of each position with the next. Circles mark seams, or the first and last pair of one; crosses the two pairs of a single outlier.",
             how_to_read=(
-                "A line that stays level means that one step is like another all along the table. A sudden dip or fall is a seam: the two positions beside it are less alike than the neighbours around them. "
-                "Seams often lie where the length of the training input ended. Dips at the very ends are common, and are told apart from seams."
+                "A line that stays level means that one step is like another all along the table. A fall or rise that lasts, or a single dip, is a seam. "
+                "A dip of two pairs with the same level on both sides is one odd position, marked with crosses, and no seam. Dips at the very ends are common, and are not counted as seams."
             ),
             alt=alt,
             draw=draw,

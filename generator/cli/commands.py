@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,9 +15,11 @@ import typer
 from rich.table import Table
 
 from generator.checkpoints import list_file, list_row
+from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.open_questions import open_questions
 from generator.cli import progress
 from generator.cli.terminal import Terminal
-from generator.contracts import Checkpoint, Encoding, Outcome
+from generator.contracts import Checkpoint, Encoding, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError
 from generator.pipeline import build as builds
 from generator.pipeline import dask_pool, evaluate, local_pool, versions
@@ -92,12 +94,12 @@ def inspect(
         checkpoint = task.checkpoint
         files = evaluate.open_files(checkpoint, task.offline)
         encodings = evaluate.find(files)
-        outcome = Outcome(checkpoint, "ok", revision=files.revision)
+        questions = tuple(open_questions(files, encodings, evaluate.all_schemes()))
+        outcome = Outcome(checkpoint, "ok", revision=files.revision, layers=layer_map(files, encodings), unresolved=questions)
         if as_json:
-            document = {**data_files.checkpoint(outcome), "encodings": [data_files.encoding(encoding.record) for encoding in encodings]}
-            typer.echo(json.dumps(document, indent=1))
+            typer.echo(json.dumps(_document(outcome, [encoding.record for encoding in encodings]), indent=1))
             return
-        _print_encodings(checkpoint, encodings)
+        _print_encodings(checkpoint, encodings, questions)
 
 
 @app.command()
@@ -164,7 +166,16 @@ def _checkpoint_at(source: str, pickle: bool) -> Checkpoint:
     return Checkpoint(list_file.slugify(name), key, name, path, name, revision or None, pickle=pickle)
 
 
-def _print_encodings(checkpoint: Checkpoint, encodings: list[Encoding[Any]]) -> None:
+def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, Any]:
+    """A checkpoint as in atlas.json, without metrics and arrays; encodings have the names of an atlas of this checkpoint alone."""
+    titles = names.names([(outcome.checkpoint, record) for record in records], evaluate.all_schemes())
+    encodings = [{"name": title, **data_files.encoding(record)} for title, record in zip(titles, records, strict=True)]
+    return {**data_files.checkpoint(outcome), "layers": data_files.layers(outcome.layers, records), "encodings": encodings}
+
+
+def _print_encodings(checkpoint: Checkpoint, encodings: list[Encoding[Any]], questions: Sequence[str]) -> None:
+    for question in questions:
+        out.print(f"{checkpoint.title}: {question}")
     if not encodings:
         out.print(f"{checkpoint.title}: no position encoding found; looked for:")
         for scheme in evaluate.all_schemes():

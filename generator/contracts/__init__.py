@@ -18,6 +18,7 @@ from generator.contracts.checkpoints import (
     TensorInfo,
 )
 from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
+from generator.contracts.layer_map import Layer, Mixer
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.outcomes import STATUSES, Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
 from generator.contracts.published_record import InPrint, Published, Recomputed
@@ -43,10 +44,12 @@ __all__ = [
     "InputLayer",
     "Json",
     "Label",
+    "Layer",
     "LayerNorm",
     "LayoutRow",
     "Maker",
     "Metric",
+    "Mixer",
     "Modality",
     "ModelConfig",
     "Numbers",

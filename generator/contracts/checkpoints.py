@@ -3,11 +3,11 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
-from generator.contracts.model_config import ModelConfig
+from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.published_record import Published
 from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats
@@ -144,6 +144,8 @@ class EncodingRecord:
     form: class name of the form; notes: sentences on how the encoding was read
     modality: of its positions: words of a text, patches of an image, frames or samples of audio, boxes on a page
     stack: whether the layers of its part read an input or generate an output
+    layers: indices in the stack of the layers in which it acts; None for all layers with attention, and for what acts at the input
+    parameters: what defines it, as in atlas.json
     number: from 1, counts the encodings of a checkpoint whose ``key`` would otherwise be the same
     """
 
@@ -154,6 +156,8 @@ class EncodingRecord:
     notes: tuple[str, ...] = ()
     modality: Modality = "text"
     stack: StackKind = "encoder"
+    layers: tuple[int, ...] | None = None
+    parameters: Json = field(default_factory=dict)
     number: int = 1
 
     @property
@@ -177,7 +181,10 @@ class EncodingRecord:
 
 @dataclass(frozen=True, eq=False)
 class Encoding(Generic[FormT_co]):
-    """A position encoding of one part of a model. notes, modality, stack, number: as in ``EncodingRecord``"""
+    """A position encoding of one part of a model. notes, modality, stack, layers, number: as in ``EncodingRecord``
+
+    rule: parameters that the form does not have
+    """
 
     part: str
     scheme: str
@@ -186,13 +193,28 @@ class Encoding(Generic[FormT_co]):
     notes: tuple[str, ...] = ()
     modality: Modality = "text"
     stack: StackKind = "encoder"
+    layers: tuple[int, ...] | None = None
+    rule: Json = field(default_factory=dict)
     number: int = 1
 
     @property
     def record(self) -> EncodingRecord:
         """This encoding without its form."""
-        form = type(self.form).__name__
-        return EncodingRecord(self.part, self.scheme, form, self.provenance, self.notes, self.modality, self.stack, self.number)
+        form, parameters = type(self.form).__name__, {**self.form.parameters, **self.rule}
+        if self.layers is not None:
+            parameters["layers"] = list(self.layers)
+        return replace(self._without_form, form=form, parameters=parameters)
+
+    @property
+    def key(self) -> str:
+        """As in ``EncodingRecord``."""
+        return self._without_form.key
+
+    @property
+    def _without_form(self) -> EncodingRecord:
+        return EncodingRecord(
+            self.part, self.scheme, "", self.provenance, self.notes, self.modality, self.stack, self.layers, number=self.number
+        )
 
 
 @dataclass(frozen=True)
@@ -215,6 +237,7 @@ class Scheme:
 
     also: other names in papers and code, which readers search for; looked_for: completes the sentence “none found; looked for …”
     find: returns the encodings of this scheme in a checkpoint; published: values that it must reproduce
+    words: values of ``position_embedding_type`` in config.json that ask for it
     """
 
     key: str
@@ -226,3 +249,4 @@ class Scheme:
     find: Callable[[Files], list[Encoding[Form]]]
     picture: Picture
     published: tuple[Published, ...] = ()
+    words: tuple[str, ...] = ()

@@ -171,7 +171,7 @@ class ModelConfig:
     @property
     def layer_types(self) -> tuple[str, ...]:
         """Kind of attention of every layer, such as "sliding_attention"; empty where it is not configured."""
-        return tuple(str(kind) for kind in self.listed("layer_types"))
+        return tuple(str(kind) for kind in self.listed("layer_types") or self.listed("layers_block_type"))
 
     @property
     def rope(self) -> "ModelConfig":

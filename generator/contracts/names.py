@@ -19,9 +19,9 @@ def numbered(encodings: Iterable[Encoding[Form]]) -> list[Encoding[Form]]:
     distinct: dict[str, Encoding[Form]] = {}
     for encoding in encodings:
         number = 1
-        while (candidate := replace(encoding, number=number)).record.key in distinct:
+        while (candidate := replace(encoding, number=number)).key in distinct:
             number += 1
-        distinct[candidate.record.key] = candidate
+        distinct[candidate.key] = candidate
     return list(distinct.values())
 
 

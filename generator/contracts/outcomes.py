@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from generator.cache.lazy import Lazy
 from generator.contracts.checkpoints import Checkpoint, Encoding, EncodingRecord, LayoutRow, Scheme
+from generator.contracts.layer_map import Layer
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
 from generator.encodings import Form
 
@@ -60,6 +61,7 @@ class Outcome:
     facts: tuple[Fact, ...] = ()
     layout: tuple[LayoutRow, ...] = ()
     readings: tuple[Reading, ...] = ()
+    layers: tuple[Layer, ...] = ()
     looked_for: tuple[str, ...] = ()
     key: str = ""
     unresolved: tuple[str, ...] = ()

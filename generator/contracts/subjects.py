@@ -61,6 +61,7 @@ class Subject(Generic[FormT_co]):
 
     no_input: why input is None; no_words: why words is None
     words: (n_words, d_model), all word embeddings, for checkpoints with the option ``words``
+    family: the model's family, as its config names it; "" where that is unknown
     """
 
     encoding: Encoding[FormT_co]
@@ -68,3 +69,4 @@ class Subject(Generic[FormT_co]):
     no_input: str = ""
     words: Floats | None = None
     no_words: str = "its positions are not those of words"
+    family: str = ""

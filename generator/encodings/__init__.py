@@ -6,6 +6,7 @@ A form is a type, and an analysis declares the forms that it handles. The scheme
 from importlib import import_module
 from pkgutil import iter_modules
 
+from generator.encodings.decays import Decay
 from generator.encodings.form import Form
 from generator.encodings.none import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
@@ -18,6 +19,7 @@ __all__ = [
     "BASE",
     "LEADING",
     "Convolution",
+    "Decay",
     "Form",
     "NoEncoding",
     "OffsetBias",

@@ -1,6 +1,8 @@
 """The interface of all forms of encoding. A form that lacks an abstract member cannot be instantiated."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Literal
 
 from generator.numerics.arrays import Floats
 
@@ -48,6 +50,16 @@ class Form(ABC):
     def depends_on_offset(self) -> bool:
         """Whether the kernel is a function of the offset alone, on the grid where there is one. Otherwise it has to be symmetric."""
 
+    @property
+    def acts_in(self) -> Literal["input", "attention", "state"]:
+        """Where a model applies it: before the first layer, in layers with attention, or in the state of recurrent layers."""
+        return "attention"
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """The numbers that define it, apart from its arrays, as JSON can hold them."""
+        return {}
+
     @abstractmethod
     def kernel(self, n_positions: int) -> Floats:
         """The kernel of the first positions, query by key: (n_heads, n, n); NaN for keys that a causal mask hides.
@@ -65,4 +77,9 @@ class Form(ABC):
     @property
     def settled(self) -> "Form":
         """The form with every number computed that needs another library, so that a stored one does not need it again."""
+        return self
+
+    @property
+    def inliers(self) -> "Form":
+        """The form with NaN in place of the vectors of outliers; the form itself where it has no vector for each position."""
         return self

@@ -1,18 +1,25 @@
-"""Kernels of a form over a range of positions or a grid of patches, with the offset of every pair."""
+"""Kernels of a form over ranges of positions or grids of patches, with the offset of every pair, and by distance over the whole context."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from generator.encodings import Form
-from generator.numerics.arrays import Array, Floats, offsets_between
+from generator.encodings.rotations import Rotation
+from generator.encodings.tables import PositionTable
+from generator.numerics.arrays import Array, Floats, directions, mean_by_distance, offsets_between
+from generator.numerics.shapes import along, far_cosine, far_from, far_level
+
+PER_OCTAVE = 4  # distances of a table, on a logarithmic scale
+FINEST = 24  # the same of a rotation, whose kernel ripples
+MOST_OFFSETS = 512  # positions of a bias, or of vectors by offset, over which its profile is drawn
 
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
     """A kernel with the offsets of its pairs.
 
-    heads: (n_heads, n, n), query by key; NaN for keys that a causal mask hides
+    heads: (n_heads, n, n), query by key; NaN for keys that a causal mask hides, and for outliers of a table
     offsets: (n, n) integers, equal for pairs with the same offset (on a grid: the same rows and columns)
     lines: index arrays of consecutive positions: the whole sequence, or each row and each column of a grid
     """
@@ -28,7 +35,19 @@ class Kernel:
 
     def along(self, matrix: Floats) -> list[Floats]:
         """The submatrix of ``matrix`` (n, n) for each line: a list of (n_line, n_line)."""
-        return [matrix[np.ix_(line, line)] for line in self.lines]
+        return along(matrix, self.lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Kernel of each head by distance, as far as a form goes: the mean over all pairs at a distance, in both directions.
+
+    distances: (n_distances,), in positions, ascending from 0; values: (n_heads, n_distances); far: (n_heads,), mean over far pairs
+    """
+
+    distances: Array
+    values: Floats
+    far: Floats
 
 
 def kernel_of(form: Form, most: int, side: int, of_patches: bool) -> Kernel:
@@ -38,14 +57,101 @@ def kernel_of(form: Form, most: int, side: int, of_patches: bool) -> Kernel:
     """
     if form.grid is not None:
         rows, columns = (min(count, side) for count in form.grid)
-        return _of_grid(form.middle(rows, columns).kernel(rows * columns), rows, columns)
+        return _of_grid(form.middle(rows, columns).kernel(rows * columns), columns)
     room = most if form.extent is None else form.extent
-    heads = form.kernel(min(side, room) if of_patches else most)
+    return _of_line(form.kernel(min(side, room) if of_patches else most))
+
+
+def windows_of(form: Form, most: int, side: int, of_patches: bool) -> list[Kernel]:
+    """``kernel_of`` at several places of a table that is longer: its start, middle and end, or, on a grid, the middle and two corners.
+
+    The same everywhere, so a single one, for a form whose kernel depends on the offset alone.
+    """
+    if not isinstance(form, PositionTable) or form.extent <= (most if form.grid is None else 0):
+        return [kernel_of(form, most, side, of_patches)]
+    if form.grid is None:
+        middle, first, last = form.windows(1, most)
+        return [_of_line(window.kernel(most)) for window in (first, middle, last)]
+    rows, columns = (min(count, side) for count in form.grid)
+    count = 1 if (rows, columns) == form.grid else 3
+    return [_of_grid(window.kernel(rows * columns), columns) for window in form.windows(rows, columns)[:count]]
+
+
+def first_kernel(form: Form, most: int) -> Kernel:
+    """The kernel of the first ``most`` positions, on a grid in reading order."""
+    heads = form.kernel(most)
+    return _of_line(heads) if form.grid is None else _of_grid(heads, form.grid[1])
+
+
+def _of_line(heads: Floats) -> Kernel:
     return Kernel(heads, offsets_between(heads.shape[1]), (np.arange(heads.shape[1]),))
 
 
-def _of_grid(heads: Floats, rows: int, columns: int) -> Kernel:
-    patches = np.arange(rows * columns).reshape(rows, columns)
-    down, across = np.divmod(patches.ravel(), columns)
+def _of_grid(heads: Floats, columns: int) -> Kernel:
+    patches = np.arange(heads.shape[1])
+    down, across = np.divmod(patches, columns)
     offsets = (down[None, :] - down[:, None]) * 2 * columns + across[None, :] - across[:, None]
-    return Kernel(heads, offsets, (*patches, *patches.T))
+    return Kernel(heads, offsets, tuple(patches[side == index] for side in (down, across) for index in range(side.max() + 1)))
+
+
+def profile_of(form: Form, side: int, of_patches: bool) -> Profile:
+    """The kernel by distance as far as the form goes; patches along rows and columns, and in the images of rotations up to ``side``."""
+    if isinstance(form, PositionTable):
+        return _of_table(form)
+    if isinstance(form, Rotation) and not of_patches:
+        return _of_rotation(form)
+    kernel = kernel_of(form, MOST_OFFSETS, side, of_patches)
+    values = np.array([mean_by_distance(kernel.along(head)) for head in kernel.heads])
+    return Profile(np.arange(kernel.longest), values, np.array([far_level(kernel.along(head)) for head in kernel.heads]))
+
+
+def log_spaced(last: int, per_octave: int) -> Array:
+    """0 and whole numbers from 1 to ``last`` at about equal ratios, ``per_octave`` from each to its double: (n,), int."""
+    count = int(np.ceil(np.log2(max(last, 1)) * per_octave)) + 1
+    return np.unique(np.rint(np.append(0.0, np.geomspace(1.0, max(last, 1), count))).astype(np.int64))
+
+
+def _of_rotation(form: Rotation) -> Profile:
+    last = max(form.reach - 1, 2)  # A line needs two distances from 1 on.
+    distances = log_spaced(last, FINEST)
+    values = np.cos(distances[:, None] * form.frequencies).mean(axis=1)
+    return Profile(distances, values[None], np.array([far_cosine(form.frequencies, far_from(last + 1), last)]))
+
+
+def _of_table(form: PositionTable) -> Profile:
+    rows, columns = form.grid or (1, form.extent)
+    units = directions(form.vectors).reshape(rows, columns, -1)
+    defined = np.asarray(~np.isnan(units).any(axis=2))
+    units = np.where(defined[:, :, None], units, 0.0)
+    distances = log_spaced(max(rows, columns) - 1, PER_OCTAVE)
+    sums = np.array([_pairs(units, defined, distance) for distance in distances])  # (n_distances, 2)
+    far = _pairs_from(units, defined, far_from(max(rows, columns)))
+    means = np.vstack([sums, far])
+    means = means[:, 0] / np.where(means[:, 1] == 0.0, np.nan, means[:, 1])
+    return Profile(distances, means[None, :-1], means[-1:])
+
+
+def _pairs(units: Floats, defined: Array, distance: int) -> tuple[float, float]:
+    """Sum of the cosines of all pairs at a distance along rows and along columns, and their number.
+
+    units: (n_rows, n_columns, d_model), 0 where not ``defined`` (n_rows, n_columns)
+    """
+    total, count = 0.0, 0
+    for directed, valid in ((units, defined), (units.swapaxes(0, 1), defined.T)):
+        if distance < directed.shape[1]:
+            stop = directed.shape[1] - distance
+            total += float(np.vdot(directed[:, :stop], directed[:, distance:]))
+            count += int(np.count_nonzero(valid[:, :stop] & valid[:, distance:]))
+    return total, float(count)
+
+
+def _pairs_from(units: Floats, defined: Array, start: int) -> tuple[float, float]:
+    """``_pairs`` at all distances from ``start`` on, from sums of all vectors that far behind each."""
+    total, count = 0.0, 0.0
+    for directed, valid in ((units, defined), (units.swapaxes(0, 1), defined.T)):
+        behind, number = (np.cumsum(values[:, ::-1], axis=1, dtype=np.float64)[:, ::-1] for values in (directed, valid))
+        stop = directed.shape[1] - start
+        if stop > 0:
+            total += float(np.vdot(directed[:, :stop], behind[:, start:]))
+            count += float(np.sum(valid[:, :stop] * number[:, start:]))
+    return total, count

@@ -15,6 +15,7 @@ class NoEncoding(Form):
     why: str
     noun = "no encoding at all"
     quantity = "nothing"
+    acts_in = "input"
     grid = extent = reference = None
     is_symmetric = depends_on_offset = True
 

@@ -1,5 +1,6 @@
 """Forms that depend on the offset between two positions alone: a bias, a vector, or the weights of a convolution."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,6 +47,12 @@ class OffsetBias(Form):
     def numbers(self) -> Floats:
         """The bias: (n_heads, n_offsets), logits."""
         return self.values
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """Number of heads, whether later keys are hidden, and for a linear bias the slope of every head, in logits per position."""
+        slopes = (self.values[:, -1] - self.values[:, -2]).tolist() if self.beyond == "linear" else None
+        return {"heads": len(self.values), "causal": self.causal} | ({} if slopes is None else {"slopes": slopes})
 
     @property
     def extent(self) -> int:
@@ -112,6 +119,7 @@ class Convolution(Form):
     offsets: Floats
     noun = "a convolution"
     quantity = "norm of the weights"
+    acts_in = "input"
     grid = extent = reference = None
     is_symmetric = False
     depends_on_offset = True

@@ -1,6 +1,7 @@
 """Rotary position encoding: queries and keys rotated by angles proportional to position."""
 
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,6 +11,20 @@ import numpy as np
 from generator.encodings.form import Form
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
+
+
+def plain(value: object) -> object:
+    """``value`` from a config file as JSON can hold it: a number that is not finite, or anything else that JSON lacks, as text."""
+    match value:
+        case Mapping():
+            return {str(name): plain(item) for name, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case None | bool() | int() | str():
+            return value
+        case float() if math.isfinite(value):
+            return value
+    return str(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +56,19 @@ class Rotation(Form):
         return self.frequencies
 
     @property
+    def parameters(self) -> Mapping[str, object]:
+        """Base, components, scaling rule, factor, frequencies in radians per position, and the window in positions."""
+        return {
+            "base": self.base,
+            "head_dim": self.head_dim,
+            "rotary_dim": self.rotary_dim,
+            "scaling": plain(self.scaling) if self.is_rescaled else None,
+            "attention_factor": self.attention_factor,
+            "inverse_frequencies": self.frequencies.tolist(),
+            "window": self.window,
+        }
+
+    @property
     def extent(self) -> int:
         """Positions of the configured context."""
         return self.n_positions
@@ -66,6 +94,11 @@ class Rotation(Form):
         return self.rope_type != "default"
 
     @property
+    def has_fixed_alpha(self) -> bool:
+        """Whether the base is multiplied by a power of a fixed ``alpha``, which HunYuan calls dynamic, too."""
+        return self.rope_type == "dynamic" and bool(self.scaling.get("alpha"))
+
+    @property
     def settled(self) -> "Rotation":
         """This rotation with its rescaled frequencies computed, so that it no longer needs transformers."""
         return replace(self, rescaled=self._rescaled) if self.is_rescaled else self
@@ -88,6 +121,8 @@ class Rotation(Form):
         """
         if self.rescaled is not None:
             return self.rescaled
+        if self.has_fixed_alpha:
+            return self._by_alpha(), 1.0
         from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
         if self.rope_type not in ROPE_INIT_FUNCTIONS:
@@ -99,6 +134,19 @@ class Rotation(Form):
         except Exception as error:  # noqa: BLE001  # Its validators and its arithmetic raise errors of any kind.
             problem = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
         raise RowError(f"rotary scaling {dict(self.scaling)!r:.120} gives {problem}; expected a kind that transformers knows, complete")
+
+    def _by_alpha(self) -> Floats:
+        """Frequencies with the base multiplied by alpha^(d / (d − 2)), as in HunYuan: (n_pairs,), radians per position.
+
+        errors: RowError unless alpha is positive, and there are more than two components
+        """
+        alpha, n_components = self.scaling.get("alpha"), self.rotary_dim
+        if not isinstance(alpha, int | float) or not 0.0 < alpha < math.inf or n_components <= 2:
+            raise RowError(
+                f"rotary scaling with alpha {alpha!r:.60} of {n_components} components; expected a positive alpha, and more than 2"
+            )
+        base = self.base * alpha ** (n_components / (n_components - 2))
+        return frozen(base ** (-2.0 * np.arange(n_components // 2) / n_components))
 
     def _by_transformers(self) -> tuple[Floats, float]:
         """Frequencies (n_pairs,) and attention factor by transformers' rotary initialiser."""

@@ -1,5 +1,6 @@
 """One vector for each position."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -8,7 +9,8 @@ import numpy as np
 from generator.encodings.form import Form
 from generator.encodings.sinusoids import grid_sinusoid, sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics.arrays import FLAT, Floats, centred_slice, cosine_matrix, frozen
+from generator.numerics.arrays import FLAT, Array, Floats, centred_slice, cosine_matrix, frozen
+from generator.numerics.outliers import outlier_rows
 
 MOST_WORK = 4e10  # 16,384 × 1,024 and 2,048 × 9,216 are within; a larger table would be decomposed for minutes.
 LEADING = 3  # components along which the positions are placed
@@ -38,6 +40,7 @@ class PositionTable(Form):
     grid: tuple[int, int] | None = None
     noun = "a table of vectors"
     quantity = "cosine of two positions' vectors"
+    acts_in = "input"
     is_symmetric = True
     depends_on_offset = False
 
@@ -45,6 +48,11 @@ class PositionTable(Form):
     def numbers(self) -> Floats:
         """The vectors: (n_positions, d_model)."""
         return self.vectors
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """Index of the first position in the stored tensor, number of positions, and rows and columns of patches."""
+        return {"first_row": self.first_row, "n_positions": len(self.vectors), "grid": None if self.grid is None else list(self.grid)}
 
     @property
     def extent(self) -> int:
@@ -56,6 +64,20 @@ class PositionTable(Form):
         """The sinusoid of the same shape and grid; None where the table equals it."""
         table = reference(*self.vectors.shape, self.grid)
         return None if np.array_equal(table.vectors, self.vectors) else table
+
+    @cached_property
+    def outliers(self) -> Array:
+        """Positions whose vectors are of unusual norm or unlike those of their neighbours, in ascending order: (n_outliers,), int."""
+        return outlier_rows(self.vectors, self.grid[1] if self.grid else len(self.vectors))
+
+    @cached_property
+    def inliers(self) -> "PositionTable":
+        """The table with NaN in place of the vectors of outliers."""
+        if not self.outliers.size:
+            return self
+        vectors = self.vectors.copy()
+        vectors[self.outliers] = np.nan
+        return PositionTable(frozen(vectors), self.first_row, self.grid)
 
     @cached_property
     def singular_values(self) -> Floats:
@@ -93,9 +115,20 @@ class PositionTable(Form):
 
     def middle(self, rows: int, columns: int) -> "PositionTable":
         """The vectors of the ``rows`` × ``columns`` patches in the middle."""
+        return self.windows(rows, columns)[0]
+
+    def windows(self, rows: int, columns: int) -> tuple["PositionTable", ...]:
+        """The vectors of ``rows`` × ``columns`` patches in the middle of the grid, in its first corner and in its last.
+
+        A sequence is a grid of one row.
+        """
         n_rows, n_columns = self.grid or (1, len(self.vectors))
-        block = self.vectors.reshape(n_rows, n_columns, -1)[centred_slice(n_rows, rows), centred_slice(n_columns, columns)]
-        return PositionTable(block.reshape(-1, block.shape[2]), grid=(rows, columns))
+        patches = self.vectors.reshape(n_rows, n_columns, -1)
+        down, across = centred_slice(n_rows, rows), centred_slice(n_columns, columns)
+        blocks = (patches[down, across], patches[:rows, :columns], patches[max(n_rows - rows, 0) :, max(n_columns - columns, 0) :])
+        return tuple(
+            PositionTable(block.reshape(-1, block.shape[2]), grid=None if self.grid is None else block.shape[:2]) for block in blocks
+        )
 
 
 @lru_cache(maxsize=2)

@@ -133,26 +133,6 @@ def mean_by_distance(lines: Sequence[Floats]) -> Floats:
     return means
 
 
-def decay_scaled(profile: Floats) -> Floats | None:
-    """``profile`` (n,) scaled linearly to a maximum of 1 and a last defined value of 0; None when that is the maximum, or all are NaN."""
-    defined = profile[~np.isnan(profile)]
-    span = float(defined.max() - defined[-1]) if defined.size else 0.0
-    return (profile - defined[-1]) / span if span > FLAT * float(np.max(np.abs(defined), initial=0.0)) else None
-
-
-def half_distance(profile: Floats) -> float:
-    """Distance at which ``profile`` first falls below ½ beyond its maximum, interpolated linearly between defined values.
-
-    profile: (n,), index = distance in positions, maximum 1, last value 0
-    """
-    distances = np.flatnonzero(~np.isnan(profile))
-    distances = distances[int(np.argmax(profile[distances])) :]
-    step = int(np.argmax(profile[distances] < 0.5))
-    before, after = distances[step - 1], distances[step]
-    share = (profile[before] - 0.5) / (profile[before] - profile[after])
-    return float(before + share * (after - before))
-
-
 def offsets_between(n_positions: int) -> Array:
     """Column index minus row index of every entry: (n_positions, n_positions), int."""
     index = np.arange(n_positions)
@@ -210,11 +190,6 @@ def min_max_scaled(values: Floats) -> Floats | None:
     scaled = values / (largest or 1.0)
     low, high = (float(np.nanmin(scaled)), float(np.nanmax(scaled))) if largest else (0.0, 0.0)
     return (scaled - low) / (high - low) if high - low > FLAT else None
-
-
-def min_max_scaled_heads(heads: Floats) -> list[Floats]:
-    """Heads (n_heads, n, n) scaled one by one to [0, 1]: a list of (n, n), without constant heads."""
-    return [scaled for head in heads if (scaled := min_max_scaled(head)) is not None]
 
 
 def centred_slice(count: int, most: int) -> slice:

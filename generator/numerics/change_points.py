@@ -22,12 +22,16 @@ def adjacent_cosines(vectors: Floats) -> Floats:
 
 
 def window_medians(values: Floats) -> tuple[Floats, Floats]:
-    """Medians of the ``WINDOW`` values before and of those after each value; NaN where fewer exist or one is NaN.
+    """Medians of the ``WINDOW`` values before and of those after each value, without NaN; NaN where fewer exist or most are not defined.
 
     values: (n,)
     returns: (n,) and (n,), in the unit of ``values``
     """
-    medians = np.median(np.lib.stride_tricks.sliding_window_view(values, WINDOW), axis=1)  # (n − 7,), NaN where one is not defined
+    windows = np.lib.stride_tricks.sliding_window_view(values, WINDOW)  # (n − 7, 8)
+    counts = np.count_nonzero(~np.isnan(windows), axis=1)
+    ascending, index = np.sort(windows, axis=1), np.arange(len(windows))  # NaN comes last.
+    medians = (ascending[index, np.maximum(counts - 1, 0) // 2] + ascending[index, np.minimum(counts // 2, WINDOW - 1)]) / 2.0
+    medians = np.where(counts >= WINDOW // 2, medians, np.nan)
     before, after = np.full(values.size, np.nan), np.full(values.size, np.nan)
     before[WINDOW:], after[:-WINDOW] = medians[:-1], medians[1:]
     return before, after
@@ -70,18 +74,20 @@ def seams(depth: Floats, significant: Array) -> list[tuple[int, int]]:
     """First and last pair of each seam, strongest first, at most ``MOST_SEAMS``.
 
     A seam starts from the deepest pair that lies more than ``WINDOW`` pairs away from every stronger seam, and takes in neighbouring
-    pairs at least half as deep.
+    pairs at least half as deep that belong to no stronger one.
     depth: (n,); significant: (n,), bool, the pairs at which a seam may lie
     """
-    remaining = np.where(significant, depth, -np.inf)
+    remaining, free = np.where(significant, depth, -np.inf), ~np.isnan(depth)
     bounds: list[tuple[int, int]] = []
     while len(bounds) < MOST_SEAMS and (deepest := remaining.max()) > -np.inf:
         first = last = int(remaining.argmax())
-        while first > 0 and depth[first - 1] >= deepest / 2.0:
+        belongs = free & (np.nan_to_num(depth) >= deepest / 2.0)
+        while first > 0 and belongs[first - 1]:
             first -= 1
-        while last + 1 < depth.size and depth[last + 1] >= deepest / 2.0:
+        while last + 1 < depth.size and belongs[last + 1]:
             last += 1
         bounds.append((first, last))
+        free[first : last + 1] = False
         remaining[max(first - WINDOW, 0) : last + WINDOW + 1] = -np.inf
     return bounds
 

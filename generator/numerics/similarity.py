@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from generator.numerics.arrays import FLAT, Array, Floats, min_max_scaled_heads
+from generator.numerics.arrays import FLAT, Array, Floats
+from generator.numerics.shapes import scaled_heads
 
 
 def centred_gram(rows: Floats) -> Floats | None:
@@ -48,13 +49,13 @@ def alignment(first: Floats, second: Floats) -> float:
     return float(np.clip(np.sum(first * second), -1.0, 1.0))
 
 
-def shape(heads: Floats) -> Floats | None:
-    """Mean over heads of a kernel, each head first scaled to [0, 1]: (n, n); None when all heads are constant, or a value is infinite.
+def shape(heads: Floats, lines: Sequence[Array]) -> Floats | None:
+    """Mean over heads of a kernel, each head first scaled by its levels, cut to [0, 1]: (n, n); None when all heads are constant, or a value is infinite.
 
-    heads: (n_heads, n, n), query by key
+    heads: (n_heads, n, n), query by key; lines: index arrays of consecutive positions
     """
-    scaled = [] if np.isinf(heads).any() or np.isnan(heads).all() else min_max_scaled_heads(heads)
-    return np.asarray(np.mean(scaled, axis=0)) if scaled else None
+    scaled = [] if np.isinf(heads).any() else scaled_heads(heads, lines)
+    return np.clip(np.mean(scaled, axis=0), 0.0, 1.0) if scaled else None
 
 
 def shape_difference(first: Floats, second: Floats) -> float | None:

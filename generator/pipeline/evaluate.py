@@ -10,7 +10,9 @@ from generator import analyses, schemes
 from generator.checkpoints import sources
 from generator.checkpoints.model import input_layer
 from generator.checkpoints.model.facts import facts
+from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.module_tree import layout
+from generator.checkpoints.model.open_questions import open_questions
 from generator.contracts import (
     Analysis,
     Checkpoint,
@@ -28,7 +30,7 @@ from generator.contracts import (
     names,
 )
 from generator.contracts.form_analysis import compute_alone
-from generator.encodings import Form
+from generator.encodings import Form, NoEncoding
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import output
 from generator.figures.panels import thumbnail
@@ -107,8 +109,10 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """The encodings that any scheme recognises, in order of the schemes; those of a decoder come last."""
+    """The encodings that any scheme recognises, in order of the schemes, those of a decoder last; their absence only where there is no other."""
     encodings = [encoding for scheme in all_schemes() for encoding in scheme.find(files)]
+    if not all(isinstance(encoding.form, NoEncoding) for encoding in encodings):
+        encodings = [encoding for encoding in encodings if not isinstance(encoding.form, NoEncoding)]
     return names.numbered(sorted(encodings, key=lambda encoding: encoding.stack == "decoder"))
 
 
@@ -137,7 +141,9 @@ def _evaluate(task: Task) -> Outcome:
         revision=files.revision,
         facts=facts(files.config),
         layout=layout(files.tensors),
+        layers=layer_map(files, encodings),
         readings=tuple(_read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
+        unresolved=tuple(open_questions(files, encodings, all_schemes())),
         looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),
     )
 

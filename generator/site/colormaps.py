@@ -1,6 +1,6 @@
-"""Colormaps of the figures, for the parts of the site that matplotlib does not draw."""
+"""Colours of the figures, for the parts of the site that matplotlib does not draw."""
 
-from generator.figures.style import SEQUENTIAL, STOPS
+from generator.figures.style import SEQUENTIAL, SERIES, STOPS
 
 PATH = "assets/colormaps.css"
 DARK_TEXT, LIGHT_TEXT = "#000000", "#ffffff"  # On any colour, one of them has a contrast of at least 4.5.
@@ -19,12 +19,16 @@ def _colours(count: int) -> list[str]:
 
 
 def stylesheet(count: int) -> bytes:
-    """CSS classes l0 … for the levels of a map, from the high end of the sequential colormap, with text that contrasts with them."""
+    """CSS classes l0 … for the levels of a map, from the high end of the sequential colormap, with text that contrasts with them.
+
+    Classes pa-layer-1 … have the colours of series.
+    """
     rules = (
         f":is(.pam, .pam-key) .l{level} {{ background: {colour}; color: {_text_on(colour)}; }}\n"
         for level, colour in enumerate(reversed(_colours(count)))
     )
-    return "".join(rules).encode()
+    series = (f".pa-layer-{number} {{ background: {colour}; }}\n" for number, colour in enumerate(SERIES, 1))
+    return "".join((*rules, *series)).encode()
 
 
 def _text_on(colour: str) -> str:

@@ -12,8 +12,9 @@ import numpy as np
 
 from generator.contracts import Atlas, Outcome, Reading
 from generator.encodings import Form
+from generator.encodings.kernels import Kernel, first_kernel
 from generator.figures.style import DIVERGING, SEQUENTIAL, STOPS
-from generator.numerics.arrays import Floats
+from generator.numerics.arrays import Floats, offsets_between
 from generator.numerics.similarity import shape
 from generator.site.compare_packing import Layout, pack, rounded
 
@@ -76,33 +77,42 @@ def record(reading: Reading) -> dict[str, Any]:
 
 
 def _kernels(form: Form) -> dict[str, Any]:
-    """Kernel in the form's unit, mean of heads, and its shape; both with a profile of means at offsets 1 − n to n − 1 (key − query)."""
+    """Kernel in the form's unit, mean of heads, and its shape, both with a profile; outliers of a table have no shape."""
     heads = form.kernel(POSITIONS)  # (n_heads, n, n)
     layout = Layout(heads.shape[1], _columns(form, heads.shape[1]))
-    scaled = shape(heads)
-    same_levels = {"levels": None} if len(heads) == 1 else {}  # Both kernels of a single head have the same levels.
+    inliers = first_kernel(form.inliers, POSITIONS)
+    scaled = shape(inliers.heads, inliers.lines)
     with np.errstate(over="ignore", invalid="ignore"):  # Means of huge numbers may overflow to values that are packed as NaN.
+        stored = _packed(layout, inliers, heads.mean(axis=0))
         return {
             "n": layout.n,
             "columns": layout.columns,
             "heads": len(heads),
             "quantity": form.quantity,
-            "stored": _packed(layout, heads.mean(axis=0)),
-            "shape": None if scaled is None else {**_packed(layout, scaled), **same_levels},
+            "stored": stored,
+            "shape": None if scaled is None else _without(stored["levels"], _packed(layout, inliers, scaled)),
         }
 
 
-def _packed(layout: Layout, kernel: Floats) -> dict[str, Any]:
-    finite = np.where(np.isfinite(kernel), kernel, np.nan)
-    return {**pack(layout.entries(finite)), "profile": rounded(_by_offset(finite))}
+def _without(levels: str, packed: dict[str, Any]) -> dict[str, Any]:
+    """``packed`` with None in place of the same ``levels``."""
+    return {**packed, "levels": None} if packed["levels"] == levels else packed
 
 
-def _by_offset(kernel: Floats) -> Floats:
-    """Mean of ``kernel`` (n, n) along each diagonal, from offset 1 − n to n − 1: (2n − 1,); NaN where all entries are NaN."""
-    n = len(kernel)
-    defined = ~np.isnan(kernel)
-    diagonal = (np.arange(n) - np.arange(n)[:, None] + n - 1)[defined]
-    counts, sums = np.bincount(diagonal, minlength=2 * n - 1), np.bincount(diagonal, kernel[defined], 2 * n - 1)
+def _packed(layout: Layout, kernel: Kernel, matrix: Floats) -> dict[str, Any]:
+    finite = np.where(np.isfinite(matrix), matrix, np.nan)
+    return {**pack(layout.entries(finite)), "profile": rounded(_by_offset(kernel, finite))}
+
+
+def _by_offset(kernel: Kernel, matrix: Floats) -> Floats:
+    """Mean of ``matrix`` (n, n) at each offset from 1 − n to n − 1, on a grid along rows and columns: (2n − 1,); NaN where none is defined."""
+    n = len(matrix)
+    sums, counts = np.zeros(2 * n - 1), np.zeros(2 * n - 1)
+    for line in kernel.along(matrix):
+        defined = ~np.isnan(line)
+        offsets = (offsets_between(len(line)) + n - 1)[defined]
+        counts += np.bincount(offsets, minlength=2 * n - 1)
+        sums += np.bincount(offsets, line[defined], 2 * n - 1)
     return np.asarray(sums / np.where(counts == 0, np.nan, counts))
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from generator import PROGRAM
-from generator.contracts import Atlas, EncodingRecord, Metric, Numbers, Outcome, Reading, Scheme
+from generator.contracts import Atlas, EncodingRecord, Layer, Metric, Numbers, Outcome, Reading, Scheme
 from generator.numerics.arrays import Array
 
-SCHEMA = 1
+SCHEMA = 2
+ROTATION = ("base", "rotary_dim", "scaling", "attention_factor")  # Parameters that the layer map repeats.
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
 ENCODE_ERRORS = "backslashreplace"  # Tensor names may contain lone surrogates, for which JSON has the same escape.
 COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason", "name")
@@ -54,6 +55,7 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
         "revision": outcome.revision or row.revision,
         "status": outcome.status,
         "reason": outcome.reason,
+        "layers": layers(outcome.layers, [reading.encoding for reading in outcome.readings]),
         "unresolved": list(outcome.unresolved),
         "encodings": [
             {
@@ -71,6 +73,7 @@ def encoding(record: EncodingRecord) -> dict[str, Any]:
     """An encoding, as in atlas.json, without arrays and metrics."""
     provenance = record.provenance
     return {
+        "key": record.key,
         "part": record.part,
         "scheme": record.scheme,
         "form": record.form,
@@ -78,7 +81,26 @@ def encoding(record: EncodingRecord) -> dict[str, Any]:
         "tensor": provenance.tensor,
         "dtype": provenance.dtype,
         "sha256": provenance.sha256,
+        "parameters": dict(record.parameters),
     }
+
+
+def layers(layer_map: Sequence[Layer], encodings: Sequence[EncodingRecord]) -> list[dict[str, Any]]:
+    """The layer map, as in atlas.json, with the parameters of the rotation that acts in each layer."""
+    rotations = {record.key: {name: record.parameters[name] for name in ROTATION} for record in encodings if "base" in record.parameters}
+    return [
+        {
+            "part": layer.part,
+            "index": layer.index,
+            "type": layer.type,
+            "kinds": list(layer.mixers),
+            "before": layer.before,
+            "after": layer.after,
+            "encodings": None if layer.encodings is None else list(layer.encodings),
+            "rotation": next((rotations[key] for key in layer.encodings or () if key in rotations), None),
+        }
+        for layer in layer_map
+    ]
 
 
 def _picture_arrays(scheme: Scheme) -> bytes:

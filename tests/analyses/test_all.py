@@ -55,6 +55,7 @@ DRAWN = {
     *("rotation", "rotation of one pair", "scaled rotation"),
     *("vectors by offset", "one vector by offset"),
     *("patches", "many patches", "row of patches", "one patch", "window of many heads"),
+    *("decays", "decays of many channels", "decay of one head", "decays, some zero"),
     *("window", "window of one patch", "convolution", "convolution of one weight"),
 }
 CASES = [(analysis, name) for analysis, name in product(ANALYSES, FORMS) if isinstance(FORMS[name], analysis.forms)]

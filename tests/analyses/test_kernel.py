@@ -4,8 +4,10 @@ import pytest
 from generator.analyses.kernel import STEPS, Shaped, compute, draw_profiles
 from generator.contracts import Encoding, Provenance, Result, Subject
 from generator.encodings import Convolution, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, sinusoid
+from generator.encodings.kernels import profile_of
 from generator.errors import NotApplicableError
-from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity
+from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity, mean_by_distance
+from generator.numerics.shapes import far_level
 from tests.support import LABELS, subject
 
 OFFSETS = frozen(np.arange(-128, 1))
@@ -67,8 +69,10 @@ def test_forms_of_the_offset_are_translation_invariant(name: str) -> None:
 
 
 def test_alibi_decays_linearly_with_any_slopes() -> None:
-    np.testing.assert_allclose(result_of(ALIBI).arrays["profile"], 1.0 - np.arange(128) / 127, rtol=0, atol=1e-12)
-    assert value(ALIBI, "half") == pytest.approx(63.5)
+    """Far are distances from 96 on, with 32, 31 … 1 pairs: their mean distance is 128 − Σ m² / Σ m = 128 − 65 / 3."""
+    far = 128.0 - 65.0 / 3.0
+    np.testing.assert_allclose(result_of(ALIBI).arrays["profile"], 1.0 - np.arange(128) / far, rtol=0, atol=1e-12)
+    assert value(ALIBI, "half") == pytest.approx(far / 2.0)
     assert value(ALIBI, "monotonicity") == 100.0
 
 
@@ -106,9 +110,9 @@ def test_invariance_of_a_table_of_three_by_hand() -> None:
 
 
 def test_the_half_distance_is_measured_from_the_maximum() -> None:
-    """From distance 0 on: −9, 4, 2, 1, 0; the highest is 4 at distance 1, and 2 = ½ · 4 is not yet below half."""
+    """From distance 0 on: −9, 4, 2, 1, 0; far are two pairs of 1 and one of 0, so that half of the fall from 4 is done at 7/3."""
     form = bias([0.0, 1.0, 2.0, 4.0, -9.0], causal=True)
-    assert value(form, "half") == pytest.approx(2.0)
+    assert value(form, "half") == pytest.approx(1.0 + (4.0 - 7.0 / 3.0) / 2.0)
 
 
 def test_a_flat_step_does_not_fall() -> None:
@@ -130,7 +134,7 @@ def test_heads_that_favour_the_farthest_have_no_half_distance_and_are_counted() 
 def test_without_a_falling_head_there_is_no_half_distance() -> None:
     form = bias([2.0, 1.0, 0.0], causal=True)
     assert reason(form, "half") == "the farthest positions count most"
-    assert "the farthest count most" in result_of(form).findings[0].text
+    assert "does not fall with distance" in result_of(form).findings[0].text
 
 
 @pytest.mark.parametrize("name", CONSTANT)
@@ -233,7 +237,7 @@ def test_a_side_of_an_image_has_its_own_number_of_patches_up_to_16(form: Shaped,
     assert len(result_of(form).arrays["profile"]) == of_text
     assert (
         f"Over {of_image} patches along" in result_of_image(form).findings[0].text
-        or "the farthest" in result_of_image(form).findings[0].text
+        or "does not fall" in result_of_image(form).findings[0].text
     )
 
 
@@ -262,8 +266,88 @@ def test_the_share_of_falling_steps_that_chance_gives_a_table(n: int, steps: int
 def test_heads_that_do_not_decay_are_excluded_from_the_finding() -> None:
     values = np.stack([-np.abs(np.arange(-9, 10.0)), np.abs(np.arange(-9, 10.0))])
     for heads, text in (
-        (values, "in 1 of 2 heads, what the encoding says of two fades"),
-        (values[:1], "positions, what the encoding says"),
+        (values, "in 1 of 2 heads, the bias falls halfway"),
+        (values[:1], "positions, the bias falls halfway"),
     ):
         form = OffsetBias(frozen(heads), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
         assert text in result_of(form).findings[0].text
+
+
+STEADY = ("half", "monotonicity", "invariance", "half_context")
+
+
+@pytest.mark.parametrize("position", [0, 5, 300, 511])
+@pytest.mark.parametrize("factor", [1.0, 30.0])
+def test_an_odd_row_in_a_sinusoid_changes_no_measure(position: int, factor: float) -> None:
+    """Every offset has the same cosine everywhere, so that pairs left out change no mean but, by their number, the far level."""
+    table = sinusoid(512, 64).copy()
+    table[position] = factor * np.linalg.norm(table[0]) * np.eye(64)[3]
+    plain, odd = result_of(PositionTable(sinusoid(512, 64))), result_of(PositionTable(frozen(table)))
+    assert odd.value("left_out") == 1
+    assert [odd.value(key) for key in STEADY] == pytest.approx([plain.value(key) for key in STEADY], rel=2e-3)
+    assert f"Left out as outliers: {position}." in [finding.text for finding in odd.findings]
+
+
+def walk(n_positions: int, correlation: float, seed: int) -> np.ndarray:
+    """Rows of a stationary walk, whose cosines fall as ``correlation`` to the power of the distance: (n_positions, 768)."""
+    steps = np.random.default_rng(seed).normal(size=(n_positions, 768))
+    rows = [steps[0]]
+    for step in steps[1:]:
+        rows.append(correlation * rows[-1] + np.sqrt(1.0 - correlation**2) * step)
+    return np.array(rows)
+
+
+def test_a_walk_halves_where_its_correlation_does_in_every_window() -> None:
+    """0.9^k falls halfway from 1 to 0 at ln ½ / ln 0.9 = 6.58."""
+    result = result_of(PositionTable(frozen(walk(1000, 0.9, 1))))
+    for key in ("half", "half_low", "half_high", "half_context"):
+        assert result.value(key) == pytest.approx(np.log(0.5) / np.log(0.9), rel=0.1)
+    assert "in 3 windows" in result.findings[0].text
+
+
+def test_where_windows_disagree_there_is_no_half_distance_but_the_reason() -> None:
+    """Smooth at the start, noise from the middle on."""
+    table = np.vstack([walk(200, 0.98, 1), np.random.default_rng(2).normal(size=(400, 768))])
+    result = result_of(PositionTable(frozen(table)))
+    assert result.value("half") is None
+    assert "not stable: 29.6 at the start, 0.5 in the middle" in (result.metric("half").reason or "")
+    assert "0.5 in the middle, 0.5 at the end" in result.findings[0].text
+    assert (result.value("half_high") or 0.0) > 50 * (result.value("half_low") or 1.0)
+    assert "not stable" in (result.metric("monotonicity").reason or "")
+
+
+def test_a_short_table_has_one_window() -> None:
+    assert reason(PositionTable(sinusoid(100, 16)), "half_low") == "there is one window only"
+
+
+@pytest.mark.parametrize(("grid", "windows"), [((16, 16), 1), ((12, 5), 1), ((20, 18), 3)])
+def test_large_grids_have_windows_in_the_middle_and_in_two_corners(grid: tuple[int, int], windows: int) -> None:
+    form = PositionTable(sinusoid(grid[0] * grid[1], 16), grid=grid)
+    assert len(result_of(form).arrays["halves"]) == windows
+
+
+@pytest.mark.parametrize("grid", [None, (20, 30), (600, 1)])
+def test_the_profile_over_all_positions_equals_the_means_of_the_whole_cosine_matrix(grid: tuple[int, int] | None) -> None:
+    form = PositionTable(frozen(walk(600, 0.9, 3)), grid=grid)
+    rows, columns = grid or (1, 600)
+    patches = np.arange(600).reshape(rows, columns)
+    cosines = cosine_matrix(form.vectors)
+    lines = [cosines[np.ix_(line, line)] for line in (*patches, *patches.T)]
+    profile = profile_of(form, 16, of_patches=False)
+    np.testing.assert_allclose(profile.values[0], mean_by_distance(lines)[profile.distances], rtol=0, atol=1e-12)
+    assert profile.far[0] == pytest.approx(far_level(lines), abs=1e-12)
+    assert (profile.distances[0], profile.distances[-1]) == (0, max(rows, columns) - 1)
+
+
+def test_the_profile_of_a_rotation_goes_as_far_as_its_window() -> None:
+    form = Rotation(10_000.0, 64, 64, 131_072, window=4096)
+    profile = profile_of(form, 16, of_patches=False)
+    np.testing.assert_allclose(profile.values[0], form.by_offset(4096)[profile.distances], rtol=0, atol=1e-12)
+    assert profile.far[0] == pytest.approx(form.by_offset(4096)[3072:].mean(), abs=1e-9)
+    assert (profile.distances[-1], profile.distances.size < 250) == (4095, True)
+
+
+def test_the_profile_of_a_bias_by_hand() -> None:
+    """Bias 0, 2, 4, 1, 0 at offsets −2 … 2, both directions together."""
+    profile = profile_of(bias([0.0, 2.0, 4.0, 1.0, 0.0]), 16, of_patches=False)
+    np.testing.assert_allclose(profile.values, [[4.0, 1.5, 0.0]])

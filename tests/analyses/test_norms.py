@@ -39,21 +39,6 @@ def test_norms_are_those_of_numpy() -> None:
     np.testing.assert_allclose(result.arrays["dimension_norms"], np.linalg.norm(NOISE, axis=0))
 
 
-def test_an_outlier_has_a_modified_z_score_above_three_and_a_half_by_hand() -> None:
-    """Median 10, MAD 1: 0.6745 · 5.1 = 3.44, 0.6745 · 5.3 = 3.57."""
-    usual = [9.0] * 12 + [11.0] * 11 + [10.0]
-    assert [np.asarray(norms.outliers(np.array([*usual, last]))).tolist() for last in (15.1, 15.3)] == [[], [24]]
-
-
-@pytest.mark.parametrize(("sizes", "indices"), [([1.0] * 20 + [1.19], []), ([1.0] * 20 + [1.21], [20]), ([1.0] * 18 + [5.0] * 2, [18, 19])])
-def test_among_equal_norms_an_outlier_differs_by_a_fifth(sizes: list[float], indices: list[int]) -> None:
-    assert np.asarray(norms.outliers(np.array(sizes))).tolist() == indices
-
-
-def test_more_than_a_tenth_are_not_outliers() -> None:
-    assert norms.outliers(np.array([1.0] * 17 + [5.0] * 3)) is None
-
-
 def test_the_spread_within_excludes_outliers() -> None:
     metrics = values_of(result_of(with_norms(*[1.0, 1.1] * 10, 9.0)))
     assert metrics["spread_within"] == pytest.approx(np.std([1.0, 1.1]) / 1.05)
@@ -84,8 +69,3 @@ def test_only_few_strong_dimensions_are_reported() -> None:
     uneven = rng.normal(size=(200, 40)) * np.where(np.arange(40) < 2, 20.0, 1.0)
     assert any("2 of 40 dimensions hold half" in finding.text for finding in findings_of(uneven))
     assert values_of(result_of(np.eye(8)))["half"] == 4
-
-
-def test_runs_of_numbers_are_joined() -> None:
-    assert norms.ranges(np.array([0, 1, 2, 7, 9, 10])) == "0–2, 7, 9–10"
-    assert norms.ranges(np.arange(0, 12, 2)) == "0, 2, 4, 6 and 2 more stretches"

@@ -1,5 +1,7 @@
 """Seams of tables, against other code, tables with a given seam, and small cases by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
@@ -15,9 +17,9 @@ rng = np.random.default_rng(0)
 NOISE = rng.normal(size=(60, 200))
 
 
-def result_of(table: Floats) -> Result:
-    """The result for a table (n_positions, d_model)."""
-    return seam.compute(subject(PositionTable(frozen(table))))
+def result_of(table: Floats, family: str = "") -> Result:
+    """The result for a table (n_positions, d_model) of a model of this family."""
+    return seam.compute(replace(subject(PositionTable(frozen(table))), family=family))
 
 
 def values_of(table: Floats) -> dict[str, float | None]:
@@ -50,39 +52,86 @@ def test_windows_by_hand() -> None:
     assert np.isnan(after[12:]).all()
 
 
+def test_windows_leave_out_what_is_not_defined_while_half_is() -> None:
+    """Before index 8 lie 0 … 7: without 0 … 3 the median is 5.5; without 0 … 4 too few are left."""
+    values = np.arange(20.0)
+    for missing, median in ((4, 5.5), (5, np.nan)):
+        values[:missing] = np.nan
+        np.testing.assert_array_equal(change_points.window_medians(values)[0][8], median)
+
+
+def test_a_later_seam_does_not_grow_through_an_earlier_one() -> None:
+    """Depths by hand: 9 at 20; 3 at 30 and all the way to it. Without a border, the second would reach from 10 to 30."""
+    depth = np.zeros(60)
+    depth[10:31] = 2.0
+    depth[20], depth[30] = 9.0, 3.0
+    assert change_points.seams(depth, depth > 2.5) == [(20, 20), (21, 30)]
+
+
 @pytest.mark.parametrize(("position", "weight"), [(127, 1.0), (90, 0.9)])
 def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight: float) -> None:
+    """On both sides of it neighbours are equally alike, so that no training length explains it."""
     halves = [drifting(position + 1, 0.8, seed=1), drifting(200 - position, 0.8, seed=2)]
-    result = result_of(np.vstack(halves))
+    result = result_of(np.vstack(halves), family="bert")
     finding = result.findings[0]
     assert (result.arrays["seams"].tolist(), result.value("at")) == ([[position, position]], position)
-    assert f"A seam lies between positions {position} and {position + 1}" in finding.text
-    assert (finding.weight, "Devlin" in finding.context) == (weight, position == 127)
+    assert f"A seam lies between positions {position} and {position + 1}: the direction breaks there" in finding.text
+    assert (finding.weight, finding.context) == (weight, "")
 
 
-def test_a_position_unlike_both_neighbours_is_reported_as_an_outlier() -> None:
+@pytest.mark.parametrize(("family", "position", "named"), [
+    ("bert", 127, "BERT was trained"), ("distilbert", 127, "DistilBERT was made from BERT"), ("mpnet", 127, ""), ("", 127, ""), ("bert", 130, "")
+])  # fmt: skip
+def test_a_seam_is_explained_only_in_berts_family_at_its_training_length(family: str, position: int, named: str) -> None:
+    halves = drifting(position + 1, 0.9, seed=1), drifting(255 - position, 0.5, seed=2)
+    finding = result_of(np.vstack(halves), family=family).findings[0]
+    assert f"A seam lies between positions {position} and {position + 1}: neighbours are less alike after it" in finding.text
+    assert (finding.context[: len(named)], bool(finding.context)) == (named, bool(named))
+
+
+@pytest.mark.parametrize("position", [40, 127])
+def test_a_position_unlike_both_neighbours_is_an_outlier_and_no_seam(position: int) -> None:
     """A steady walk with one vector of another direction."""
     table = drifting(256, 0.9)
-    table[127] += 1.2 * np.linalg.norm(table[127]) * rng.normal(size=400) / 20.0
-    result, cosines = result_of(table), np.diagonal(cosine_similarity(table), 1)
-    assert result.arrays["seams"].tolist() == [[126, 127]]
-    assert result.findings[0].text.startswith(
-        f"Position 127 stands apart: its cosine with 126 is {cosines[126]:.2f} and with 128 {cosines[127]:.2f}, against 0.9"
-    )
-    assert (result.findings[0].weight, "Devlin" in result.findings[0].context) == (1.0, True)
+    table[position] += 1.2 * np.linalg.norm(table[position]) * rng.normal(size=400) / 20.0
+    result, cosines = result_of(table, family="bert"), np.diagonal(cosine_similarity(table), 1)
+    assert (result.arrays["seams"].tolist(), result.arrays["spikes"].tolist(), result.value("spikes")) == ([], [position], 1)
+    expected = f"position {position} has {cosines[position - 1]:.2f} and {cosines[position]:.2f} with its neighbours"
+    assert (expected in result.findings[0].text, result.findings[0].context) == (True, "")
+    assert (result.value("depth") or 0.0) < 0.1
+
+
+def test_an_outlier_at_a_seam_hides_neither() -> None:
+    """Noise after a steady walk, and a single odd vector well before it."""
+    table = np.vstack([drifting(128, 0.9, seed=1), drifting(128, 0.5, seed=2)])
+    table[100] = rng.normal(size=400)
+    result = result_of(table)
+    assert result.arrays["spikes"].tolist() == [100]
+    assert result.arrays["seams"][0, 0] == 127
+
+
+def test_a_seam_is_measured_at_its_deepest_pair() -> None:
+    """Angles of neighbours by hand: 0.1 everywhere, but 0.5 and 0.7 at two pairs in a row."""
+    steps = np.full(99, 0.1)
+    steps[49:51] = 0.5, 0.7
+    angles = np.append(0.0, np.cumsum(steps))
+    result = result_of(np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    assert (result.value("at"), result.arrays["seams"].tolist()) == (50, [[49, 50]])
+    assert result.value("depth") == pytest.approx(np.cos(0.1) - np.cos(0.7))
 
 
 def test_a_change_of_the_similarity_of_neighbours_is_reported() -> None:
     halves = drifting(128, 0.9, seed=1), rng.normal(size=(128, 400))
-    assert findings_of(np.vstack(halves))[0].text.startswith(
-        "From position 128 on, neighbouring positions are less alike: the cosine of 127 and 128 is"
+    less, more = (findings_of(np.vstack(order))[0].text for order in (halves, halves[::-1]))
+    assert less.startswith(
+        "A seam lies between positions 127 and 128: neighbours are less alike after it than before it (median cosine 0.9"
     )
-    assert " on, neighbouring positions are more alike: the cosine of 1" in findings_of(np.vstack(halves[::-1]))[0].text
+    assert more.startswith("A seam lies between positions 127 and 128: neighbours are more alike after it than before it (median cosine ")
 
 
 @pytest.mark.parametrize("values", [sinusoid(128, 64), rng.normal(size=(512, 64)), drifting(300, 0.9)])
 def test_sinusoids_noise_and_steady_walks_have_no_seam(values: Floats) -> None:
-    assert values_of(values)["seams"] == 0
+    assert (values_of(values)["seams"], values_of(values)["spikes"]) == (0, 0)
     assert findings_of(values) == []
 
 

@@ -1,6 +1,7 @@
 import pytest
 
-from generator.checkpoints.model.stacks import Stack, completed, defaults, stacks
+from generator.checkpoints.model.resolved import completed, defaults
+from generator.checkpoints.model.stacks import Stack, stacks
 from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack
 from generator.contracts import Json, ModelConfig
 
@@ -61,7 +62,7 @@ def test_a_stack_is_identified_by_a_word_of_the_name(name: str, part: str) -> No
         ({"speech_config": {"a": 1}, "text_config": {"a": 1}}, ["text", "text", "audio"]),
         ({"model_type": "wav2vec2-bert"}, ["audio"]),
         ({"encoder_config": {"model_type": "granite_speech_encoder"}}, ["text", "audio"]),
-        ({"model_type": "granite_speech"}, ["text"]),
+        ({"model_type": "granite_speech"}, ["text", "text", "audio"]),
     ],
 )
 def test_a_stack_of_speech_has_the_modality_audio(config: Json, modalities: list[str]) -> None:

@@ -38,6 +38,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # String literals that equal the key of an extension and have another meaning, with that meaning.
 ORDINARY = {
+    ("generator.analyses.kernel", "none"): "where the half-distance is not defined",
     ("generator.analyses.relative", "norms"): "an array of its own result",
     ("generator.analyses.table", "vectors"): "an array of its own result",
     ("generator.checkpoints.list_file", "checkpoint"): "the slug of a row whose name has no letters",
@@ -45,17 +46,33 @@ ORDINARY = {
     ("generator.cli.commands", "scheme"): "the heading of a column",
     ("generator.figures.style", "none"): "matplotlib's word for no colour, no interpolation",
     ("generator.figures.svg", "none"): "matplotlib's word for no outlines of text",
+    ("generator.checkpoints.model.family_formats", "alibi"): "a key of config.json",
+    ("generator.checkpoints.model.layers", "none"): "a layer that mixes no positions",
+    ("generator.encodings.rotations", "window"): "a parameter in atlas.json",
+    ("generator.site.data_files", "rotation"): "a member of the layer map in atlas.json",
+    ("generator.checkpoints.model.layers", "convolution"): "a way of mixing positions",
+    ("generator.contracts.layer_map", "convolution"): "a way of mixing positions",
+    ("generator.contracts.layer_map", "none"): "a layer that mixes no positions",
+    ("generator.encodings.rotations", "scaling"): "a parameter in atlas.json",
     ("generator.schemes.deberta", "bias"): "the end of a tensor's name",
     ("generator.schemes.learned", "alibi"): "a key of config.json",
+    ("generator.schemes.rotary", "convolution"): "a way of mixing positions",
+    ("generator.schemes.rotary", "none"): "a layer that mixes no positions",
     ("generator.schemes.rotary", "alibi"): "a key of config.json",
     ("generator.schemes.rotary", "axial"): "a value in config.json",
     ("generator.schemes.rotary", "sinusoidal"): "a value in config.json",
     ("generator.site.data_files", "checkpoint"): "the heading of a column",
+    ("generator.site.data_files", "scaling"): "a parameter in atlas.json",
     ("generator.site.data_files", "scheme"): "the heading of a column",
+    ("generator.site.layer_strips", "convolution"): "a way of mixing positions",
+    ("generator.site.layer_strips", "none"): "a layer that mixes no positions",
 }
 
 # Words that are spelt like a model family and do not mean it.
+OF_FAMILIES = ("families", "family_formats")
 NO_FAMILIES = {
+    **{("generator.analyses.seam", family): "a premise of an explanation" for family in ("bert", "distilbert")},
+    ("generator.checkpoints.model.layers", "mamba"): "a kind of layer in config.json",
     ("generator.pipeline.versions", "git"): "a program",
     ("generator.schemes.deberta", "deberta"): "the key of the scheme",
 }
@@ -120,7 +137,7 @@ def test_only_file_formats_name_the_files_of_weights(module: Path) -> None:
 def test_model_families_are_named_in_modules_for_them_alone() -> None:
     from transformers import CONFIG_MAPPING
 
-    named = {(name_of(module), text) for module in MODULES if module.stem != "families" for _, text in literals(module)}
+    named = {(name_of(module), text) for module in MODULES if module.stem not in OF_FAMILIES for _, text in literals(module)}
     assert {(module, text) for module, text in named if text in CONFIG_MAPPING} == set(NO_FAMILIES)
 
 

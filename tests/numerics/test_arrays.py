@@ -12,10 +12,8 @@ from generator.numerics.arrays import (
     Array,
     Floats,
     cosine_matrix,
-    decay_scaled,
     finite,
     frozen,
-    half_distance,
     local_monotonicity,
     mean_by_distance,
     min_max_scaled,
@@ -213,18 +211,6 @@ def test_translation_invariance_by_hand() -> None:
 def test_min_max_scaled_values_range_from_0_to_1(values: Floats) -> None:
     scaled = min_max_scaled(values)
     assert scaled is None or (scaled.min(), scaled.max()) == (0.0, 1.0)
-
-
-@given(arrays(np.float64, st.integers(1, 12), elements=moderate))
-def test_a_scaled_decay_ends_at_0_and_halves_beyond_its_maximum(values: Floats) -> None:
-    """A continuous line from 1 to 0 passes ½ (intermediate value theorem)."""
-    profile = decay_scaled(values)
-    assert profile is None or (profile.max(), profile[-1]) == (1.0, 0.0)
-    assert profile is None or np.argmax(profile) <= half_distance(profile) <= len(values) - 1
-
-
-def test_half_distance_by_hand_interpolates_over_nan() -> None:
-    assert half_distance(np.array([1.0, np.nan, 0.75, np.nan, 0.25, 0.0])) == 3.0
 
 
 @given(st.integers(3, 8), st.integers(0, 5))

@@ -101,14 +101,14 @@ def test_unbiased_cka_needs_four_positions() -> None:
 
 def test_a_shape_is_the_mean_of_scaled_heads() -> None:
     heads = np.array([[[0.0, 2.0], [4.0, 0.0]], [[0.0, -1.0], [0.0, 0.0]], [[7.0, 7.0], [7.0, 7.0]]])
-    mean_shape = shape(heads)
+    mean_shape = shape(heads, [np.arange(2)])
     assert mean_shape is not None
     np.testing.assert_allclose(mean_shape, np.array([[0.5, 0.25], [1.0, 0.5]]))  # The third is constant.
 
 
 @pytest.mark.parametrize("value", [3.0, np.nan, np.inf])
 def test_constant_and_not_finite_kernels_have_no_shape(value: float) -> None:
-    assert shape(np.full((1, 4, 4), value)) is None
+    assert shape(np.full((1, 4, 4), value), [np.arange(4)]) is None
 
 
 def test_the_difference_is_taken_over_pairs_that_both_define() -> None:
@@ -125,7 +125,7 @@ def test_independent_noise_differs_by_the_value_on_the_page() -> None:
 def test_slopes_of_alibi_have_equal_shapes() -> None:
     offsets = frozen(np.arange(-32, 1))
     steep, flat = (OffsetBias(frozen([slope * offsets]), offsets, True, "linear").kernel(32) for slope in (0.5, 0.01))
-    first, second = shape(steep), shape(flat)
+    first, second = shape(steep, [np.arange(32)]), shape(flat, [np.arange(32)])
     assert first is not None
     assert second is not None
     assert shape_difference(first, second) == pytest.approx(0.0, abs=1e-12)

@@ -65,7 +65,7 @@ def test_a_site_has_the_date_of_the_newest_revision_that_could_be_read(world: Pa
 def test_atlas_json_says_what_made_it_and_under_which_licence(world: Path) -> None:
     document = atlas(world)
     assert {document["version"]} | set(document["libraries"]) == {__version__, *LIBRARIES}
-    assert (document["schema"], document["licence"][:4], document["address"]) == (1, "MIT;", "https://where.it/stands/")
+    assert (document["schema"], document["licence"][:4], document["address"]) == (2, "MIT;", "https://where.it/stands/")
 
 
 @pytest.fixture(scope="module")

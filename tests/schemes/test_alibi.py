@@ -21,7 +21,7 @@ SILENT: list[dict[str, object]] = [
     {"model_type": "mpt", "attn_config": {"alibi": False}, "n_heads": 8},
     {"model_type": "mpt", "attn_config": "alibi", "n_heads": 8},
 ]
-BAD: list[dict[str, object]] = [{}, {"n_head": 0}, {"n_head": -8}, {"n_head": "8"}, {"n_head": 8.5}, {"n_head": True}, {"n_head": 2**31}]
+BAD: list[dict[str, object]] = [{"n_head": 0}, {"n_head": -8}, {"n_head": "8"}, {"n_head": 8.5}, {"n_head": True}, {"n_head": 2**31}]
 
 
 def bloom_bias(n_heads: int, n_positions: int) -> Floats:

@@ -1,11 +1,12 @@
 from typing import Any
 
+import numpy as np
 import pytest
 
+from generator.checkpoints.model.families import MIXED, RECURRENT, UNLESS
 from generator.contracts import Scheme, discovery
 from generator.encodings import NoEncoding
 from generator.schemes.none import find
-from generator.schemes.none.families import MIXED, RECURRENT, UNLESS
 from tests.support import DictFiles, form_of
 
 FAMILIES = sorted(RECURRENT | MIXED | set(UNLESS))
@@ -55,9 +56,27 @@ def test_attention_in_jamba_ignores_the_order_of_earlier_tokens() -> None:
     torch.testing.assert_close(last[0], last[1], rtol=0, atol=1e-6)
 
 
-def test_a_hybrid_without_recurrent_layers_has_only_its_causal_mask() -> None:
-    (encoding,) = find(DictFiles({"model_type": "granitemoehybrid", "layer_types": ["attention", "attention"]}))
+@pytest.mark.parametrize("arrays", [{}, {"embed_tokens.weight": np.zeros((2, 2))}])
+def test_a_hybrid_without_recurrent_layers_has_only_its_causal_mask(arrays: dict[str, Any]) -> None:
+    (encoding,) = find(DictFiles({"model_type": "granitemoehybrid", "layer_types": ["attention", "attention"]}, arrays))
     assert "causal mask" in form_of(encoding, NoEncoding).why
+
+
+@pytest.mark.parametrize("layer_types", [["mamba", "attention"], ["linear_attention", "full_attention"]])
+def test_a_hybrid_with_recurrent_layers_has_more_than_its_causal_mask(layer_types: list[str]) -> None:
+    (encoding,) = find(DictFiles({"model_type": "kimi_linear", "layer_types": layer_types}))
+    assert "recurrent layers between" in form_of(encoding, NoEncoding).why
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_without_weights_a_note_says_that_the_decays_were_not_read(family: str) -> None:
+    (encoding,) = find(DictFiles({"model_type": family}))
+    assert "forgets is in the weights, and this row has none" in encoding.notes[1]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_with_weights_nothing_is_claimed(family: str) -> None:
+    assert find(DictFiles({"model_type": family}, {"layers.0.A_log": np.zeros(2)})) == []
 
 
 @pytest.mark.parametrize("config", TOLD)

@@ -16,6 +16,7 @@ from generator.schemes import (
     axial,
     convolution,
     deberta,
+    decay,
     decomposed,
     layout,
     learned,
@@ -140,6 +141,18 @@ def test_the_inputs_of_a_frame_equal_a_convolution_of_ones() -> None:
     ones = torch.ones(1, 1, 24)
     theirs = torch.nn.functional.conv1d(ones, torch.ones(1, 1, 8), padding=4)[0, 0, :-1]  # The last is dropped where the width is even.
     np.testing.assert_array_equal(of(convolution)["heard"], theirs.numpy())
+
+
+def test_the_state_of_retnet_falls_by_its_published_factors() -> None:
+    """Sun et al. 2023, section 3.1: γ = 1 − 2^(−5 − h)."""
+    np.testing.assert_allclose(of(decay)["retention"][:, 1], [31 / 32, 63 / 64, 127 / 128, 255 / 256], rtol=1e-12)
+    half = [int(np.argmax(line < 0.5)) for line in of(decay)["retention"]]
+    assert half == [22, 45, 89, 178]
+
+
+def test_the_weights_of_alibi_follow_from_every_second_of_eight_slopes() -> None:
+    """Press et al. 2022, section 3: 1/2, 1/4 … 1/256."""
+    np.testing.assert_allclose(-np.log(of(decay)["slopes"][:, 1]), [1 / 4, 1 / 16, 1 / 64, 1 / 256], rtol=1e-12)
 
 
 def test_the_weights_of_a_recurrence_equal_its_state_after_each_token() -> None:

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.checkpoints.model.layers import layers_without_rotation
+from generator.checkpoints.model.stacks import stacks
 from generator.contracts import ModelConfig
 from generator.encodings import Rotation
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes.rotary import find
+from generator.schemes.rotary.layers import rotated_layers
 from tests.support import DictFiles, form_of
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 2, "max_position_embeddings": 256}
@@ -42,11 +43,15 @@ FAMILIES: list[tuple[str, str, dict[str, Any]]] = [
     ("gpt_neox_japanese", "GPTNeoXJapaneseRotaryEmbedding", {}),
     ("persimmon", "PersimmonRotaryEmbedding", {}),
     ("recurrent_gemma", "RecurrentGemmaRotaryEmbedding", {}),
-    ("bamba", "BambaRotaryEmbedding", {}),
+    ("bamba", "BambaRotaryEmbedding", {"attn_layer_indices": [9, 18, 27]}),
     ("smollm3", "SmolLM3RotaryEmbedding", {}),
     ("moonshine", "MoonshineRotaryEmbedding", {}),
     ("zamba2", "Zamba2RotaryEmbedding", {"use_mem_rope": True, "attention_head_dim": 80}),
-    ("granitemoehybrid", "GraniteMoeHybridRotaryEmbedding", {"position_embedding_type": "rope"}),
+    (
+        "granitemoehybrid",
+        "GraniteMoeHybridRotaryEmbedding",
+        {"position_embedding_type": "rope", "layer_types": ["mamba", "attention"] * 16},
+    ),
     ("esm", "EsmRotaryEmbedding", {"position_embedding_type": "rotary", "vocab_size": 33, "hidden_size": 64, "num_attention_heads": 4}),
     ("deepseek_v3", "DeepseekV3RotaryEmbedding", {"rope_parameters": {"rope_theta": 1e4, **YARN, "mscale": 1.0, "mscale_all_dim": 1.0}}),
     ("qwen2", "Qwen2RotaryEmbedding", {"rope_parameters": {"rope_theta": 1e6, **YARN}}),
@@ -57,7 +62,6 @@ FAMILIES: list[tuple[str, str, dict[str, Any]]] = [
 BY_LAYER = [
     ("gemma3_text", "Gemma3RotaryEmbedding"),
     ("modernbert", "ModernBertRotaryEmbedding"),
-    ("olmo3", "Olmo3RotaryEmbedding"),
     ("gemma4_text", "Gemma4TextRotaryEmbedding"),
     ("neomme", "NeoMMERotaryEmbedding"),
 ]
@@ -206,8 +210,8 @@ def test_the_older_config_of_modernbert_has_both_its_bases() -> None:
 def test_the_older_config_of_gemma_3_scales_only_the_layers_that_see_all() -> None:
     older = {"rope_theta": 1e6, "rope_local_base_freq": 1e4, "rope_scaling": {"rope_type": "linear", "factor": 8.0}}
     full, sliding = (form_of(encoding, Rotation) for encoding in find(DictFiles({**LLAMA, "model_type": "gemma3_text", **older})))
-    np.testing.assert_allclose(full.unscaled_frequencies / full.frequencies, np.full(16, 8.0), rtol=1e-6)
-    np.testing.assert_array_equal(sliding.frequencies, 1e4 ** (-np.arange(16) / 16))
+    np.testing.assert_allclose(full.unscaled_frequencies / full.frequencies, np.full(128, 8.0), rtol=1e-6)
+    np.testing.assert_array_equal(sliding.frequencies, 1e4 ** (-np.arange(128) / 128))  # 256 components unless head_dim is configured
 
 
 def test_a_llama_without_any_rotary_word_turns_by_the_base_of_the_paper() -> None:
@@ -303,7 +307,9 @@ def test_a_rotation_in_a_nested_config_overrides_the_defaults_of_its_family() ->
     assert (full.base, full.rope_type, sliding.base, sliding.rope_type) == (1e6, "linear", 1e4, "default")
 
 
-TYPES = {"rope_parameters": {kind: {"rope_theta": 1e4} for kind in ("full_attention", "sliding_attention")}}
+KINDS = ("full_attention", "sliding_attention")
+BY_KIND = {"rope_parameters": {kind: {"rope_theta": base} for kind, base in zip(KINDS, (1e6, 1e4), strict=True)}}
+TYPES = {"model_type": "gemma3_text", **BY_KIND, "layer_types": KINDS, "num_hidden_layers": 2}
 WINDOWS = [  # config, and window by part
     ({**TYPES, "sliding_window": 1024}, {"decoder full attention": None, "decoder sliding attention": 1024}),
     (
@@ -314,11 +320,12 @@ WINDOWS = [  # config, and window by part
         {"model_type": "modernbert", "local_rope_theta": 1e4, "local_attention": 128},
         {"encoder full attention": None, "encoder sliding attention": 65},
     ),
-    ({"model_type": "mistral", "sliding_window": 4096}, {"decoder": 4096}),
+    ({"model_type": "mistral", "sliding_window": 128}, {"decoder": 128}),
+    ({"model_type": "mistral", "sliding_window": 256}, {"decoder": None}),  # as long as the context
     ({"model_type": "mistral", "sliding_window": None}, {"decoder": None}),
     ({"model_type": "qwen2", "sliding_window": 4096}, {"decoder": None}),
     ({"model_type": "qwen2", "sliding_window": 4096, "layer_types": ["sliding_attention"] * 2}, {"decoder": 4096}),
-    ({**TYPES, "sliding_window": "wide"}, {"decoder full attention": None, "decoder sliding attention": None}),
+    ({**TYPES, "model_type": "unknown", "sliding_window": "wide"}, {"decoder full attention": None, "decoder sliding attention": None}),
     (
         {"model_type": "llava", "text_config": {**LLAMA, "model_type": "mistral", "rope_theta": 1e4, "sliding_window": None}},
         {"decoder": None},
@@ -365,17 +372,18 @@ def test_nested_encoder_and_decoder_have_distinct_parts() -> None:
 
 
 WITHOUT = [  # config, and note
-    ({"model_type": "smollm3", "no_rope_layers": [1, 1, 0, 1, 1, 0]}, "Layers 2, 5 (2) turn nothing"),
-    ({"model_type": "smollm3", "num_hidden_layers": 8}, "Layers 3, 7 (2) turn nothing"),
-    ({"model_type": "llama4_text", "num_hidden_layers": 4, "no_rope_layers": []}, "Layer 3 turn"),
-    ({"model_type": "cohere2", "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}, "Layer 1 turn"),
-    ({"model_type": "granite_swa", "layer_rope_theta": [1e4, 0, 1e4]}, "Layer 1 turn"),
+    ({"model_type": "smollm3", "no_rope_layers": [1, 1, 0, 1, 1, 0]}, "Layers 2, 5 (2) of 6 have attention without a rotation."),
+    ({"model_type": "smollm3", "num_hidden_layers": 8}, "Layers 3, 7 (2) of 8 have"),
+    ({"model_type": "llama4_text", "num_hidden_layers": 4, "no_rope_layers": []}, "Layer 3 of 4 has"),
+    ({"model_type": "cohere2", "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}, "Layer 1 of 2 has"),
+    ({"model_type": "granite_swa", "layer_rope_theta": [1e4, 0, 1e4]}, "Layer 1 of 3 has"),
 ]
 
 
 @pytest.mark.parametrize(("config", "note"), WITHOUT)
 def test_a_note_lists_the_layers_without_rotation(config: dict[str, Any], note: str) -> None:
-    (encoding,) = find(DictFiles({**LLAMA, "rope_theta": 1e4, **config}))
+    lists = (len(value) for name, value in config.items() if name in ("no_rope_layers", "layer_types", "layer_rope_theta"))
+    (encoding,) = find(DictFiles({**LLAMA, "num_hidden_layers": max(lists, default=8), "rope_theta": 1e4, **config}))
     assert note in " ".join(encoding.notes)
 
 
@@ -397,14 +405,14 @@ def test_the_layers_without_rotation_equal_those_of_the_model(family: str, modul
     model = model_class(model_class.config_class(vocab_size=40, pad_token_id=0, intermediate_size_mlp=16, num_local_experts=1, **sizes))
     attentions = [layer.self_attn for layer in model.layers]
     turns = [attention.sliding_window is not None if family == "cohere2" else bool(attention.use_rope) for attention in attentions]
-    assert layers_without_rotation(ModelConfig(model.config.to_dict(), "x")) == [layer for layer, turn in enumerate(turns) if not turn]
+    (rotated,) = rotated_layers(stacks(ModelConfig(model.config.to_dict(), "x"))[0])
+    assert [layer.index for layer in rotated.layers] == [layer for layer, turn in enumerate(turns) if turn]
 
 
 def test_a_note_lists_the_layers_of_every_kind() -> None:
-    rope = {kind: {"rope_theta": 1e4} for kind in ("full_attention", "sliding_attention")}
-    types = ["sliding_attention", "sliding_attention", "full_attention"]
-    encodings = {encoding.part: encoding for encoding in find(DictFiles({**LLAMA, "rope_parameters": rope, "layer_types": types}))}
-    assert "Layer 2 of 3 turn by it." in encodings["decoder full attention"].notes
+    types = {"layer_types": ["sliding_attention", "sliding_attention", "full_attention"], "num_hidden_layers": 3}
+    encodings = {encoding.part: encoding for encoding in find(DictFiles({**LLAMA, **TYPES, **types}))}
+    assert "Layer 2 of 3 turns by it." in encodings["decoder full attention"].notes
     assert "Layers 0, 1 (2) of 3 turn by it." in encodings["decoder sliding attention"].notes
 
 

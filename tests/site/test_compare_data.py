@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from generator.contracts import Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
-from generator.encodings import Form, NoEncoding
-from generator.numerics.arrays import Array, Floats
+from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
+from generator.numerics.arrays import Array, Floats, frozen
 from generator.site import compare_data
 from generator.site.compare_packing import ALPHABET, STEPS, Layout, pack
 from tests.forms import FORMS
@@ -93,6 +93,22 @@ def test_profiles_are_means_of_diagonals_from_the_past_to_the_future() -> None:
     values = FORMS["bias of one head"].kernel(128)[0]
     means = [np.diagonal(values, offset).mean() for offset in range(1 - len(values), len(values))]
     np.testing.assert_allclose(kernels["stored"]["profile"], means, rtol=1e-5)
+
+
+def test_profiles_of_a_grid_are_means_along_rows_and_columns() -> None:
+    """Of 2 × 2 patches, the last of a row and the first of the next are no neighbours: 4 pairs lie side by side or above each other."""
+    form = PositionTable(frozen([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [0.6, 0.8]]), grid=(2, 2))
+    neighbours = (0.6 + 0.8 + 0.0 + 1.0) / 4
+    assert compare_data.record(reading(form))["kernels"]["stored"]["profile"] == [None, None, neighbours, 1.0, neighbours, None, None]
+
+
+def test_an_outlier_has_values_but_no_shape() -> None:
+    table = sinusoid(64, 16).copy()
+    table[5] = -table[5]
+    kernels = compare_data.record(reading(PositionTable(frozen(table))))["kernels"]
+    of_outlier = [entry(5, key, 64, None) for key in range(64)]
+    assert not np.isnan(unpacked(kernels["stored"])).any()
+    assert np.flatnonzero(np.isnan(unpacked(kernels["shape"]))).tolist() == sorted(of_outlier)
 
 
 def test_each_encoding_has_a_file_and_a_failed_checkpoint_has_none() -> None:

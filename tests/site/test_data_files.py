@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.cache.lazy import LazyMapping
-from generator.contracts import Atlas, Encoding, Label, LayoutRow, Metric, Outcome, Provenance, Reading, Result
+from generator.contracts import Atlas, Encoding, Label, Layer, LayoutRow, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import NoEncoding, PositionTable
 from generator.numerics.arrays import Array, frozen
 from generator.site import data_files
@@ -68,7 +68,8 @@ def arrays(reading: Reading) -> Any:
 
 def test_atlas_json_has_the_documented_shape() -> None:
     checkpoint = outcome(reading({"table": Result(METRICS)}), source="hub", id="a/b", revision="main")
-    checkpoint = replace(checkpoint, unresolved=("the weights were not read",))
+    layer = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 7, 0, ("decoder-learned",))
+    checkpoint = replace(checkpoint, unresolved=("the weights were not read",), layers=(layer,))
     atlas = Atlas((checkpoint,), (), (), {"position-atlas": "1.0", "numpy": "2.0"}, "2020-02-20", "https://example.org/atlas/")
     document = json.loads(data_files.makers(atlas)["data/atlas.json"]())
     metrics = {
@@ -77,7 +78,12 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "table.endless": {"value": None, "unit": "", "reason": None},
         "table.none": {"value": None, "unit": "", "reason": "there is no word"},
     }
+    reach = {"kinds": ["sliding"], "before": 7, "after": 0}
+    place = {"part": "decoder", "index": 0, "type": "sliding attention"}
+    layers = [{**place, **reach, "encodings": ["decoder-learned"], "rotation": None}]
     encoding = {
+        "key": "decoder-learned",
+        "parameters": {"first_row": 0, "n_positions": 2, "grid": None},
         "name": "Row",
         "part": "decoder",
         "scheme": "learned",
@@ -88,12 +94,10 @@ def test_atlas_json_has_the_documented_shape() -> None:
     }
     encoding |= {"sha256": "ab" * 32, "arrays": "data/row/decoder-learned.npz"}
     row = {"slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main", "status": "ok", "reason": None}
-    head = {"schema": 1, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
+    head = {"schema": 2, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
     head["address"] = "https://example.org/atlas/"
-    assert document == {
-        **head,
-        "checkpoints": [{**row, "unresolved": ["the weights were not read"], "encodings": [{**encoding, "metrics": metrics}]}],
-    }
+    open_ends = {"unresolved": ["the weights were not read"], "layers": layers}
+    assert document == {**head, "checkpoints": [{**row, **open_ends, "encodings": [{**encoding, "metrics": metrics}]}]}
 
 
 def test_the_revision_is_the_commit_if_it_is_known() -> None:

@@ -41,7 +41,7 @@ def subjects(files: Files, checkpoint: Checkpoint, encodings: Sequence[Encoding[
     errors: RowError for an invalid tokenizer.json, or a row that a tensor does not have
     """
     first = next((encoding for encoding in encodings if encoding.modality == "text"), None)
-    plain = [_subject(files, checkpoint, encoding, first) for encoding in encodings]
+    plain = [replace(_subject(files, checkpoint, encoding, first), family=files.config.family) for encoding in encodings]
     if not any(_beside_words(encoding) for encoding in encodings):
         return plain
     words, no_words = _words(files, checkpoint)

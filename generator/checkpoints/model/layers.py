@@ -1,106 +1,127 @@
-"""Kinds of layers of a model, by the rotation of queries and keys and by the attention window."""
+"""The layers of a stack: how each mixes positions and how far it sees, from config.json as transformers resolves it."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from generator.checkpoints.model.families import EVERY_FOURTH, HALF_WINDOW, WINDOW_EVERYWHERE, WINDOW_ONLY
-from generator.contracts import ModelConfig
-from generator.contracts.model_config import whole
+from generator.checkpoints.model.families import BESIDE, EXCLUSIVE, MIXERS, RECURRENT, UNUSED_WINDOW, WITHOUT_MASK
+from generator.checkpoints.model.family_formats import MOST_LAYERS
+from generator.checkpoints.model.stacks import Stack
+from generator.contracts import Layer, Mixer, ModelConfig, StackKind
+from generator.contracts.model_config import SIZES
 
-LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")  # The second base of Gemma 3 and of ModernBERT, in older configs.
-FULL, SLIDING = "full attention", "sliding attention"
-MOST_LAYERS = 10_000
-
-
-@dataclass(frozen=True)
-class LayerKind:
-    """Layers with the same rotation.
-
-    name: "" for the only kind of a model
-    config: of the stack; rope: of the rotation
-    layers: indices of these layers; n_listed: number of layers in the config's list of layer types, 0 without one
-    """
-
-    name: str
-    config: ModelConfig
-    rope: ModelConfig
-    layers: tuple[int, ...] = ()
-    n_listed: int = 0
-
-    @property
-    def window(self) -> int | None:
-        """Positions that a query attends to on one side, itself included; None for the whole context or without a setting."""
-        config, types = self.config, _types(self.config)
-        everywhere = all(layer_type == SLIDING for layer_type in types) if types else config.family in WINDOW_EVERYWHERE
-        if self.name != SLIDING and (self.name or not everywhere):
-            return None
-        name = "sliding_window" if config.value("local_attention") is None else "local_attention"
-        size = config.count(name)
-        if size is None or (name == "sliding_window" and config.flag("use_bidirectional_attention") is not True):
-            return size
-        return size // 2 + (0 if config.family in HALF_WINDOW else 1)
-
-    @property
-    def head_dim(self) -> int:
-        """Components of a head; layers with full attention may have a separate setting (Gemma 4).
-
-        errors: RowError for an invalid size
-        """
-        if self.name.startswith("full") and (size := self.config.value("global_head_dim")):
-            return whole(size, f"{self.config.where}: head_dim")
-        overrides = self.config.section("per_layer_config")
-        if overrides is not None and self.layers:
-            layer = overrides.section(f"{self.layers[0]:02}") or overrides.section(str(self.layers[0]))
-            if layer is not None and layer.value("head_dim"):
-                return layer.whole("head_dim")
-        return self.config.head_dim
+FULL, SLIDING, RECURRENT_TYPE = "full attention", "sliding attention", "recurrent"
+# Settings of the window: of both sides together, of one side without the query, of one side with it.
+BOTH_SIDES, ONE_SIDE, WITH_QUERY = (
+    ("attention_window", "local_attention"),
+    ("local_radius",),
+    ("sliding_window", "sliding_window_size", "attention_window_size", "window_size"),
+)
+CHUNK = ("attention_chunk_size",)
+TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys((FULL, "attention", "global", "indexed attention", "window attention"), ("full",)),
+        **dict.fromkeys(("compressed sparse attention", "heavily compressed attention", "minimax m3 sparse"), ("full",)),
+        **dict.fromkeys((SLIDING, "local", "reference sliding attention"), ("sliding",)),
+        "chunked attention": ("chunked",),
+        **dict.fromkeys(("linear attention", "mamba", "recurrent"), ("recurrent",)),
+        "conv": ("convolution",),
+        **dict.fromkeys(("moe", "mlp"), ("none",)),
+        "hybrid": ("full", "recurrent"),
+        "hybrid sliding": ("sliding", "recurrent"),
+    }
+)
+N_LAYERS: Mapping[StackKind, tuple[str, ...]] = MappingProxyType(
+    {
+        "encoder": ("encoder_layers", "encoder_num_hidden_layers", "num_encoder_layers", "num_layers", "num_hidden_layers"),
+        "decoder": ("decoder_layers", "decoder_num_hidden_layers", "num_decoder_layers", "num_layers", "num_hidden_layers"),
+    }
+)
 
 
-def layer_kinds(config: ModelConfig) -> list[LayerKind]:
-    """Every kind of layer of a stack that has a rotation."""
-    if bases := list(_kinds_by_base(config)):
-        return bases
-    types = _types(config)
-    ropes = {name.replace("_", " "): rope for name, rope in config.rope.sections.items()}
-    local = config.first(*LOCAL_BASES)
-    if not ropes and local is None:
-        return [LayerKind("", config, config.rope)]
-    if not ropes:
-        base = {"rope_theta": config.value("global_rope_theta")} if "global_rope_theta" in config else {}
-        ropes = {FULL: config.rope.updated(base), SLIDING: ModelConfig({"rope_theta": local}, config.where)}
-    elif used := {name: rope for name, rope in ropes.items() if name in types}:
-        ropes = used
-    return [
-        LayerKind(name, config, rope, tuple(layer for layer, layer_type in enumerate(types) if layer_type == name), len(types))
-        for name, rope in ropes.items()
-    ]
+def layers(stack: Stack) -> tuple[Layer, ...]:
+    """Every layer of a stack, the encoder's before the decoder's; empty where the number of layers is not known."""
+    if stack.config.is_encoder_decoder:
+        return (*_layers("encoder", "encoder", stack.config), *_layers("decoder", "decoder", stack.config))
+    return _layers(stack.part, stack.kind, stack.config)
 
 
-def _kinds_by_base(config: ModelConfig) -> Iterator[LayerKind]:
-    """Kinds by base, the smallest first, for a config with a list of bases, 0 for layers without rotation."""
-    base_of_layer = [
-        base if isinstance(base, int | float) and not isinstance(base, bool) else 0 for base in config.listed("layer_rope_theta")
-    ]
-    bases = sorted({float(base) for base in base_of_layer if base > 0})
-    for base in bases:
-        layers = tuple(layer for layer, layer_base in enumerate(base_of_layer) if layer_base == base) if len(bases) > 1 else ()
-        yield LayerKind(
-            f"base {base:g}" if len(bases) > 1 else "", config, config.rope.updated({"rope_theta": base}), layers, len(base_of_layer)
-        )
+def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...]:
+    types = layer_types(config, kind)
+    reaches = (_reach(config, kind, mixers_of(config, layer_type), index) for index, layer_type in enumerate(types))
+    return tuple(
+        Layer(part, kind, index, layer_type, mixers_of(config, layer_type), before, after)
+        for index, (layer_type, (before, after)) in enumerate(zip(types, reaches, strict=True))
+    )
 
 
-def layers_without_rotation(config: ModelConfig) -> list[int]:
-    """Indices of layers without rotation; in ``no_rope_layers``, 1 is a layer with rotation in spite of the name."""
-    flags, n_layers = config.listed("no_rope_layers"), config.integer("num_hidden_layers")
-    if not flags and config.family in EVERY_FOURTH and n_layers is not None:
-        interval = config.count("no_rope_layer_interval") or 4
-        return [layer for layer in range(min(n_layers, MOST_LAYERS)) if (layer + 1) % interval == 0]
-    if config.family in WINDOW_ONLY and config.value("sliding_window"):
-        return [layer for layer, layer_type in enumerate(config.layer_types) if layer_type == "full_attention"]
-    bases = config.listed("layer_rope_theta")  # A base of 0 means no rotation.
-    return [layer for layer, rotates in enumerate(flags or bases) if not rotates]
+def n_layers(config: ModelConfig, kind: StackKind) -> int | None:
+    """Number of layers of a stack; None where config.json does not give it, or gives more than MOST_LAYERS."""
+    names = N_LAYERS[kind] if config.is_encoder_decoder else SIZES["n_layers"]
+    size = next((count for name in names if (count := config.count(name)) is not None), None)
+    return size if size is not None and size <= MOST_LAYERS else None
 
 
-def _types(config: ModelConfig) -> list[str]:
-    """Layer types with spaces for underscores, as pages show them."""
-    return [layer_type.replace("_", " ") for layer_type in config.layer_types]
+def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
+    """Kind of every layer, with spaces for underscores; empty where the number of layers is not known."""
+    listed = [layer_type.replace("_", " ") for layer_type in config.layer_types]
+    if listed:
+        return listed
+    count = n_layers(config, kind)
+    if config.family in RECURRENT:
+        return [RECURRENT_TYPE] * (count or 0)
+    return [SLIDING if _is_windowed(config, kind) else FULL] * (count or 0)
+
+
+def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
+    """Whether the window of a config without kinds of layers limits all of them; one as long as the context limits none."""
+    if (
+        config.flag("use_sliding_window") is False
+        or config.family in UNUSED_WINDOW
+        or _sees_all(config, kind)
+        or (window := _window(config, 0)) is None
+    ):
+        return False
+    context = next((size for name in SIZES["n_positions"] if (size := config.count(name))), None)
+    return context is None or window[1] < context
+
+
+def _sees_all(config: ModelConfig, kind: StackKind) -> bool:
+    """Whether the window is that of the other stack, or is completed by summaries of all blocks (LongT5, arXiv 2112.07916, section 3.1.2)."""
+    return "local_radius" in config and (kind == "decoder" or config.text("encoder_attention_type") == "transient-global")
+
+
+def mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:
+    """How layers of a type mix positions, which the code of some families decides."""
+    mixers = MIXERS.get((config.family, layer_type)) or TYPES.get(layer_type, ("full",))
+    return (*mixers, *BESIDE.get(config.family, ()))
+
+
+def _reach(config: ModelConfig, kind: StackKind, mixers: Sequence[Mixer], index: int) -> tuple[int | None, int | None]:
+    """Largest distance of a visible position before and after the query; None without a limit."""
+    after = None if kind == "encoder" or config.family in WITHOUT_MASK else 0
+    if "chunked" in mixers and (chunk := next((size for name in CHUNK if (size := config.count(name))), None)):
+        return chunk - 1, after
+    if "sliding" in mixers and (window := _window(config, index)) is not None:
+        return _sides(config, kind, window)
+    if "convolution" in mixers and len(mixers) == 1 and (width := config.count("conv_L_cache")):
+        return width - 1, after
+    return (0, 0) if tuple(mixers) == ("none",) else (None, after)
+
+
+def _sides(config: ModelConfig, kind: StackKind, window: tuple[str, int]) -> tuple[int, int]:
+    name, size = window
+    if name in BOTH_SIDES:
+        size = size // 2
+    elif name in WITH_QUERY and (kind == "decoder" or config.family.startswith(EXCLUSIVE)):
+        size -= 1
+    return size, 0 if kind == "decoder" else size
+
+
+def _window(config: ModelConfig, index: int) -> tuple[str, int] | None:
+    """Name and value of the setting of the window of layer ``index``."""
+    for name in (*WITH_QUERY, *ONE_SIDE, *BOTH_SIDES):
+        sizes = config.listed(name)
+        size = sizes[index] if index < len(sizes) else config.value(name)
+        if isinstance(size, int) and not isinstance(size, bool) and size > 0:
+            return name, size
+    return None

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from generator.checkpoints.model.families import AUDIO_ENCODERS, ENCODERS
-from generator.contracts import Json, Modality, ModelConfig, StackKind
-from generator.contracts.model_config import DEEPEST, ROPE
+from generator.checkpoints.model.resolved import is_known, resolved
+from generator.contracts import Modality, ModelConfig, StackKind
+from generator.contracts.model_config import DEEPEST
 
 # Part and modality by key of config.json; image models are left to the schemes that read them.
 NESTED: Mapping[str, tuple[str, Modality]] = {
@@ -21,26 +21,27 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
     "global_config": ("global transformer", "text"),
     "talker_config": ("talker", "audio"),
 }
-NULLABLE = frozenset({"sliding_window"})  # Null overrides the default of the family.
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack of layers; ``config`` has the defaults of its family if it is a nested one."""
+    """A stack of layers.
+
+    kind: encoder where positions see those after them; one config of encoder and decoder counts as a decoder
+    config: resolved; refused: why the family's config class rejects it, "" otherwise
+    """
 
     part: str
+    kind: StackKind
     modality: Modality
     config: ModelConfig
-
-    @property
-    def kind(self) -> StackKind:
-        """Whether it reads an input or generates an output; one config of both counts as the latter."""
-        return "encoder" if self.part.endswith("encoder") else "decoder"
+    refused: str = ""
 
 
 def stacks(config: ModelConfig) -> list[Stack]:
     """The stack of the config itself, then those of nested configs, outer ones first."""
-    level = [_stack(config, "decoder", "text")]
+    whole = resolved(config)
+    level = [_stack(whole.config, "decoder", "text", whole.refused)]
     stack_list = list(level)
     for _ in range(DEEPEST):
         level = [inner for outer in level for inner in _nested(outer)]
@@ -49,47 +50,32 @@ def stacks(config: ModelConfig) -> list[Stack]:
 
 
 def _nested(outer: Stack) -> list[Stack]:
+    """The stacks nested directly in ``outer``, whose config class has resolved theirs unless it is unknown or refused them."""
     sections = ((part, modality, outer.config.section(name)) for name, (part, modality) in NESTED.items())
-    return [_stack(completed(inner), part, modality) for part, modality, inner in sections if inner is not None]
+    found = [(part, modality, inner) for part, modality, inner in sections if inner is not None]
+    if is_known(outer.config.family) and not outer.refused:
+        return [_stack(inner, part, modality) for part, modality, inner in found]
+    return [_stack((inner := resolved(section)).config, part, modality, inner.refused) for part, modality, section in found]
 
 
-def _stack(config: ModelConfig, part: str, modality: Modality) -> Stack:
+def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = "") -> Stack:
     """The stack of ``config``; ``part`` and ``modality`` are defaults, which its settings and its family override."""
     if config.is_encoder_decoder:
-        return Stack("encoder and decoder", modality, config)
-    is_encoder = config.family in ENCODERS or config.family.endswith("encoder")
+        return Stack("encoder and decoder", "decoder", modality, config, refused)
+    is_of_images = "vocab_size" not in config and ("patch_size" in config or "image_size" in config)
+    if is_of_images and part == "decoder":
+        return Stack("vision", "encoder", "image", config, refused)
+    is_encoder = is_encoder_family(config.family) and config.flag("is_decoder") is not True
     is_of_audio = config.family in AUDIO_ENCODERS or (is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_")))
-    return Stack("encoder" if is_encoder and part == "decoder" else part, "audio" if is_of_audio else modality, config)
+    stack_part = "encoder" if is_encoder and part == "decoder" else part
+    configured = config.flag("use_bidirectional_attention")
+    sees_both_sides = stack_part.endswith("encoder") if configured is None else configured
+    return Stack(stack_part, "encoder" if sees_both_sides else "decoder", "audio" if is_of_audio else modality, config, refused)
 
 
-def completed(config: ModelConfig, model_type: str | None = None) -> ModelConfig:
-    """``config`` with the defaults of ``model_type``, or of its family, for missing settings.
+def is_encoder_family(family: str) -> bool:
+    """Whether positions see those after them, by what the family is trained for in transformers, or by its name."""
+    from transformers.models.auto import modeling_auto as auto
 
-    Any setting of a rotation in ``config`` replaces the default rotation, except for its bases.
-    """
-    default_settings = dict(defaults(config.family if model_type is None else model_type))
-    if config.first(*ROPE, "rope_theta") is not None and isinstance(rope := default_settings.pop("rope_parameters", None), Mapping):
-        default_settings |= _bases(rope) if config.value("rope_parameters") is None else {}
-    settings = {name: value for name, value in config.settings.items() if value is not None or name in NULLABLE}
-    return ModelConfig({**default_settings, **settings}, config.where)
-
-
-def _bases(rope: Json) -> Json:
-    """The bases of a rotation, under the names of older configs."""
-    full, local = (rope[kind] if isinstance(rope.get(kind), Mapping) else None for kind in ("full_attention", "sliding_attention"))
-    main = rope if full is None else full
-    bases = {name: main[name] for name in ("rope_theta", "partial_rotary_factor") if main.get(name) is not None}
-    return bases | ({} if local is None else {"rope_local_base_freq": local["rope_theta"]})
-
-
-@cache
-def defaults(model_type: str) -> Json:
-    """The default settings of a family in transformers; empty for other families."""
-    from transformers import CONFIG_MAPPING
-
-    if model_type not in CONFIG_MAPPING:
-        return {}
-    try:
-        return dict(CONFIG_MAPPING[model_type]().to_dict())
-    except Exception:  # noqa: BLE001  # A few families have no default config, and raise exceptions of any class.
-        return {}
+    trained = auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.keys() | auto.MODEL_FOR_CTC_MAPPING_NAMES.keys()
+    return family in trained or family in ENCODERS or family.endswith("encoder")

@@ -127,6 +127,7 @@ SCHEME = Scheme(
     order=50,
     find=find,
     picture=PICTURE,
+    words=("alibi",),
     published=(
         Published(
             "Slopes of 8 heads, in print as powers of 1/2",

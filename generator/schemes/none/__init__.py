@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from generator.checkpoints.model.families import RECURRENT, is_told_nothing
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, NoEncoding
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import INK, SEQUENTIAL
-from generator.schemes.none.families import MIXED, RECURRENT, UNLESS
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -17,24 +17,30 @@ if TYPE_CHECKING:
 BY_TURNS = "each layer reads the tokens one after the other and keeps a state, so that order is there without being told"
 ALONE = "its layers of attention are told nothing of position but what the causal mask gives away"
 BETWEEN = "its layers of attention are told nothing of position; the recurrent layers between them read the tokens one after the other"
+UNREAD = "How fast the state of its recurrent layers forgets is in the weights, and this row has none."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """One empty encoding for a family without position encoding, otherwise none."""
+    """One empty encoding for a family without position encoding, unless the weights say how its recurrent layers forget; otherwise none."""
     why = _reason(files.config)
-    if why is None:
+    if why is None or (files.tensors and why != ALONE):
         return []
     note = f"The code of this family ({files.config.family}) has no position encoding: {why}."
-    return [Encoding("decoder", SCHEME.key, NoEncoding(why), Provenance("config.json"), (note,), stack="decoder")]
+    notes = (note,) if why == ALONE else (note, UNREAD)
+    return [Encoding("decoder", SCHEME.key, NoEncoding(why), Provenance("config.json"), notes, stack="decoder")]
 
 
 def _reason(config: ModelConfig) -> str | None:
     """The reason why a family needs no position encoding; None for other families."""
     if config.family in RECURRENT:
         return BY_TURNS
-    if config.family in MIXED or (config.family in UNLESS and config.value(UNLESS[config.family][0]) != UNLESS[config.family][1]):
-        return ALONE if config.layer_types and all("attention" in layer_type for layer_type in config.layer_types) else BETWEEN
+    if is_told_nothing(config):
+        return ALONE if config.layer_types and not any(_is_recurrent(layer_type) for layer_type in config.layer_types) else BETWEEN
     return None
+
+
+def _is_recurrent(layer_type: str) -> bool:
+    return "attention" not in layer_type or "linear" in layer_type
 
 
 N_SHOWN, RETAINED = 16, 0.8
@@ -78,7 +84,7 @@ SCHEME = Scheme(
     key="none",
     title="No encoding",
     also=("NoPE, where layers of attention are told nothing",),
-    summary="Nothing in the model tells position; order comes from reading the tokens one after the other.",
+    summary="The model's code has no encoding of position; order comes from reading the tokens one after the other, or from the causal mask.",
     looked_for="a family whose code has no position encoding (Mamba, RWKV, Jamba …)",
     order=90,
     find=find,

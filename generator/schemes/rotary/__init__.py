@@ -1,20 +1,21 @@
 """Rotary position embedding: pairs of query and key components rotated by angles proportional to position."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.checkpoints.model.layers import LOCAL_BASES, LayerKind, layer_kinds, layers_without_rotation
+from generator.checkpoints.model.resolved import defaults
 from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, Mixer, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.contracts.model_config import positive
 from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
-from generator.schemes.rotary.families import ALWAYS, CODE_NOTES, OF_IMAGES, ONLY_WITH, ROTARY_DIM
+from generator.schemes.rotary.families import ALWAYS, CODE_NOTES, FACTORS, NEVER, OF_IMAGES, ONLY_WITH, ROTARY_DIM
+from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -29,28 +30,34 @@ SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation alone (DeepSeek).
 MOST_COMPONENTS = 2**16
+WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
+    "recurrent": ("has no attention but a recurrent state", "have no attention but a recurrent state"),
+    "convolution": ("has no attention but a convolution", "have no attention but a convolution"),
+    "none": ("mixes no positions", "mix no positions"),
+}
 MOST_NAMED = 24
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """One rotation for every stack and kind of layer; the last of several stacks with the same part.
+    """One rotation for every stack and for its layers with the same settings; the last of several stacks with the same part.
 
     errors: RowError when a setting of the rotation is missing or invalid
     """
     rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}  # Nested configs override the outer one.
-    return [_encoding(stack, kind) for stack in rotating.values() for kind in layer_kinds(stack.config)]
+    return [_encoding(stack, rotated) for stack in rotating.values() for rotated in rotated_layers(stack)]
 
 
 def _rotates(config: ModelConfig) -> bool:
     word = config.text("position_embedding_type")
-    if config.flag("alibi") is True or word in ("sinusoidal", "nope") or _is_of_images(config):
+    if config.family in NEVER or config.flag("alibi") is True or word in ("sinusoidal", "nope") or _is_of_images(config):
         return False
     if config.family in ONLY_WITH:
         name, value = ONLY_WITH[config.family]
         return bool(config.value(name) == value)
     if word == "absolute":  # A leftover of BERT in configs of ModernBERT.
-        return config.first(*LOCAL_BASES) is not None
-    return word in ("rotary", "rope") or config.family in ALWAYS or config.first(*SETTINGS) is not None
+        return config.first("rope_parameters", *LOCAL_BASES) is not None or config.family in ALWAYS
+    is_configured = word in SCHEME.words or config.first(*SETTINGS) is not None
+    return is_configured or config.family in ALWAYS or bool(defaults(config.family).get("rope_parameters"))
 
 
 def _is_of_images(config: ModelConfig) -> bool:
@@ -61,32 +68,33 @@ def _is_of_images(config: ModelConfig) -> bool:
     return axial or of_images or config.family in OF_IMAGES
 
 
-def _encoding(stack: Stack, kind: LayerKind) -> Encoding[Form]:
-    config, rope = kind.config, kind.rope
+def _encoding(stack: Stack, rotated: RotatedLayers) -> Encoding[Form]:
+    config, rope = rotated.config, rotated.rope
     base = rope.first("rope_theta", default=config.first(*BASES, default=BASE))
-    rotary_dim, head_dim = _sizes(kind)
+    rotary_dim, head_dim = _sizes(rotated)
     form = Rotation(
         positive(base, f"{config.where}: rope_theta"),
         rotary_dim,
         head_dim,
         config.size("n_positions") or 2048,
-        _scaling(kind),
-        window=kind.window,
+        _scaling(rotated),
+        window=rotated.window,
     )
     notes = (
         _turned_note(config, rotary_dim, head_dim),
         *_split_note(rope),
         *_longer_note(config, form),
-        *_layers_note(kind),
+        *_layers_notes(rotated),
         *((CODE_NOTES[config.family],) if config.family in CODE_NOTES else ()),
     )
-    part, origin = f"{stack.part} {kind.name}".strip(), Provenance("config.json", shape=(rotary_dim // 2,))
-    return Encoding(part, SCHEME.key, form, origin, notes, stack.modality, stack.kind)
+    part, origin = f"{stack.part} {rotated.name}".strip(), Provenance("config.json", shape=(rotary_dim // 2,))
+    indices = tuple(layer.index for layer in rotated.layers) or None
+    return Encoding(part, SCHEME.key, form, origin, notes, stack.modality, stack.kind, indices)
 
 
-def _scaling(kind: LayerKind) -> Mapping[str, Any]:
+def _scaling(rotated: RotatedLayers) -> Mapping[str, Any]:
     """Settings of the scaling, under their current names in transformers."""
-    config, rope = kind.config, kind.rope
+    config, rope = rotated.config, rotated.rope
     if not rope.settings:
         return {}
     word = rope.value("rope_type", rope.value("type", "default"))
@@ -94,25 +102,27 @@ def _scaling(kind: LayerKind) -> Mapping[str, Any]:
     trained = config.value("original_max_position_embeddings")
     before = {"original_max_position_embeddings": trained} if rope_type == "longrope" and trained is not None else {}
     scaling = {name: value for name, value in rope.settings.items() if name not in ("rope_theta", "partial_rotary_factor", "type")}
-    return {**scaling, **before, "rope_type": rope_type}
+    factor = rope.first(*FACTORS.get(config.family, ()))
+    return {**scaling, **before, **({} if factor is None else {"attention_factor": factor}), "rope_type": rope_type}
 
 
-def _sizes(kind: LayerKind) -> tuple[int, int]:
+def _sizes(rotated: RotatedLayers) -> tuple[int, int]:
     """rotary_dim and head_dim.
 
     errors: RowError when a size is missing or invalid
     """
-    config = kind.config
+    config = rotated.config
     if config.value(ROPE_DIM_KEY) is not None:
         turned = config.whole(ROPE_DIM_KEY)
-        head_dim = turned + (config.whole("qk_nope_head_dim") if config.value("qk_nope_head_dim") else 0)
+        beside = config.whole("qk_nope_head_dim") if config.value("qk_nope_head_dim") else 0
+        head_dim = turned + beside if beside else max(turned, config.count("head_dim") or 0)
         return _within(turned, head_dim, config.where), head_dim
-    head_dim = kind.head_dim
-    return _within(_rotary_dim(kind, head_dim), head_dim, config.where), head_dim
+    head_dim = rotated.head_dim
+    return _within(_rotary_dim(rotated, head_dim), head_dim, config.where), head_dim
 
 
-def _rotary_dim(kind: LayerKind, head_dim: int) -> int:
-    config, rope = kind.config, kind.rope
+def _rotary_dim(rotated: RotatedLayers, head_dim: int) -> int:
+    config, rope = rotated.config, rotated.rope
     family_dim = ROTARY_DIM[config.family](config) if config.family in ROTARY_DIM else None
     if config.value("rotary_dim", family_dim) is not None:
         return config.whole("rotary_dim", family_dim)
@@ -151,6 +161,9 @@ def _longer_note(config: ModelConfig, form: Rotation) -> tuple[str, ...]:
     if form.rope_type == "longrope":
         trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
         return (f"Shown are the frequencies for texts of up to {trained!r:.12} positions; longer ones are turned by others.",)
+    if form.has_fixed_alpha:
+        alpha = form.scaling["alpha"]
+        return (f"The base is multiplied by {alpha!r:.12}^(d/(d − 2)) for d rotated components, whatever the length of the text.",)
     if form.rope_type == "dynamic":
         return (f"Shown are the frequencies up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
     share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))
@@ -162,12 +175,21 @@ def _longer_note(config: ModelConfig, form: Rotation) -> tuple[str, ...]:
     return (f"To make up for the longer context, all logits are multiplied by {significant(larger, 4)}; that is done beside the rotation.",)
 
 
-def _layers_note(kind: LayerKind) -> tuple[str, ...]:
-    """Note on the layers with this rotation, or on those without, if the config lists them."""
-    if kind.name and kind.n_listed:
-        return (f"{_named(kind.layers)} of {kind.n_listed} turn by it.",) if kind.layers else ()
-    unrotated = layers_without_rotation(kind.config)
-    return (f"{_named(unrotated)} turn nothing: they are told nothing of position.",) if unrotated else ()
+def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
+    """Notes on the layers with this rotation, on layers with attention but without any, and on layers without attention."""
+    n_layers, indices = len(rotated.all_layers), [layer.index for layer in rotated.layers]
+    if not 0 < len(indices) < n_layers:
+        return
+    yield f"{_named(indices)} of {n_layers} {'turn' if len(indices) > 1 else 'turns'} by it."
+    without = [layer for layer in rotated.all_layers if not layer.attends]
+    for mixer, words in WITHOUT_ATTENTION.items():
+        if layers := [layer.index for layer in without if mixer in layer.mixers]:
+            yield f"{_named(layers)} of {n_layers} {words[len(layers) > 1]}."
+    unrotated = [
+        layer.index for layer in rotated.all_layers if layer.attends and rope_of(rotated.config, layer, rotated.all_layers) is None
+    ]
+    if unrotated:
+        yield f"{_named(unrotated)} of {n_layers} {'have' if len(unrotated) > 1 else 'has'} attention without a rotation."
 
 
 def _named(layers: Sequence[int]) -> str:
@@ -222,4 +244,5 @@ SCHEME = Scheme(
     order=40,
     find=find,
     picture=PICTURE,
+    words=("rotary", "rope"),
 )

@@ -4,11 +4,21 @@ from collections.abc import Callable, Mapping
 
 from generator.contracts import ModelConfig
 
-# Have a rotation without any setting of one.
-ALWAYS = frozenset(
-    {"llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma", "gemma2", "phi", "gpt_neox", "gptj", "codegen", "falcon", "roformer",
-     "persimmon", "stablelm", "open-llama", "gpt_neox_japanese"}
-)  # fmt: skip
+# Have a rotation without any setting of one, by their own code.
+ALWAYS = frozenset({"open-llama", "roformer"})
+# Have the settings of a rotation, and none in their code.
+NEVER = frozenset({"nemotron_h", "kimi_linear"})
+# Layers with full attention have no rotation if there are others with a window.
+WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint", "kolibri1"})
+# Types of layers whose attention has no rotation.
+UNROTATED_KINDS: Mapping[str, frozenset[str]] = {}
+# Section of the rotation's settings by type of layer, where it has another name.
+SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "deepseek_v4": {
+        "sliding attention": "main",
+        **dict.fromkeys(("compressed sparse attention", "heavily compressed attention"), "compress"),
+    }
+}
 # Have a rotation only if a setting has this value.
 ONLY_WITH: Mapping[str, tuple[str, object]] = {
     "granitemoehybrid": ("position_embedding_type", "rope"),
@@ -18,6 +28,8 @@ ONLY_WITH: Mapping[str, tuple[str, object]] = {
     "wav2vec2-bert": ("position_embeddings_type", "rotary"),
     "esm": ("position_embedding_type", "rotary"),
 }
+# Settings that replace the factor on sine and cosine, for texts within the original context.
+FACTORS: Mapping[str, tuple[str, ...]] = {"phimoe": ("short_mscale",)}
 OF_IMAGES = frozenset({"efficientloftr"})  # Image models without a setting of one.
 # Notes on code that config.json does not describe.
 CODE_NOTES = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from generator.checkpoints.model.patch_grid import Grid, section_grids
-from generator.checkpoints.model.stacks import completed, defaults
+from generator.checkpoints.model.resolved import completed, defaults
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.contracts.model_config import DEEPEST
 from generator.encodings import BASE, Form, Rotation

@@ -119,4 +119,5 @@ SCHEME = Scheme(
     order=34,
     find=find,
     picture=PICTURE,
+    words=("relative_key", "relative_key_query"),
 )

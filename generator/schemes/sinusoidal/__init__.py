@@ -8,7 +8,8 @@ import numpy as np
 
 from generator.checkpoints.model.patch_grid import section_grids
 from generator.checkpoints.model.position_tables import as_encoding, stored_tables
-from generator.checkpoints.model.stacks import completed, stacks
+from generator.checkpoints.model.resolved import completed
+from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable, sinusoid
 from generator.errors import RowError
@@ -194,4 +195,5 @@ SCHEME = Scheme(
     order=20,
     find=find,
     picture=PICTURE,
+    words=("sinusoidal",),
 )

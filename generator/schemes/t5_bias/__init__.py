@@ -85,7 +85,8 @@ def _encoding(files: Files, name: str, kind: BiasKind, part: str) -> Encoding[Fo
     form = OffsetBias(values, frozen(offsets), sizes.causal, beyond="constant")
     notes = kind.notes if kind.each_offset or kind.radius else (*_shared(bucket, offsets), *_unused(bucket, sizes.n_buckets), *kind.notes)
     bias_modality = "audio" if modality(name) == "audio" else kind.modality
-    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*notes, *scale_note), bias_modality, stack_kind(name))
+    rule = {} if kind.each_offset else {"buckets": sizes.n_buckets, "max_distance": sizes.max_distance}
+    return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (*notes, *scale_note), bias_modality, stack_kind(name), rule=rule)
 
 
 def _scale(config: ModelConfig) -> tuple[float, tuple[str, ...]]:

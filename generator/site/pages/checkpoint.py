@@ -7,6 +7,7 @@ from math import prod
 
 from generator.checkpoints.model.module_tree import modules
 from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcome, Page, PageKind, Reading, Result, Scheme, names
+from generator.site.layer_strips import layer_strips
 from generator.site.outline import STAGES, Outline, anchor
 from generator.site.value_strips import Standing, standing, values_of
 
@@ -108,9 +109,17 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
     every_chapter = [_chapter(atlas, outcome, outline, *pair) for pair in zip(outcome.readings, parts, strict=True)]
     chapters = [chapter for chapter in every_chapter if chapter.reading.encoding.key not in outline.own_pages]
     linked = [chapter for chapter in every_chapter if chapter.reading.encoding.key in outline.own_pages]
-    context = {"outcome": outcome, "checkpoint": outcome.checkpoint, "before": before, "after": after, "linked": linked, "single": None}
+    context = {
+        "outcome": outcome,
+        "checkpoint": outcome.checkpoint,
+        "before": before,
+        "after": after,
+        "linked": linked,
+        "single": None,
+        "strips": (),
+    }
     context |= {"many": len(every_chapter) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
-    main = {**context, "chapters": chapters, **_remarks(every_chapter, chapters)}
+    main = {**context, "strips": layer_strips(outcome), "chapters": chapters, **_remarks(every_chapter, chapters)}
     yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", main)
     for chapter in linked:
         single = {"chapters": [chapter], "linked": [], "single": chapter, "many": False, **_remarks([chapter], [chapter])}

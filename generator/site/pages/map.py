@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from generator.contracts import Atlas, Outcome, Page, PageKind, Reading
-from generator.encodings import PositionTable
+from generator.encodings import Form, PositionTable
+from generator.encodings.kernels import first_kernel
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import alignment, centred_gram, clustered, most_different, shape, shape_difference, without_chance
 
@@ -57,7 +58,7 @@ class Matrix:
 def pages(atlas: Atlas) -> list[Page]:
     """The similarity map of all kernels, and that of tables where two can be compared."""
     encodings = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
-    shapes = [(member, scaled) for member in encodings if (scaled := shape(member[1].form.load().kernel(KERNEL_POSITIONS))) is not None]
+    shapes = [(member, scaled) for member in encodings if (scaled := _shape(member[1].form.load())) is not None]
     cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
     if cut:
         shapes = [shapes[index] for index in most_different([scaled for _, scaled in shapes], FEW)]
@@ -73,6 +74,12 @@ def pages(atlas: Atlas) -> list[Page]:
     }
     map_of_tables = [Page("map/tables.md", "map_tables.md.jinja", context)] if tables else []
     return [Page("map.md", "map.md.jinja", context), *map_of_tables]
+
+
+def _shape(form: Form) -> Floats | None:
+    """Shape of the first positions (n, n), without outliers; None where there is none."""
+    kernel = first_kernel(form.inliers, KERNEL_POSITIONS)
+    return shape(kernel.heads, kernel.lines)
 
 
 def _cell_bytes(members: Sequence[Member]) -> int:
@@ -100,19 +107,26 @@ def _kinds(members: Sequence[Member]) -> list[tuple[str, list[Member]]]:
     return [(name, tables) for name, tables in sorted(kinds.items()) if len(tables) > 1]
 
 
+def _inliers_of(first: PositionTable, second: PositionTable) -> tuple[int, ...]:
+    """Positions that both tables have, at most ``TABLE_POSITIONS``, without the outliers of either."""
+    shared = range(min(first.extent, second.extent, TABLE_POSITIONS))
+    outliers = {int(position) for form in (first, second) for position in form.outliers}
+    return tuple(position for position in shared if position not in outliers)
+
+
 def _of_tables(members: Sequence[Member]) -> Matrix | None:
-    tables = [form.vectors for _, reading in members if isinstance(form := reading.form.load(), PositionTable)]
+    tables = [form for _, reading in members if isinstance(form := reading.form.load(), PositionTable)]
 
     @cache
-    def grams(index: int, n: int) -> tuple[Floats | None, Floats | None]:
-        """Centred Gram matrix of the first ``n`` positions of a table, (n, n), without and with a correction for chance."""
-        gram = centred_gram(tables[index][:n])
+    def grams(index: int, positions: tuple[int, ...]) -> tuple[Floats | None, Floats | None]:
+        """Centred Gram matrix of these positions of a table, (n, n), without and with a correction for chance."""
+        gram = centred_gram(tables[index].vectors[list(positions)])
         return gram, None if gram is None else without_chance(gram)
 
     def aligned(*, corrected: bool) -> Measure:
         def measure(first: int, second: int) -> float | None:
-            n = min(len(tables[first]), len(tables[second]), TABLE_POSITIONS)
-            gram, other_gram = grams(first, n)[int(corrected)], grams(second, n)[int(corrected)]
+            positions = _inliers_of(tables[first], tables[second])
+            gram, other_gram = grams(first, positions)[int(corrected)], grams(second, positions)[int(corrected)]
             return None if gram is None or other_gram is None else alignment(gram, other_gram)
 
         return measure

@@ -63,13 +63,18 @@
     return line;
   }
 
-  /* Points around their middle, the farthest at distance 1. */
+  /* Points around their middle, the farthest at distance 1; an outlier's are NaN. */
   function centred(points) {
-    const count = points.length / 3;
-    const middle = [0, 1, 2].map((axis) => points.reduce((sum, value, index) => (index % 3 === axis ? sum + value : sum), 0) / count);
-    const moved = Array.from({ length: count }, (_, index) => middle.map((mean, axis) => points[3 * index + axis] - mean));
-    const size = Math.max(...moved.map((point) => Math.hypot(...point))) || 1;
+    const every = Array.from({ length: points.length / 3 }, (_, index) => [0, 1, 2].map((axis) => points[3 * index + axis]));
+    const placed = every.filter(isPlaced);
+    const middle = [0, 1, 2].map((axis) => placed.reduce((sum, point) => sum + point[axis], 0) / placed.length);
+    const moved = every.map((point) => point.map((value, axis) => value - middle[axis]));
+    const size = Math.max(...moved.filter(isPlaced).map((point) => Math.hypot(...point))) || 1;
     return moved.map((point) => point.map((value) => value / size));
+  }
+
+  function isPlaced(point) {
+    return !point.some(Number.isNaN);
   }
 
   /* Across, down and towards the reader, for a turn about the upright axis and then a tilt. */
@@ -88,7 +93,10 @@
     const placed = shape.map(place);
     context.lineWidth = Math.max(1.5, pixels / 220);
     context.lineCap = "round";
-    const segments = placed.slice(1).map((end, index) => ({ start: placed[index], end, index }));
+    const segments = placed
+      .slice(1)
+      .map((end, index) => ({ start: placed[index], end, index }))
+      .filter(({ start, end }) => isPlaced(start) && isPlaced(end));
     segments.sort((one, other) => one.start[2] + one.end[2] - other.start[2] - other.end[2]); // Farthest first.
     segments.forEach(({ start, end, index }) => {
       context.strokeStyle = atlas.css(atlas.sequential, index / (placed.length - 1));
@@ -97,7 +105,7 @@
       context.lineTo(end[0], end[1]);
       context.stroke();
     });
-    marked.filter((index) => index < placed.length).forEach((index) => spot(context, placed[index], pixels));
+    marked.filter((index) => index < placed.length && isPlaced(placed[index])).forEach((index) => spot(context, placed[index], pixels));
   }
 
   function axes(context, place, pixels) {

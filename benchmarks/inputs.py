@@ -1,0 +1,71 @@
+"""Inputs for a model: tokens or sound, short, the same on every run."""
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+LENGTH, ENCODER_LENGTH = 41, 37  # Primes, so that no other size is likely to equal one of them.
+
+
+NAMES = ("input_ids", "input_values", "input_features")
+
+
+def takes_input(kind: type) -> bool:
+    """Whether a class of models takes tokens or sound."""
+    return not {*NAMES}.isdisjoint(inspect.signature(kind.forward).parameters)  # type: ignore[attr-defined]
+
+
+def inputs(model: Any) -> Iterator[dict[str, Any]]:
+    """Arguments to try, in order; none for a model that takes neither tokens nor sound."""
+    parameters = inspect.signature(model.forward).parameters
+    two = "decoder_input_ids" in parameters
+    common: dict[str, Any] = {"use_cache": False} if "use_cache" in parameters else {}
+    if two:
+        common["decoder_input_ids"] = tokens(model, LENGTH)
+    if "input_ids" in parameters:
+        ids = tokens(model, ENCODER_LENGTH if two else LENGTH)
+        yield {"input_ids": ids, **common}
+        if "attention_mask" in parameters:
+            yield {"input_ids": ids, "attention_mask": ids * 0 + 1, **common}
+    for name in NAMES[1:]:
+        if name in parameters:
+            for sound in sounds(model.config, name):
+                yield {name: sound, **common}
+
+
+def tokens(model: Any, length: int) -> Any:
+    """Token ids (1, length), none of them special."""
+    import torch
+
+    config = model.config.get_text_config()
+    count = getattr(config, "vocab_size", None) or 100
+    special = {
+        value for name, value in vars(config).items() if name.endswith(("token_id", "_index", "token_index")) and isinstance(value, int)
+    }
+    known = [token for token in range(4, min(count, 400)) if token not in special] or [1]
+    order = torch.randint(len(known), (length,), generator=torch.Generator().manual_seed(0))
+    return torch.tensor(known)[order][None]
+
+
+def sounds(config: Any, name: str) -> Iterator[Any]:
+    """Samples (1, time), or features of the spectrum in the layouts that models use."""
+    import torch
+
+    generator = torch.Generator().manual_seed(0)
+    if name == "input_values":
+        yield torch.randn(1, 320 * LENGTH + 80, generator=generator)
+        return
+    names = (
+        "num_mel_bins",
+        "input_feat_per_channel",
+        "feature_projection_input_dim",
+        "num_mel_channels",
+        "input_dim",
+        "input_size",
+        "feature_size",
+    )
+    bands = next((value for name in names if isinstance(value := getattr(config, name, None), int)), 80)
+    frames = 2 * getattr(config, "max_source_positions", LENGTH)
+    yield torch.randn(1, bands, frames, generator=generator)
+    yield torch.randn(1, LENGTH, bands, generator=generator)
+    yield torch.randn(1, 8 * LENGTH, bands, generator=generator)

@@ -1,0 +1,194 @@
+"""What every layer of a model does with position, asked of the model's own code.
+
+A model of a config, made small (`benchmarks/shrink.py`), runs on the CPU with random weights, and each layer is observed: which rotation it applies,
+how far its attention reaches, whether the logits hold a bias or a temperature, and what mixes tokens in it. No name of a setting is read.
+
+`python -m benchmarks.layers_oracle TYPE…` prints what was observed in the default model of a type, or in that of a config.json.
+"""
+
+import argparse
+import json
+import logging
+import os
+import sys
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from benchmarks import models
+from benchmarks.inputs import takes_input
+from benchmarks.running import Run
+from benchmarks.shrink import shrink
+
+SECONDS = 120
+MOST_PARAMETERS = 4e8
+
+
+@dataclass(frozen=True)
+class ObservedLayer:
+    """What one layer did with position.
+
+    mixers: what carries information from token to token: "attention", "recurrent", "convolution", "other", sorted
+    before, after: the farthest key of attention, or the reach of what mixes tokens instead; None where the sequence did not limit it
+    chunk: size of the blocks that attention stays within
+    frequencies: radians per position, fastest first, empty when nothing was turned; attention_factor: length of (cos, sin)
+    bias: whether logits depend on the place of query and key for another reason than a rotation
+    slopes: of each head, logit per position of distance, where the bias is linear
+    sink: whether the softmax has a column that is no key; temperature: whether logits are scaled by the position of the query
+    """
+
+    mixers: tuple[str, ...] = ()
+    before: int | None = None
+    after: int | None = None
+    chunk: int | None = None
+    frequencies: tuple[float, ...] = ()
+    attention_factor: float = 1.0
+    bias: bool = False
+    slopes: tuple[float, ...] = ()
+    sink: bool = False
+    temperature: bool = False
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a table added before the first layer; ``first`` is that of position 0, None where it cannot be told."""
+
+    path: str
+    first: int | None
+
+
+@dataclass(frozen=True)
+class Observation:
+    """config: the small settings, as config.json would hold them; section: of them that describes the model observed.
+
+    stacks: layers by the path of their list in the model, in order; tables: what was added at the input
+    notes: what could not be observed, and why
+    """
+
+    config: Mapping[str, Any]
+    section: tuple[str, ...] = ()
+    stacks: Mapping[str, tuple[ObservedLayer, ...]] = field(default_factory=dict)
+    tables: tuple[Rows, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def observe(settings: Mapping[str, Any]) -> Observation:
+    """Run the model of a config.json, small, and observe each layer.
+
+    errors: any that its code raises; LookupError when transformers has no model for it, or none that takes tokens or sound
+    """
+    from transformers import CONFIG_MAPPING
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        config = CONFIG_MAPPING[settings["model_type"]].from_dict(dict(settings))
+        problem: Exception | None = None
+        for narrow in (True, False):
+            small = shrink(settings, config, narrow=narrow)
+            try:
+                model = build(small.settings, small.path)
+                return _observed(model, small.settings, small.path)
+            except models.TooLongError:
+                raise
+            except Exception as error:  # noqa: BLE001  # Anything a model's code raises at an unusual size.
+                problem = problem or error
+        raise problem or LookupError("not built")
+
+
+def build(settings: Mapping[str, Any], path: Sequence[str]) -> Any:
+    """The model of a section of settings on the CPU, with random weights, the same on every run.
+
+    errors: any that its code raises; LookupError when transformers has no model for it; MemoryError when it would be too large
+    """
+    import torch
+    from transformers import CONFIG_MAPPING
+
+    config = CONFIG_MAPPING[settings["model_type"]].from_dict(dict(settings))
+    for name in path:
+        config = getattr(config, name)
+    problem: Exception = LookupError("transformers has no model for it")
+    for candidate in models.classes(config.model_type, type(config)):
+        if not takes_input(candidate):
+            problem = LookupError("takes neither tokens nor sound")
+            continue
+        try:
+            with torch.device("meta"):
+                size = sum(parameter.numel() for parameter in candidate._from_config(config).parameters())
+            if size > MOST_PARAMETERS:
+                raise MemoryError(f"{size:,} parameters")
+            torch.manual_seed(0)
+            return candidate._from_config(config, attn_implementation="eager", experts_implementation="eager", dtype=torch.float32).eval()
+        except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, RuntimeError, AssertionError) as error:
+            problem = error
+    raise problem
+
+
+def _observed(model: Any, settings: Mapping[str, Any], section: tuple[str, ...]) -> Observation:
+    run = Run(model)
+    stacks = {path: tuple(ObservedLayer(**run.layer(path, index)) for index in range(length)) for path, length in run.stacks().items()}
+    mixing = {path: layers for path, layers in stacks.items() if any(layer.mixers for layer in layers)}
+    return Observation(dict(settings), section, mixing, tuple(Rows(*rows) for rows in run.tables()), tuple(run.notes))
+
+
+def lines(observation: Observation) -> list[str]:
+    """An observation as text, equal neighbouring layers in one line."""
+    found = [f"  {rows.path or 'a table'} from row {'?' if rows.first is None else rows.first}" for rows in observation.tables]
+    for path, layers in observation.stacks.items():
+        found.append(f"  {'.'.join([*observation.section, path])}: {len(layers)} layers")
+        places = {layer: [index for index, other in enumerate(layers) if other == layer] for layer in dict.fromkeys(layers)}
+        found += [f"    {_spans(indices)}: {_described(layer)}" for layer, indices in places.items()]
+    return [*found, *(f"  note: {note}" for note in observation.notes)]
+
+
+def _spans(indices: Sequence[int]) -> str:
+    """Ascending indices, consecutive ones as a span."""
+    spans = [[index for _, index in group] for _, group in groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0])]
+    return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}–{span[-1]}" for span in spans)
+
+
+def _described(layer: ObservedLayer) -> str:
+    turned = layer.frequencies
+    parts = [
+        "+".join(layer.mixers) or "no mixing", f"before {layer.before}", f"after {layer.after}", layer.chunk and f"chunk {layer.chunk}",
+        f"{len(turned)} pairs {turned[0]:.6g}…{turned[-1]:.6g}" if turned else "not turned",
+        abs(layer.attention_factor - 1.0) > 1e-6 and f"factor {layer.attention_factor:.6g}",
+        (layer.slopes and f"slopes {', '.join(f'{slope:.4g}' for slope in layer.slopes)}") or (layer.bias and "bias"),
+        layer.sink and "sink", layer.temperature and "temperature",
+    ]  # fmt: skip
+    return ", ".join(part for part in parts if part)
+
+
+def default_settings(type_: str) -> dict[str, Any]:
+    """The default config of a model type, as config.json would hold it."""
+    from transformers import CONFIG_MAPPING
+
+    config = CONFIG_MAPPING[type_](**models.NEEDED.get(type_, {})).to_dict()
+    return dict(json.loads(json.dumps({**config, "model_type": type_}, default=str)))
+
+
+def main() -> int:
+    """Print what was observed in each type, or in all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("types", nargs="*", help="model types, or files of a config.json; all types without any")
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    logging.disable(logging.ERROR)
+    for name in parser.parse_args().types or models.types():
+        start = time.perf_counter()
+        try:
+            with models.limit(SECONDS):
+                path = Path(name)
+                observation = observe(json.loads(path.read_text()) if path.suffix == ".json" else default_settings(name))
+            took = f"{time.perf_counter() - start:.1f} s"
+            sys.stdout.write("\n".join([f"{name} ({took})", *lines(observation)]) + "\n")
+        except Exception as error:  # noqa: BLE001  # A failure is a row.
+            sys.stdout.write(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:150]}\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,284 @@
+"""Half-distances: how far back half of a state, or of a key's weight, is left."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Subject
+from generator.encodings import Decay, OffsetBias
+from generator.errors import NotApplicableError
+from generator.figures.lines import DOTTED, legend_below, with_line_styles
+from generator.figures.panels import logarithmic, panels, wrapped
+from generator.figures.style import MUTED, REFERENCE
+from generator.numerics.arrays import Array, Floats, finite, frozen
+from generator.text import rounded, significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FARTHEST, N_DISTANCES = 5, 81  # Powers of ten, and distances, of the curves.
+MOST_DOTS = 1500  # of all layers and panels together; with more, bands are drawn.
+MOST_LINES = 128
+SHORTEST_SHOWN, LONGEST_SHOWN = 1e-2, 1e7  # positions; limits of the vertical axis
+QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
+STRAIGHT = 1e-6  # Of the largest bias: rounding of a straight line.
+ALIBI = 2.0 ** -np.arange(1.0, 9.0)  # Slopes of 8 heads (Press et al. 2022, section 3), for comparison, in logits per position.
+APART = 2.0  # Ratio of two layers' medians from which they are told apart.
+
+
+def compute(subject: Subject[Decay | OffsetBias]) -> Result:
+    """Half-distances ln 2 / rate, for e^(−rate · distance) of a state, or of a key's weight at equal contents.
+
+    arrays: half_distances (n_layers, n_rates), in positions, infinite for a rate of 0; layers (n_layers,), indices, −1 for all layers
+    alike; distances, left (n_distances,), the mean of e^(−rate · distance); quarters (2, n_distances), its quartiles over all rates
+    errors: NotApplicableError when a rate is not finite, when all are 0, or when a bias is no straight line that falls
+    """
+    form = subject.encoding.form
+    decay = form if isinstance(form, Decay) else _of_bias(form)
+    rates = finite(decay.rates, "the decay")
+    if not rates.any():
+        raise NotApplicableError("nothing fades: every rate is 0")
+    halves = np.divide(math.log(2.0), rates, out=np.full(rates.shape, np.inf), where=rates > 0.0)
+    distances = np.logspace(0.0, FARTHEST, N_DISTANCES)
+    with np.errstate(over="ignore"):
+        quarters = np.exp(-np.quantile(rates, (0.75, 0.25), method="nearest")[:, None] * distances)
+    of_layers = decay is form
+    return Result(
+        metrics=(
+            _metric("median", "Median half-distance", float(np.median(halves)), "positions"),
+            _metric("shortest", "Shortest half-distance", float(halves.min()), "positions"),
+            _metric("longest", "Longest half-distance", float(halves.max()), "positions"),
+            _metric("spread", "Ratio of the longest tenth to the shortest", _spread(halves)),
+            Metric(
+                "layers", "Layers that decay", float(len(rates)) if of_layers else None, reason=None if of_layers else "the same in all"
+            ),
+            Metric("units", "Rates in a layer", float(decay.n_units)),
+        ),
+        arrays={
+            "half_distances": halves,
+            "layers": np.array(decay.layers if of_layers else [-1]),
+            "distances": distances,
+            "left": decay.left(frozen(distances)),
+            "quarters": quarters,
+        },
+        findings=_of_decay(decay, halves) if of_layers else _of_slopes(halves),
+    )
+
+
+def _of_bias(form: OffsetBias) -> Decay:
+    """The rates of a bias that is a straight line: softmax makes of slope · distance a factor e^(−slope · distance).
+
+    errors: NotApplicableError
+    """
+    values = finite(form.values, "the bias")
+    if form.beyond != "linear" or not form.causal or values.shape[1] < 2:
+        raise NotApplicableError("its bias is no straight line in the distance, so that there is no rate")
+    slopes = (values[:, -1] - values[:, 0]) / (form.offsets[-1] - form.offsets[0])  # (n_heads,), logits per position
+    line = values[:, :1] + slopes[:, None] * (form.offsets - form.offsets[0])
+    if np.max(np.abs(values - line)) > STRAIGHT * np.max(np.abs(values)) or slopes.min() < 0.0:
+        raise NotApplicableError("its bias is no straight line that falls with the distance, so that there is no rate")
+    return Decay.of(slopes[None], (-1,), "head", at_zero_input=False)
+
+
+def _spread(halves: Floats) -> float:
+    """Ratio of the 90th to the 10th percentile of half-distances (n_layers, n_rates)."""
+    low, high = np.quantile(halves, (0.1, 0.9), method="nearest")
+    with np.errstate(over="ignore"):
+        return float(high / low) if low > 0.0 and math.isfinite(low) else math.inf
+
+
+def _metric(key: str, title: str, value: float, unit: str = "") -> Metric:
+    return Metric(key, title, value, unit) if math.isfinite(value) else Metric(key, title, None, unit, "some never fade")
+
+
+def _distance(value: float) -> str:
+    """A half-distance as text."""
+    text = significant(value, 3)
+    return (f"{text} position" if text == "1" else f"{text} positions") if math.isfinite(value) else "never"
+
+
+def _of_decay(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
+    condition = "Where a token adds nothing to the rate, half" if decay.at_zero_input else "Half"
+    median, shortest, longest = (_distance(float(value)) for value in (np.median(halves), halves.min(), halves.max()))
+    if halves.size == 1:
+        return (Finding(f"{condition} of the state is left after {median}.", ("median",), 0.6),)
+    text = (
+        f"{condition} of the state is left after {median} at the median {decay.unit} of all layers; at the fastest after {shortest}, "
+        f"at the slowest {'' if longest == 'never' else 'after '}{longest}."
+    ).replace("after never", "never")
+    return (Finding(text, ("median", "shortest", "longest"), 0.6), *_of_layers(decay, halves))
+
+
+def _of_layers(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
+    """A finding when the medians of two layers differ by more than ``APART``."""
+    medians = np.median(halves, axis=1)  # (n_layers,)
+    fastest, slowest = int(medians.argmin()), int(medians.argmax())
+    if len(medians) < 2 or not math.isfinite(medians[slowest]) or medians[slowest] < APART * medians[fastest]:
+        return ()
+    text = (
+        f"Layer {decay.layers[fastest]} forgets fastest, with a median half-distance of {_distance(float(medians[fastest]))}; "
+        f"layer {decay.layers[slowest]} slowest, with {_distance(float(medians[slowest]))}."
+    )
+    return (Finding(text, ("layers", "spread"), 0.5),)
+
+
+def _of_slopes(halves: Floats) -> tuple[Finding, ...]:
+    shortest, longest = _distance(float(halves.min())), _distance(float(halves.max()))
+    if halves.size == 1 or longest == "never":
+        return (Finding(f"Of keys that match equally well, one {shortest} farther back gets half the weight.", ("shortest",), 0.4),)
+    text = f"Of keys that match equally well, one gets half the weight {shortest} farther back in the steepest head, {longest} in the flattest."
+    return (Finding(text, ("shortest", "longest"), 0.4),)
+
+
+def draw_layers(results: Results) -> "Figure":
+    """Half-distances by layer, one panel per encoding, and those of ALiBi's slopes, dotted.
+
+    Points, bands of quartiles where there are many, lines where all layers are alike.
+    """
+    figure, axes = panels(len(results), columns=1 if len(results) == 1 else 2, height=3.6 if len(results) == 1 else 2.9)
+    limits = _limits(results)
+    n_dots = sum(result.arrays["half_distances"].size for result in results.values())
+    for ax, (label, result) in zip(axes, results.items(), strict=True):
+        ax.set(yscale="log", ylim=limits, ylabel="half-distance (positions)", xlabel="layer")
+        _plain_ticks(ax)
+        ax.set_title(wrapped(label.title), color=label.colour)
+        for index, slope in enumerate(ALIBI):
+            ax.axhline(
+                math.log(2.0) / slope, color=REFERENCE, linewidth=0.7, linestyle=DOTTED, zorder=0, label=None if index else "ALiBi, 8 heads"
+            )
+        _draw_layers_of(ax, label, result, limits, dots=n_dots <= MOST_DOTS)
+    entries = {name: handle for ax in axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=len(entries))
+    return figure
+
+
+def _draw_layers_of(axes: "Axes", label: Label, result: Result, limits: tuple[float, float], dots: bool) -> None:
+    halves, layers = np.clip(result.arrays["half_distances"], *limits), result.arrays["layers"]
+    if layers[0] < 0:
+        for half in np.sort(halves[0])[:: -(-halves.shape[1] // MOST_LINES)]:
+            axes.axhline(float(half), color=label.colour, linewidth=1.0)
+        axes.set(xlabel="all layers alike", xticks=[])
+    elif dots:
+        axes.plot(np.repeat(layers, halves.shape[1]), halves.ravel(), "o", color=label.colour, markersize=2.6, alpha=0.7)
+    else:
+        edges = np.arange(layers.min(), layers.max() + 2) - 0.5
+        low, lower, median, upper, high = _of_every_layer(np.quantile(halves, QUARTILES, axis=1, method="nearest"), layers)
+        axes.stairs(high, edges, baseline=low, fill=True, color=label.colour, alpha=0.18, label="all")
+        axes.stairs(upper, edges, baseline=lower, fill=True, color=label.colour, alpha=0.4, label="middle half")
+        axes.stairs(median, edges, baseline=None, color=label.colour, linewidth=1.3, label="median")
+
+
+def _of_every_layer(values: Floats, layers: Array) -> Floats:
+    """``values`` (n_values, n_layers) from the first to the last of ``layers`` (n_layers,), NaN for layers between that are not among them."""
+    every = np.full((len(values), int(np.ptp(layers)) + 1), np.nan)
+    every[:, layers - layers.min()] = values
+    return every
+
+
+def _limits(results: Results) -> tuple[float, float]:
+    """Limits of the vertical axis, with room around all half-distances that are shown."""
+    halves = np.concatenate([result.arrays["half_distances"].ravel() for result in results.values()])
+    shown = np.clip([*halves[np.isfinite(halves)], *(math.log(2.0) / ALIBI)], SHORTEST_SHOWN, LONGEST_SHOWN)
+    return float(shown.min()) / 2.0, float(shown.max()) * 2.0
+
+
+def _plain_ticks(axes: "Axes") -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value, 3)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def draw_left(results: Results) -> "Figure":
+    """What is left by distance, the mean over all rates, one line per encoding; of a single one, also its middle half."""
+    figure, (axes,) = panels(1, height=3.4)
+    axes.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
+    for label, result, dash in with_line_styles(results):
+        distances = result.arrays["distances"]
+        if len(results) == 1:
+            axes.fill_between(
+                distances, *result.arrays["quarters"], color=label.colour, alpha=0.2, linewidth=0, label="middle half of the rates"
+            )
+        axes.plot(distances, result.arrays["left"], color=label.colour, linestyle=dash, label=label.title)
+    everywhere = np.logspace(0.0, FARTHEST, N_DISTANCES)
+    alibi = np.exp(-ALIBI[:, None] * everywhere).mean(axis=0)
+    axes.plot(everywhere, alibi, color=REFERENCE, linestyle=DOTTED, zorder=0, label="ALiBi, 8 heads")
+    logarithmic(axes, "x")
+    axes.set(xlabel="distance (positions)", ylabel="share that is left", ylim=(0.0, 1.02), xlim=(1.0, 10.0**FARTHEST))
+    axes.grid(axis="y")
+    legend_below(figure)
+    return figure
+
+
+def alt_layers(results: Results) -> str:
+    """Alternative text: number of layers and rates, and the range of half-distances."""
+    summaries = (
+        f"{label.title}: {_count(result)} {significant(result.value('units'), 4)} rates, half-distances from {_text(result, 'shortest')} to {_text(result, 'longest')}, "
+        f"median {_text(result, 'median')}"
+        for label, result in results.items()
+    )
+    return "Half-distances by layer, on a logarithmic scale of positions. " + "; ".join(summaries) + "."
+
+
+def _count(result: Result) -> str:
+    layers = result.value("layers")
+    return "all layers alike," if layers is None else f"{significant(layers, 4)} layers of"
+
+
+def _text(result: Result, key: str) -> str:
+    value = result.value(key)
+    return "never" if value is None else significant(value, 3)
+
+
+def alt_left(results: Results) -> str:
+    """Alternative text: what is left, as a mean, at three distances."""
+    summaries = (
+        f"{label.title}: " + ", ".join(f"{rounded(_left(result, distance), 3)} at {distance:,}" for distance in (1, 100, 10_000))
+        for label, result in results.items()
+    )
+    return "Lines that fall from 1 with the distance in positions, on a logarithmic scale. " + "; ".join(summaries) + "."
+
+
+def _left(result: Result, distance: float) -> float:
+    return float(np.interp(distance, result.arrays["distances"], result.arrays["left"]))
+
+
+ANALYSIS = Analysis(
+    key="half_distance",
+    title="How fast it forgets",
+    question="After how many positions is half of what was read still there?",
+    source=(
+        "Sun et al. 2023 (RetNet, arXiv 2307.08621), section 3.1, and Press et al. 2022 (ALiBi, arXiv 2108.12409), section 3, for the exponential; "
+        "the measures are defined here."
+    ),
+    stage="see",
+    order=75,
+    forms=(Decay, OffsetBias),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="layers",
+            caption="The half-distance of every head or channel, layer by layer; dotted, those of the slopes of ALiBi with 8 heads.",
+            how_to_read=(
+                "The higher a point, the longer that part of the layer remembers: at 100, half is left after a hundred positions. Where a layer has very many, "
+                "bands show all of them, and the middle half, around their median. A slope of ALiBi makes the same curve of a key's weight, and is a level line, since it is the same in every layer. "
+                "The scale is logarithmic; values beyond it are drawn at its edge."
+            ),
+            alt=alt_layers,
+            draw=draw_layers,
+        ),
+        FigureSpec(
+            key="left",
+            caption="What is left by distance: the mean over all heads or channels of all layers; dotted, the same for ALiBi with 8 heads.",
+            how_to_read=(
+                "Every single curve is an exponential, which loses the same share with each position; their mean falls more slowly at the end, "
+                "since the slowest are left over. A line that is still high at the right belongs to a model that keeps some of what it read long ago. The distance is on a logarithmic scale."
+            ),
+            alt=alt_left,
+            draw=draw_left,
+        ),
+    ),
+)

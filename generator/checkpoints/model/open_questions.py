@@ -1,0 +1,22 @@
+"""What stays open about a checkpoint: a config that its family refuses, weights that were not read, a scheme that was named and not found."""
+
+from collections.abc import Iterator, Sequence
+
+from generator.checkpoints.model.stacks import stacks
+from generator.contracts import Encoding, Files, Scheme
+from generator.encodings import Form
+
+TYPE = ("position_embedding_type", "position_embeddings_type")
+
+
+def open_questions(files: Files, encodings: Sequence[Encoding[Form]], schemes: Sequence[Scheme]) -> Iterator[str]:
+    """One sentence for each; none where the encodings that were found are all that config and weights speak of."""
+    for refused in dict.fromkeys(stack.refused for stack in stacks(files.config) if stack.refused):
+        yield f"The config class of this family in transformers refuses config.json ({refused}); it was read as it stands."
+    if not files.tensors and not encodings:
+        yield "No weights were read; a learned table or a learned bias would be among them."
+    for name in TYPE:
+        word = files.config.anywhere.text(name)
+        named = next((scheme for scheme in schemes if word in scheme.words), None)
+        if named is not None and not any(encoding.scheme == named.key for encoding in encodings):
+            yield f"config.json names a scheme ({name}: “{word}”, {named.title}) that was not found."

@@ -1,0 +1,138 @@
+"""A config.json as the config class of its family in transformers understands it."""
+
+import json
+import logging
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from generator.checkpoints.model.family_formats import MOST_LAYERS, translated
+from generator.contracts import Json, ModelConfig
+from generator.contracts.model_config import ROPE, SIZES
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
+
+MOST_SHOWN = 120  # characters of a refusal
+NULLABLE = frozenset({"sliding_window"})  # Null overrides the default of the family.
+COMPUTED = ("num_hidden_layers", "sliding_window")  # Attributes that some config classes compute, and do not save.
+# Settings that say nothing of position, and that would import torch, name code, or make lists of any length.
+IRRELEVANT = frozenset(
+    {"dtype", "torch_dtype", "id2label", "label2id", "num_labels", "auto_map", "quantization_config", "task_specific_params",
+     "attn_implementation", "_attn_implementation", "_attn_implementation_autoset", "problem_type", "transformers_version"}
+)  # fmt: skip
+LAYER_TYPES = ("layer_types", "layers_block_type", "attention_layers")  # Attributes of config classes, stored or computed.
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Settings with everything filled in that the family's config class derives from them.
+
+    refused: why that class rejects them, in which case they are as in config.json; "" otherwise
+    """
+
+    config: ModelConfig
+    refused: str = ""
+
+
+def resolved(config: ModelConfig) -> Resolved:
+    """``config`` and its nested configs, completed by the family's config class; unchanged for a family that transformers does not have."""
+    readable = translated(config)
+    settings, refused = _resolved(json.dumps(_relevant(readable.settings), sort_keys=True, default=str))
+    if settings is None:
+        return Resolved(readable, refused)
+    return Resolved(ModelConfig(settings, config.where), refused)
+
+
+def is_known(family: str) -> bool:
+    """Whether transformers has a config class for ``family``."""
+    from transformers import CONFIG_MAPPING
+
+    return family in CONFIG_MAPPING
+
+
+def _relevant(settings: Json) -> dict[str, Any]:
+    return {name: _relevant(value) if isinstance(value, Mapping) else value for name, value in settings.items() if name not in IRRELEVANT}
+
+
+@cache
+def _resolved(text: str) -> tuple[Json | None, str]:
+    """The settings as the config class gives them, or None with the reason why it refuses ``text``, "" for an unknown family."""
+    from transformers import CONFIG_MAPPING
+
+    settings = json.loads(text)
+    family = settings.get("model_type")
+    if not isinstance(family, str) or family not in CONFIG_MAPPING:
+        return None, ""
+    if any(size > MOST_LAYERS for size in _depths(settings)):
+        return None, f"more than {MOST_LAYERS:,} layers"
+    logger = logging.getLogger("transformers")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _settings(CONFIG_MAPPING[family].from_dict(settings)), ""
+    except Exception as error:  # noqa: BLE001  # Config classes validate in many ways, and raise exceptions of any class.
+        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:MOST_SHOWN]}"
+    finally:
+        logger.setLevel(level)
+
+
+def _depths(settings: Json) -> Iterator[int]:
+    """Numbers of layers in ``settings`` and in nested ones."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _depths(value)
+        elif (name in SIZES["n_layers"] or "layers" in name) and isinstance(value, int):
+            yield value
+
+
+def _settings(config: "PreTrainedConfig") -> Json:
+    """Settings of a config object, with the kinds of its layers and their number even where it computes these."""
+    settings = {name: value for name, value in config.to_dict().items() if name not in IRRELEVANT}
+    for name, value in vars(config).items():
+        if hasattr(value, "to_dict"):
+            settings[name] = _settings(value)
+    kinds = next((value for name in LAYER_TYPES if isinstance(value := getattr(config, name, None), list | tuple) and value), None)
+    if kinds is not None:
+        settings["layer_types"] = [str(kind) for kind in kinds]
+    for name in COMPUTED:
+        if isinstance(value := getattr(config, name, None), int):
+            settings[name] = value
+    return settings
+
+
+def completed(config: ModelConfig, model_type: str | None = None) -> ModelConfig:
+    """``config`` with the defaults of ``model_type``, or of its family, for missing settings.
+
+    Any setting of a rotation in ``config`` replaces the default rotation, except for its bases.
+    """
+    default_settings = dict(defaults(config.family if model_type is None else model_type))
+    if config.first(*ROPE, "rope_theta") is not None and isinstance(rope := default_settings.pop("rope_parameters", None), Mapping):
+        default_settings |= _bases(rope) if config.value("rope_parameters") is None else {}
+    settings = {name: value for name, value in config.settings.items() if value is not None or name in NULLABLE}
+    return ModelConfig({**default_settings, **settings}, config.where)
+
+
+def _bases(rope: Json) -> Json:
+    """The bases of a rotation, under the names of older configs."""
+    full, local = (rope[kind] if isinstance(rope.get(kind), Mapping) else None for kind in ("full_attention", "sliding_attention"))
+    main = rope if full is None else full
+    bases = {name: main[name] for name in ("rope_theta", "partial_rotary_factor") if main.get(name) is not None}
+    return bases | ({} if local is None else {"rope_local_base_freq": local["rope_theta"]})
+
+
+@cache
+def defaults(model_type: str) -> Json:
+    """The default settings of a family in transformers; empty for other families."""
+    from transformers import CONFIG_MAPPING
+
+    if model_type not in CONFIG_MAPPING:
+        return {}
+    try:
+        return _settings(CONFIG_MAPPING[model_type]())
+    except Exception:  # noqa: BLE001  # A few families have no default config, and raise exceptions of any class.
+        return {}

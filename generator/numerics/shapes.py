@@ -1,0 +1,106 @@
+"""Shapes of kernels: decay with distance, and scales on which kernels of different units can be compared.
+
+Both are anchored at means over many pairs of positions, so that no single pair decides them.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+
+from generator.numerics.arrays import FLAT, Array, Floats, min_max_scaled
+
+FAR = 0.75  # Share of the longest distance from which on pairs count as far.
+
+
+def along(matrix: Floats, lines: Sequence[Array]) -> list[Floats]:
+    """The submatrix of ``matrix`` (n, n) for each line of positions, an index array (n_line,): a list of (n_line, n_line)."""
+    return [matrix[np.ix_(line, line)] for line in lines]
+
+
+def far_from(n_positions: int) -> int:
+    """Smallest far distance, in positions, within a line of ``n_positions``."""
+    return ceil(FAR * (n_positions - 1))
+
+
+def far_level(lines: Sequence[Floats]) -> float:
+    """Mean over all pairs at far distances, in both directions, without NaN; NaN where no such pair is defined.
+
+    lines: square matrices (n_line, n_line), query by key, one per line of positions
+    """
+    start = far_from(max(len(line) for line in lines))
+    far = np.concatenate([line[np.abs(_offsets(len(line))) >= start] for line in lines])
+    far = far[~np.isnan(far)]
+    return float(far.mean()) if far.size else float("nan")
+
+
+def decay_scaled(profile: Floats, far: float) -> Floats | None:
+    """``profile`` (n,) scaled linearly to a maximum of 1, and to 0 at the level ``far``; None where the maximum is no higher than that."""
+    if np.isnan(far) or np.isnan(profile).all():
+        return None
+    highest = float(np.nanmax(profile))
+    is_higher = highest - far > FLAT * max(float(np.nanmax(np.abs(profile))), abs(far))
+    return (profile - far) / (highest - far) if is_higher else None
+
+
+def half_distance(distances: Array, profile: Floats) -> float | None:
+    """Distance at which ``profile`` first falls below ½ beyond its maximum, interpolated linearly between defined values.
+
+    distances: (n,), in positions, ascending; profile: (n,), of maximum 1
+    returns: None where it never does
+    """
+    defined = ~np.isnan(profile)
+    distances, profile = distances[defined], profile[defined]
+    highest = int(np.argmax(profile))
+    below = np.flatnonzero(profile[highest:] < 0.5)
+    if not below.size:
+        return None
+    after = highest + int(below[0])
+    share = (profile[after - 1] - 0.5) / (profile[after - 1] - profile[after])
+    return float(distances[after - 1] + share * (distances[after] - distances[after - 1]))
+
+
+def scaled_heads(heads: Floats, lines: Sequence[Array]) -> list[Floats]:
+    """Heads (n_heads, n, n) scaled one by one by ``scaled_by_levels``: a list of (n, n), without constant heads."""
+    return [scaled for head in heads if (scaled := scaled_by_levels(head, along(head, lines))) is not None]
+
+
+def scaled_by_levels(matrix: Floats, lines: Sequence[Floats]) -> Floats | None:
+    """``matrix`` scaled linearly such that the lowest of its levels is 0 and the highest 1; None where it is constant.
+
+    A level is the mean over all pairs of one signed offset; far offsets of one sign share a level. Single entries may lie beyond. Where
+    all levels are equal, the lowest entry is 0 and the highest 1.
+    matrix: (n, n), query by key; lines: its submatrices (n_line, n_line) along lines of positions; NaN is left out
+    """
+    largest = float(np.max(np.abs(matrix[~np.isnan(matrix)]), initial=0.0))
+    if largest == 0.0 or not np.isfinite(largest):
+        return None
+    levels = _levels([line / largest for line in lines])
+    low, high = (float(levels.min()), float(levels.max())) if levels.size else (0.0, 0.0)
+    return (matrix / largest - low) / (high - low) if high - low > FLAT else min_max_scaled(matrix)
+
+
+def _levels(lines: Sequence[Floats]) -> Floats:
+    """Mean over the pairs at each signed offset that is not far, and over the far ones on either side: (n_levels,), without NaN."""
+    start = far_from(max(len(line) for line in lines))
+    offsets = np.concatenate([np.clip(_offsets(len(line)), -start, start).ravel() for line in lines]) + start
+    entries = np.concatenate([line.ravel() for line in lines])
+    defined = ~np.isnan(entries)
+    counts, sums = np.bincount(offsets[defined]), np.bincount(offsets[defined], entries[defined])
+    return np.asarray(sums[counts > 0] / counts[counts > 0])
+
+
+def _offsets(n: int) -> Array:
+    index = np.arange(n)
+    return np.asarray(index[None, :] - index[:, None])
+
+
+def far_cosine(frequencies: Floats, first: int, last: int) -> float:
+    """Mean of cos(k · frequency) over k = ``first`` … ``last`` and over all frequencies, by Dirichlet's kernel, within [−1, 1].
+
+    frequencies: (n_pairs,), radians per position
+    """
+    half_sines = np.sin(0.5 * frequencies)
+    whole = np.abs(half_sines) < FLAT  # Whole turns per position, or none: every cosine is 1.
+    sums = (np.sin((last + 0.5) * frequencies) - np.sin((first - 0.5) * frequencies)) / (2.0 * np.where(whole, 1.0, half_sines))
+    return float(np.where(whole, 1.0, sums / (last - first + 1)).mean())

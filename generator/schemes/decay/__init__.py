@@ -1,0 +1,200 @@
+"""Decay: recurrent layers and linear attention, whose state forgets at a rate for each head or channel."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.checkpoints.model.families import is_told_nothing
+from generator.checkpoints.model.stacks import Stack, stacks
+from generator.checkpoints.model.tensor_names import in_order
+from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.encodings import Decay, Form
+from generator.errors import RowError
+from generator.figures.lines import DOTTED
+from generator.figures.panels import panels
+from generator.figures.style import MUTED, SERIES
+from generator.numerics.arrays import Floats
+from generator.schemes.decay.families import ALTERNATING, FROM_WEIGHTS, LIGHTNING, RETENTION, WITHOUT_TYPE
+from generator.schemes.decay.stored import MOST_LAYERS, LayerDecay, layer_decays
+from generator.text import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_HEADS = 4096
+LINEAR = "linear_attention"  # Type of a layer, in a config.
+ZERO_INPUT = "The rate depends on the content: the model adds a term of the token to the bias. Shown is the rate where that term is 0."
+OF_ALL = "Its tensor and digest, below, are those of the first of these layers."
+BY_RULE = "No tensor holds it: the rates follow from the number of heads and of layers."
+OF_PAPER = "The code of this family is not in transformers; the rates are those of the paper (arXiv 2307.08621, section 3.1)."
+
+
+def lightning(n_heads: int, layer: int, n_layers: int) -> Floats:
+    """Rates of a layer of lightning attention in MiniMax (arXiv 2501.08313, section 2.2, and the code of transformers).
+
+    2^(−8h/H) · (1 − l / (L − 1 + 10⁻⁵) + 10⁻⁵) for head h = 1 … H in layer l = 0 … L − 1
+    returns: (n_heads,), e-foldings per position
+    """
+    return np.asarray(2.0 ** (-8.0 * np.arange(1, n_heads + 1) / n_heads) * (1.0 - layer / (n_layers - 1 + 1e-5) + 1e-5))
+
+
+def retention(n_heads: int) -> Floats:
+    """Rates of RetNet (Sun et al. 2023, arXiv 2307.08621, section 3.1): −log(1 − 2^(−5−h)) for h = 0 … H − 1.
+
+    returns: (n_heads,), e-foldings per position, the same in all layers
+    """
+    return np.asarray(-np.log1p(-(2.0 ** (-5.0 - np.arange(n_heads)))))
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    """The decays of recurrent layers: from the weights, or by a rule of the config; none without either.
+
+    errors: RowError when sizes are missing or invalid, or the shapes of tensors do not match
+    """
+    inner = stacks(files.config)[::-1]
+    by_rule = next((stack for stack in inner if stack.config.family in LIGHTNING | RETENTION), None)
+    if by_rule is not None:
+        return _by_rule(by_rule)
+    stored = next((stack for stack in inner if _is_stored(stack.config)), None)
+    return [] if stored is None else list(_from_weights(files, stored))
+
+
+def _is_stored(config: ModelConfig) -> bool:
+    return config.family in FROM_WEIGHTS or ("model_type" not in config and WITHOUT_TYPE in config)
+
+
+def _by_rule(stack: Stack) -> list[Encoding[Form]]:
+    config = stack.config
+    n_heads, n_layers = config.needed("n_heads"), config.needed("n_layers")
+    if n_heads > MOST_HEADS or n_layers > MOST_LAYERS:
+        raise RowError(f"{config.where}: {n_heads:,} heads in {n_layers:,} layers; expected at most {MOST_HEADS:,} in {MOST_LAYERS:,}")
+    if config.family in RETENTION:
+        # With another rule, config.json does not give the range of the rates.
+        layers = list(range(n_layers)) if config.value("use_default_gamma", True) is True else []
+        rates = [retention(n_heads)] * len(layers)
+    else:
+        layers = _lightning_layers(config, n_layers)
+        rates = [lightning(n_heads, layer, n_layers) for layer in layers]
+    if not layers:
+        return []
+    note = (OF_PAPER,) if config.family in RETENTION else _layers_note(layers, n_layers)
+    form = Decay.of(np.stack(rates), tuple(layers), "head", at_zero_input=False)
+    return [
+        Encoding(
+            stack.part,
+            SCHEME.key,
+            form,
+            Provenance("config.json", shape=form.rates.shape),
+            (BY_RULE, *note),
+            stack.modality,
+            stack.kind,
+            form.layers,
+        )
+    ]
+
+
+def _lightning_layers(config: ModelConfig, n_layers: int) -> list[int]:
+    """Indices of the layers of lightning attention; in ``attn_type_list``, they have a 0. Empty where the config does not say."""
+    kinds = config.layer_types or tuple({0: LINEAR}.get(kind, "") for kind in config.listed("attn_type_list"))
+    if not kinds and config.family in ALTERNATING:
+        return list(range(1, n_layers, 2))
+    return [layer for layer, kind in enumerate(kinds[:n_layers]) if kind == LINEAR]
+
+
+def _from_weights(files: Files, stack: Stack) -> Iterator[Encoding[Form]]:
+    """One encoding for all layers of a stack whose rates are of one kind."""
+    of_layers = {decay.name: decay for decay in layer_decays(files, stack.config)}
+    ordered = [of_layers[name] for name in in_order(of_layers)]
+    kinds = [list(members) for _, members in groupby(sorted(ordered, key=_kind), key=_kind)]
+    for members in kinds:
+        first = members[0]
+        rates = np.stack([member.rates for member in members])  # (n_layers, n_units)
+        form = Decay.of(rates, tuple(member.layer for member in members), first.unit, first.at_zero_input)
+        part = stack.part if len(kinds) == 1 else f"{stack.part} {first.stack}{first.unit} {first.rates.size}"
+        n_layers = stack.config.size("n_layers")
+        others = _layers_note(form.layers, n_layers, stack.config) if n_layers and len(kinds) == 1 else ()
+        notes = (*first.notes, *((ZERO_INPUT,) if first.at_zero_input else ()), *others, OF_ALL)
+        yield Encoding(part, SCHEME.key, form, Provenance.of(files, first.name), notes, stack.modality, stack.kind, form.layers)
+
+
+def _kind(decay: LayerDecay) -> tuple[str, str, int]:
+    return decay.stack, decay.unit, decay.rates.size
+
+
+def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig | None = None) -> tuple[str, ...]:
+    """Note on the layers with a decay where others have none, and on what position means to these."""
+    if len(layers) >= n_layers:
+        return ()
+    nothing = " Layers of attention between them are told nothing of position." if config is not None and is_told_nothing(config) else ""
+    return (f"{len(layers)} of {n_layers} layers decay: {_named(layers)}.{nothing}",)
+
+
+def _named(layers: Sequence[int]) -> str:
+    """Indices, with runs of consecutive ones as ranges."""
+    runs = [[layer for _, layer in run] for _, run in groupby(enumerate(layers), key=lambda pair: pair[1] - pair[0])]
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+
+
+N_SHOWN, HEADS_SHOWN = 256, 4
+
+
+def _numbers() -> Numbers:
+    """Shares left by distance (n_heads, n_distances): of RetNet's first heads, and of a key's weight by the slopes of ALiBi."""
+    distances = np.arange(N_SHOWN + 1)
+    slopes = 2.0 ** -np.arange(2.0, 2.0 * HEADS_SHOWN + 1, 2.0)  # Every second one of 8 heads.
+    return {
+        "distances": distances,
+        "retention": np.exp(-retention(HEADS_SHOWN)[:, None] * distances),
+        "slopes": np.exp(-slopes[:, None] * distances),
+    }
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, axes = panels(2, height=3.2)
+    titles = {"retention": "RetNet: the state", "slopes": "ALiBi: weight of an equal key"}
+    labels = {
+        "retention": [f"head {head + 1}: 1 − 1/{2 ** (head + 5)} a step" for head in range(HEADS_SHOWN)],
+        "slopes": [f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in range(HEADS_SHOWN)],
+    }
+    for ax, (name, title) in zip(axes, titles.items(), strict=True):
+        ax.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
+        for head, line in enumerate(numbers[name]):
+            ax.plot(numbers["distances"], line, color=SERIES[head], label=labels[name][head])
+        ax.set(xlabel="distance (positions)", ylabel="share that is left", xlim=(0, N_SHOWN), ylim=(0.0, 1.02))
+        ax.set_title(title)
+        ax.legend(loc="upper right")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    ends = {name: f"{rounded(numbers[name][0, -1], 4, 0.0)} to {rounded(numbers[name][-1, -1], 2)}" for name in ("retention", "slopes")}
+    return (
+        f"Two panels of {HEADS_SHOWN} curves each that start at 1 and fall ever more slowly; after {N_SHOWN} positions, "
+        f"{ends['retention']} is left in RetNet, {ends['slopes']} by ALiBi."
+    )
+
+
+PICTURE = Picture(
+    caption="Left, what is left of the state in the first four heads of RetNet, by its rule; right, by how much ALiBi lowers the weight of a key that is as good a match as the query's own.",
+    how_to_read=(
+        "Both are exponentials: each position takes the same share of what is left. The half-distance is where a curve crosses the dotted line; "
+        "22 positions for RetNet's first head, 177 for its fourth."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
+SCHEME = Scheme(
+    key="decay",
+    title="Decay",
+    also=("forgetting", "state space models", "linear attention", "gated delta networks", "lightning attention", "retention"),
+    summary="Recurrent layers keep a state that fades a little with every position: what was read lately counts more.",
+    looked_for="recurrent layers whose rate of forgetting is stored or follows from a rule (Mamba, RWKV, gated delta nets, lightning attention …)",
+    order=55,
+    find=find,
+    picture=PICTURE,
+)

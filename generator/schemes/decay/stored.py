@@ -1,0 +1,177 @@
+"""Rates of decay from the weights of recurrent layers, by the rules of their families."""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from generator.contracts import Files, ModelConfig
+from generator.errors import RowError
+from generator.numerics.arrays import Floats
+from generator.schemes.decay.families import (
+    EXPONENTIALS,
+    FORGET_GATES,
+    LEAST,
+    LEAST_STEP,
+    LIMITED,
+    RECURRENT_GATES,
+    lower_bound,
+)
+
+BIASES = ("dt_bias", "dt_proj.bias", "dt_proj_bias")  # Of the step, beside A_log.
+NAME = re.compile(
+    r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?P<kind>A_log|time_decay|recurrent_param|fgate_preact\.bias|ifgate_preact\.bias)$"
+)
+MOST_VALUES = 2**24  # of one layer
+MOST_LAYERS = 4096
+GATE_SCALE = 8.0  # De et al. 2024 (arXiv 2402.19427), section 2.4: the constant c.
+SOFT_CAP = 15.0  # Default of gate_soft_cap.
+PRODUCT = "The rate is exp(A_log) · softplus(b), where b is the bias of the step ({bias})."
+BOUNDED = "The rate is {bound:g} · sigmoid(exp(A_log) · dt_bias), so that one position leaves at least e^−{bound:g} of the state."
+CLIPPED = (
+    "softplus(b) is limited to {range}, as it is while the model reads a text; token by token, the code of transformers does not limit it."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LayerDecay:
+    """Rates of one layer.
+
+    stack: the tensor's name up to the number of the layer; rates: (n_units,), e-foldings per position
+    unit: what has a rate; at_zero_input: whether content changes them; notes: on how they follow from the weights
+    """
+
+    name: str
+    stack: str
+    layer: int
+    rates: Floats
+    unit: str
+    at_zero_input: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    rates: Floats
+    unit: str
+    at_zero_input: bool
+    notes: tuple[str, ...]
+
+
+def exponential(values: Floats) -> Floats:
+    """e^x of values (…,), infinite where it overflows."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(values))
+
+
+def softplus(values: Floats) -> Floats:
+    """log(1 + e^x) of values (…,), without overflow."""
+    return np.asarray(np.logaddexp(0.0, values))
+
+
+def sigmoid(values: Floats) -> Floats:
+    """1 / (1 + e^−x) of values (…,), without overflow."""
+    return np.exp(-softplus(-values))
+
+
+def layer_decays(files: Files, config: ModelConfig) -> Iterator[LayerDecay]:
+    """The decay of every layer that has one, in the order of the tensors.
+
+    config: of the stack of these layers
+    errors: RowError when the shapes of tensors do not match, or the number of a layer is too large
+    """
+    for name, tensor in files.tensors.items():
+        match = NAME.match(name)
+        reader = READERS[match["kind"]] if match else None
+        if match is None or reader is None:
+            continue
+        if not 0 < math.prod(tensor.shape) <= MOST_VALUES:
+            raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected at least one value and at most {MOST_VALUES:,}")
+        if int(match["layer"]) >= MOST_LAYERS:
+            raise RowError(f"{files.where}: {name} is of layer {match['layer']:.20}; expected layers below {MOST_LAYERS:,}")
+        read = reader(files, name, config)
+        if read is not None:
+            yield LayerDecay(name, match["stack"], int(match["layer"]), read.rates.ravel(), read.unit, read.at_zero_input, read.notes)
+
+
+def _steps(files: Files, name: str, config: ModelConfig) -> _Read | None:
+    """Mamba (arXiv 2312.00752, 2405.21060), gated delta nets (arXiv 2412.06464) and Kimi's delta attention (arXiv 2510.26692)."""
+    stem = name.removesuffix("A_log")
+    bias_name = next((stem + ending for ending in BIASES if stem + ending in files.tensors), None)
+    if bias_name is None:
+        return None
+    scale, bias = exponential(files.tensor(name)), files.tensor(bias_name)
+    if scale.shape[: bias.ndim] == bias.shape:
+        unit, bias = "head" if scale.ndim == 1 else "component", bias.reshape(bias.shape + (1,) * (scale.ndim - bias.ndim))
+    elif bias.size and bias.size % scale.size == 0:
+        unit, scale, bias = "channel", scale.reshape(-1, 1), bias.reshape(scale.size, -1)
+    else:
+        raise RowError(f"{files.where}: {name} has shape {scale.shape}, {bias_name} has shape {bias.shape}; expected one for each")
+    bound = lower_bound(config)
+    if bound is not None:
+        return _Read(-bound * sigmoid(scale * bias), unit, True, (BOUNDED.format(bound=-bound),))
+    low, high = _limits(config)
+    steps = softplus(bias)
+    clipped = np.clip(steps, low, high)
+    notes = (PRODUCT.format(bias=bias_name.removeprefix(stem)), *_clipped_note(steps, clipped, low, high))
+    return _Read(scale * clipped, unit, True, notes)
+
+
+def _clipped_note(steps: Floats, clipped: Floats, low: float, high: float) -> tuple[str, ...]:
+    """Note where the limits change a step."""
+    if np.array_equal(clipped, steps, equal_nan=True):
+        return ()
+    return (CLIPPED.format(range=f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"),)
+
+
+def _limits(config: ModelConfig) -> tuple[float, float]:
+    """Smallest and largest step, in the unit of softplus(bias)."""
+    if config.family in LEAST:
+        return float(config.positive("time_step_min", LEAST_STEP)), math.inf
+    pair = config.listed("time_step_limit") if config.family in LIMITED else ()
+    if len(pair) != 2 or not all(isinstance(limit, int | float) for limit in pair):
+        return 0.0, math.inf
+    return float(pair[0]), float(pair[1])
+
+
+def _exponentials(files: Files, name: str, config: ModelConfig) -> _Read | None:
+    """RWKV (Peng et al. 2023, arXiv 2305.13048, section 3; 2024, arXiv 2404.05892, section 4)."""
+    if config.family not in EXPONENTIALS:
+        return None
+    return _Read(exponential(files.tensor(name)), "channel", EXPONENTIALS[config.family], ("The rate is exp(time_decay).",))
+
+
+def _recurrent_gates(files: Files, name: str, config: ModelConfig) -> _Read | None:
+    """RG-LRU (De et al. 2024, arXiv 2402.19427, section 2.4)."""
+    bias_name = name.removesuffix("recurrent_param") + "recurrent_gate_bias"
+    if config.family not in RECURRENT_GATES or bias_name not in files.tensors:
+        return None
+    parameter, bias = files.tensor(name).ravel(), files.tensor(bias_name).ravel()
+    if parameter.shape != bias.shape:
+        raise RowError(f"{files.where}: {name} has {parameter.size} values, {bias_name} has {bias.size}; expected as many")
+    note = f"The rate is {GATE_SCALE:g} · softplus(recurrent_param) · sigmoid(recurrent_gate_bias)."
+    return _Read(GATE_SCALE * softplus(parameter) * sigmoid(bias), "channel", True, (note,))
+
+
+def _forget_gates(files: Files, name: str, config: ModelConfig) -> _Read | None:
+    """The matrix memory of xLSTM (Beck et al. 2024, arXiv 2405.04517, section 2.3), whose forget gate is a sigmoid here."""
+    if config.family not in FORGET_GATES:
+        return None
+    bias = files.tensor(name).ravel()
+    bias = bias[bias.size // 2 :] if name.endswith("ifgate_preact.bias") else bias  # The first half is of the input gate.
+    if "gate_soft_cap" in config and config.value("gate_soft_cap") is None:
+        return _Read(softplus(-bias), "head", True, ("The rate is −log sigmoid(b), where b is the bias of the forget gate.",))
+    cap = config.positive("gate_soft_cap", SOFT_CAP)
+    note = f"The rate is −log sigmoid(c · tanh(b / c)), where b is the bias of the forget gate and c = {cap:g}."
+    return _Read(softplus(-cap * np.tanh(bias / cap)), "head", True, (note,))
+
+
+READERS: dict[str, Callable[[Files, str, ModelConfig], _Read | None]] = {
+    "A_log": _steps,
+    "time_decay": _exponentials,
+    "recurrent_param": _recurrent_gates,
+    "fgate_preact.bias": _forget_gates,
+    "ifgate_preact.bias": _forget_gates,
+}

@@ -1,0 +1,88 @@
+"""The layer map of published configs against what their authors' code and papers do (``expected`` of benchmarks/configs)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.checkpoints.model.layer_map import layer_map
+from generator.contracts import EncodingRecord, Layer
+from generator.pipeline.evaluate import find
+from tests.support import DictFiles
+
+CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
+RECORDS = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(CONFIGS.glob("*.json"))}
+EXPECTED = {name: (record["config"], record["expected"]) for name, record in RECORDS.items() if "expected" in record}
+ROTATED = {name: pair for name, pair in EXPECTED.items() if "rotation" in pair[1]}  # Of others, the sources leave it open.
+WINDOWED = {name: pair for name, pair in EXPECTED.items() if pair[1].get("before")}
+# The corpus tells attention to chosen and to compressed keys from attention to all; both reach every earlier key.
+KINDS = {"sparse": "full", "compressed": "full", "feed-forward": "none"}
+Rotation = tuple[float, int, str] | None
+
+
+def chosen(layers: Any, count: int) -> set[int]:
+    return set(range(count)) if layers == "all" else set(layers)
+
+
+def main_stack(layers: tuple[Layer, ...]) -> list[Layer]:
+    """The decoder, or the encoder of a model without one."""
+    last = "decoder" if any(layer.part == "decoder" for layer in layers) else "encoder"
+    return [layer for layer in layers if layer.part == last]
+
+
+def read(config: dict[str, Any]) -> tuple[list[Layer], dict[str, EncodingRecord]]:
+    files = DictFiles(config)
+    encodings = find(files)
+    return main_stack(layer_map(files, encodings)), {encoding.key: encoding.record for encoding in encodings}
+
+
+def rotation_of(layer: Layer, records: dict[str, EncodingRecord]) -> Rotation:
+    for key in layer.encodings or ():
+        parameters = records[key].parameters
+        if "base" in parameters:
+            scaling: Any = parameters["scaling"]
+            return effective_base(parameters), parameters["rotary_dim"], "default" if scaling is None else scaling["rope_type"]
+    return None
+
+
+def effective_base(parameters: Any) -> float:
+    """The base, after a scaling that changes it."""
+    changed = bool(parameters["scaling"]) and "alpha" in parameters["scaling"]
+    base = parameters["inverse_frequencies"][1] ** (-parameters["rotary_dim"] / 2) if changed else parameters["base"]
+    return round(float(base), 2)
+
+
+def _base(rotation: dict[str, Any]) -> float:
+    return round(float(rotation.get("effective_base", rotation["base"])), 2)
+
+
+def expected_rotations(expected: dict[str, Any]) -> list[Rotation]:
+    rotations: list[Rotation] = [None] * expected["layers"]
+    for rotation in expected["rotation"]:
+        for layer in chosen(rotation["layers"], len(rotations)):
+            rotations[layer] = (_base(rotation), rotation["rotary_dim"], rotation["scaling"])
+    return rotations
+
+
+@pytest.mark.parametrize(("config", "expected"), ROTATED.values(), ids=ROTATED)
+def test_every_layer_has_the_rotation_of_the_authors(config: dict[str, Any], expected: dict[str, Any]) -> None:
+    layers, records = read(config)
+    assert [rotation_of(layer, records) for layer in layers] == expected_rotations(expected)
+
+
+@pytest.mark.parametrize(("config", "expected"), EXPECTED.values(), ids=EXPECTED)
+def test_every_layer_mixes_positions_as_the_authors_say(config: dict[str, Any], expected: dict[str, Any]) -> None:
+    layers, _ = read(config)
+    kinds = {KINDS.get(kind, kind): set[int]() for kind in expected["kinds"]}
+    for kind, indices in expected["kinds"].items():
+        kinds[KINDS.get(kind, kind)] |= chosen(indices, expected["layers"])
+    assert {kind: {layer.index for layer in layers if kind in layer.mixers} for kind in kinds} == kinds
+
+
+@pytest.mark.parametrize(("config", "expected"), WINDOWED.values(), ids=WINDOWED)
+def test_every_window_is_that_of_the_authors(config: dict[str, Any], expected: dict[str, Any]) -> None:
+    layers, _ = read(config)
+    for kind, keys in expected["before"].items():
+        if kind not in KINDS:
+            assert {layer.before for layer in layers if kind in layer.mixers} == {keys - 1}

@@ -1,0 +1,44 @@
+"""What stays open about a checkpoint."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.checkpoints.model.open_questions import open_questions
+from generator.pipeline.evaluate import all_schemes, find
+from tests.support import DictFiles
+
+BERT = {"model_type": "bert", "hidden_size": 64, "num_attention_heads": 2, "vocab_size": 100}
+WEIGHTS = {"embeddings.position_embeddings.weight": np.eye(8, 4)}
+
+
+def questions(config: dict[str, Any], arrays: dict[str, Any] | None = None) -> str:
+    files = DictFiles(config, arrays or {})
+    return " ".join(open_questions(files, find(files), all_schemes()))
+
+
+def test_a_learned_encoding_without_weights_stays_open() -> None:
+    assert "No weights were read" in questions(BERT)
+
+
+def test_nothing_stays_open_where_a_table_was_read() -> None:
+    assert questions({**BERT, "position_embedding_type": "absolute"}, WEIGHTS) == ""
+
+
+@pytest.mark.parametrize(("word", "title"), [("relative_key", "Shaw"), ("relative_key_query", "Shaw"), ("sinusoidal", "Sinus")])
+def test_a_scheme_that_is_named_and_not_found_stays_open(word: str, title: str) -> None:
+    asked = questions({**BERT, "position_embedding_type": word, "max_position_embeddings": 8}, WEIGHTS)
+    assert f"“{word}”" in asked
+    assert title in asked
+
+
+def test_a_config_that_its_family_refuses_stays_open() -> None:
+    config = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 3, "head_dim": 16, "rope_theta": 1e4, "vocab_size": 100}
+    assert "refuses config.json" in questions(config)
+
+
+def test_no_encoding_is_not_claimed_beside_another() -> None:
+    config = {"model_type": "jamba", "hidden_size": 64, "num_attention_heads": 2, "vocab_size": 100}
+    schemes = [encoding.scheme for encoding in find(DictFiles(config, {"embed_positions.weight": np.eye(8, 4)}))]
+    assert "none" not in schemes
