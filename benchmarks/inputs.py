@@ -5,9 +5,17 @@ from collections.abc import Iterator
 from typing import Any
 
 LENGTH, ENCODER_LENGTH = 41, 37  # Primes, so that no other size is likely to equal one of them.
-
-
 NAMES = ("input_ids", "input_values", "input_features")
+MASKS = ("input_features_mask", "feature_attention_mask", "attention_mask")
+BANDS = (
+    "num_mel_bins",
+    "input_feat_per_channel",
+    "feature_projection_input_dim",
+    "num_mel_channels",
+    "input_dim",
+    "input_size",
+    "feature_size",
+)
 
 
 def takes_input(kind: type) -> bool:
@@ -17,6 +25,8 @@ def takes_input(kind: type) -> bool:
 
 def inputs(model: Any) -> Iterator[dict[str, Any]]:
     """Arguments to try, in order; none for a model that takes neither tokens nor sound."""
+    import torch
+
     parameters = inspect.signature(model.forward).parameters
     two = "decoder_input_ids" in parameters
     common: dict[str, Any] = {"use_cache": False} if "use_cache" in parameters else {}
@@ -25,12 +35,14 @@ def inputs(model: Any) -> Iterator[dict[str, Any]]:
     if "input_ids" in parameters:
         ids = tokens(model, ENCODER_LENGTH if two else LENGTH)
         yield {"input_ids": ids, **common}
-        if "attention_mask" in parameters:
-            yield {"input_ids": ids, "attention_mask": ids * 0 + 1, **common}
+        yield from ({"input_ids": ids, name: ids * 0 + 1, **common} for name in ("attention_mask",) if name in parameters)
+        if "bbox" in parameters:
+            yield {"input_ids": ids, "bbox": torch.zeros(*ids.shape, 8), **common}
     for name in NAMES[1:]:
-        if name in parameters:
-            for sound in sounds(model.config, name):
-                yield {name: sound, **common}
+        for sound in sounds(model.config, name) if name in parameters else ():
+            yield {name: sound, **common}
+            masks = [mask for mask in MASKS if mask in parameters]
+            yield from ({name: sound, mask: torch.ones(1, max(sound.shape[1:]), dtype=torch.long), **common} for mask in masks)
 
 
 def tokens(model: Any, length: int) -> Any:
@@ -54,18 +66,8 @@ def sounds(config: Any, name: str) -> Iterator[Any]:
     generator = torch.Generator().manual_seed(0)
     if name == "input_values":
         yield torch.randn(1, 320 * LENGTH + 80, generator=generator)
-        return
-    names = (
-        "num_mel_bins",
-        "input_feat_per_channel",
-        "feature_projection_input_dim",
-        "num_mel_channels",
-        "input_dim",
-        "input_size",
-        "feature_size",
-    )
-    bands = next((value for name in names if isinstance(value := getattr(config, name, None), int)), 80)
-    frames = 2 * getattr(config, "max_source_positions", LENGTH)
-    yield torch.randn(1, bands, frames, generator=generator)
-    yield torch.randn(1, LENGTH, bands, generator=generator)
-    yield torch.randn(1, 8 * LENGTH, bands, generator=generator)
+    sections = [config, *(value for value in vars(config).values() if hasattr(value, "to_dict"))]
+    bands = next((value for key in BANDS for section in sections if isinstance(value := getattr(section, key, None), int)), 80)
+    frames = 2 * next((value for section in sections if isinstance(value := getattr(section, "max_source_positions", None), int)), LENGTH)
+    for shape in ((bands, frames), (LENGTH, bands), (8 * LENGTH, bands), (getattr(config, "max_length", None) or frames, bands)):
+        yield torch.randn(1, *shape, generator=generator)

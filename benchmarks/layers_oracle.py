@@ -25,20 +25,22 @@ from benchmarks.running import Run
 from benchmarks.shrink import shrink
 
 SECONDS = 120
-MOST_PARAMETERS = 4e8
+MOST_PARAMETERS = 6e8
+STATEFUL = {"attention", "recurrent"}  # A list of convolutions beside one of these makes its input.
 
 
 @dataclass(frozen=True)
 class ObservedLayer:
     """What one layer did with position.
 
-    mixers: what carries information from token to token: "attention", "recurrent", "convolution", "other", sorted
+    mixers: what carries information from token to token: "attention", "recurrent", "convolution", "shift" (by one token), "other"
     before, after: the farthest key of attention, or the reach of what mixes tokens instead; None where the sequence did not limit it
     chunk: size of the blocks that attention stays within
     frequencies: radians per position, fastest first, empty when nothing was turned; attention_factor: length of (cos, sin)
     bias: whether logits depend on the place of query and key for another reason than a rotation
     slopes: of each head, logit per position of distance, where the bias is linear
     sink: whether the softmax has a column that is no key; temperature: whether logits are scaled by the position of the query
+    n_positions: length of the sequence
     """
 
     mixers: tuple[str, ...] = ()
@@ -51,6 +53,7 @@ class ObservedLayer:
     slopes: tuple[float, ...] = ()
     sink: bool = False
     temperature: bool = False
+    n_positions: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Observation:
     """config: the small settings, as config.json would hold them; section: of them that describes the model observed.
 
     stacks: layers by the path of their list in the model, in order; tables: what was added at the input
-    notes: what could not be observed, and why
+    notes: what could not be observed, and why; shapes: of the model's tensors, by name
     """
 
     config: Mapping[str, Any]
@@ -74,6 +77,7 @@ class Observation:
     stacks: Mapping[str, tuple[ObservedLayer, ...]] = field(default_factory=dict)
     tables: tuple[Rows, ...] = ()
     notes: tuple[str, ...] = ()
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def observe(settings: Mapping[str, Any]) -> Observation:
@@ -121,7 +125,11 @@ def build(settings: Mapping[str, Any], path: Sequence[str]) -> Any:
             if size > MOST_PARAMETERS:
                 raise MemoryError(f"{size:,} parameters")
             torch.manual_seed(0)
-            return candidate._from_config(config, attn_implementation="eager", experts_implementation="eager", dtype=torch.float32).eval()
+            model = candidate._from_config(config, attn_implementation="eager", experts_implementation="eager", dtype=torch.float32).eval()
+            for part in model.modules():
+                if hasattr(getattr(part, "config", None), "use_cache"):
+                    part.config.use_cache = False
+            return model
         except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, RuntimeError, AssertionError) as error:
             problem = error
     raise problem
@@ -131,7 +139,10 @@ def _observed(model: Any, settings: Mapping[str, Any], section: tuple[str, ...])
     run = Run(model)
     stacks = {path: tuple(ObservedLayer(**run.layer(path, index)) for index in range(length)) for path, length in run.stacks().items()}
     mixing = {path: layers for path, layers in stacks.items() if any(layer.mixers for layer in layers)}
-    return Observation(dict(settings), section, mixing, tuple(Rows(*rows) for rows in run.tables()), tuple(run.notes))
+    mixing = {path: layers for path, layers in mixing.items() if any(STATEFUL.intersection(layer.mixers) for layer in layers)} or mixing
+    before = "model.language_model." if section else ""
+    shapes = {f"{before}{name}": tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    return Observation(dict(settings), section, mixing, tuple(Rows(*rows) for rows in run.tables()), tuple(run.notes), shapes)
 
 
 def lines(observation: Observation) -> list[str]:
@@ -140,11 +151,11 @@ def lines(observation: Observation) -> list[str]:
     for path, layers in observation.stacks.items():
         found.append(f"  {'.'.join([*observation.section, path])}: {len(layers)} layers")
         places = {layer: [index for index, other in enumerate(layers) if other == layer] for layer in dict.fromkeys(layers)}
-        found += [f"    {_spans(indices)}: {_described(layer)}" for layer, indices in places.items()]
+        found += [f"    {spans(indices)}: {_described(layer)}" for layer, indices in places.items()]
     return [*found, *(f"  note: {note}" for note in observation.notes)]
 
 
-def _spans(indices: Sequence[int]) -> str:
+def spans(indices: Sequence[int]) -> str:
     """Ascending indices, consecutive ones as a span."""
     spans = [[index for _, index in group] for _, group in groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0])]
     return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}–{span[-1]}" for span in spans)
@@ -172,10 +183,13 @@ def default_settings(type_: str) -> dict[str, Any]:
 
 def main() -> int:
     """Print what was observed in each type, or in all."""
+    import torch
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("types", nargs="*", help="model types, or files of a config.json; all types without any")
     os.environ["HF_HUB_OFFLINE"] = "1"
     logging.disable(logging.ERROR)
+    torch.set_num_threads(1)
     for name in parser.parse_args().types or models.types():
         start = time.perf_counter()
         try:

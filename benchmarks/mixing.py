@@ -46,7 +46,7 @@ class Mixing:
         if found is None or self._recorder.calls[module].softmax:
             return "attention"
         if found.before is not None:
-            return "convolution"
+            return "shift" if found == Reach(1, 0) else "convolution"
         return "recurrent" if found.after == 0 else "other"
 
     def _mixes(self, module: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import logits as measures
-from benchmarks.inputs import LENGTH, inputs
+from benchmarks.inputs import ENCODER_LENGTH, LENGTH, inputs
 from benchmarks.turning import Prober, Turn, intercepted, tensors
 
 FAR = 2**17  # Positions from here on show a temperature by position.
@@ -53,6 +53,7 @@ class Recorder:
         self._place: Place | None = None
         self._even = False
         self.entered: set[Place] = set()
+        self.varied = False
         self._names = {tensor.data_ptr(): name for name, tensor in [*model.named_buffers(), *model.named_parameters()] if tensor.ndim > 1}
 
     def run(self, arguments: Mapping[str, Any], *, even: bool = False) -> dict[Place, Events]:
@@ -84,10 +85,18 @@ class Recorder:
             self._entered[module] += 1
             self.entered.add(self._place)
             if self._even:
+                self._note_varying(args, kwargs)
                 args, kwargs = replaced(args, kwargs, _even, alike=True)
         self._open.append(module)
         self.calls.setdefault(module, Call(*replaced(args, kwargs, lambda hidden: hidden.clone())))
         return args, kwargs
+
+    def _note_varying(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Note whether hidden states before the first layer of a stack differ between positions."""
+        if self._place is not None and self._place[1] == 0:
+            for _, hidden in hidden_states(args, kwargs)[:1]:
+                first = hidden.narrow(sequence_axis(hidden), 0, 1)
+                self.varied |= bool((hidden - first).abs().max() > 1e-5 * hidden.abs().max())
 
     def _leave(self, module: Any, _args: Any, _output: Any) -> None:
         if self._open and self._open[-1] is module:
@@ -98,8 +107,8 @@ class Recorder:
     def _turn(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if self._even:
             return _unturned(function(*args, **kwargs), args, kwargs)
-        if self._place is not None:
-            hidden = self.hidden(self._open[0])
+        hidden = None if self._place is None else self.hidden(self._open[0])
+        if self._place is not None and hidden is not None:
             try:
                 turn = self._prober.turn(function, args, kwargs, hidden.shape[sequence_axis(hidden)])
             except (LookupError, StopIteration, RuntimeError, ValueError) as error:
@@ -111,8 +120,7 @@ class Recorder:
     def hidden(self, module: Any) -> Any:
         """The hidden states that a module was first called with; None where it got none."""
         call = self.calls[module]
-        found = [value for _, value in tensors(call.args, call.kwargs) if value.is_floating_point() and value.ndim in (2, 3)]
-        return found[0] if found else None
+        return next((value for _, value in hidden_states(call.args, call.kwargs)), None)
 
     def _function(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
         """Note a call of a function of torch, with its result."""
@@ -139,9 +147,18 @@ class Recorder:
                 self.calls[module].square = logits.shape[-2]
 
 
+def hidden_states(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[int | str, Any]]:
+    """Arguments that may be hidden states, floating tensors of two or three axes, or four (batch, positions, streams, width), each with its place or name."""
+    found = [(key, value) for key, value in tensors(args, kwargs) if value.is_floating_point()]
+    return [
+        (key, value) for key, value in found if value.ndim in (2, 3) or (value.ndim == 4 and value.shape[1] == LENGTH != value.shape[3])
+    ]
+
+
 def sequence_axis(hidden: Any) -> int:
-    """The axis of positions of hidden states (batch, positions, width), (positions, batch, width) or (positions, width)."""
-    return 1 if hidden.ndim == 3 and hidden.shape[0] == 1 else 0
+    """The axis of positions: that of the known length, else of (batch, positions, width), (positions, batch, width) or (positions, width)."""
+    known = [axis for axis in range(hidden.ndim - 1) if hidden.shape[axis] in (LENGTH, ENCODER_LENGTH)]
+    return known[0] if known else 1 if hidden.ndim == 3 and hidden.shape[0] == 1 else 0
 
 
 def _places(model: Any) -> dict[Any, list[Place]]:
@@ -160,7 +177,7 @@ def replaced(
     args: Sequence[Any], kwargs: Mapping[str, Any], change: Callable[[Any], Any], *, alike: bool = False
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments with the hidden states, their first floating tensor of two or three axes, changed; alike: and all others of that shape."""
-    found = [(key, value) for key, value in tensors(args, kwargs) if value.is_floating_point() and value.ndim in (2, 3)]
+    found = hidden_states(args, kwargs)
     changed = (
         {key: change(value) for key, value in found if value.shape == found[0][1].shape} if alike else {k: change(v) for k, v in found[:1]}
     )
@@ -249,15 +266,9 @@ class Run:
         _fill_zeros(model)
         self.model, self.recorder = model, Recorder(model)
         self._arguments, self.plain = self._first_pass()
-        rows, calls = list(self.recorder.rows), self.recorder.calls
-        self._rows = list(dict.fromkeys(rows))
-        self._varied = bool(rows)
-        if "input_ids" in self._arguments:
-            self.recorder.calls = {}
-            self.recorder.run(self._same_tokens())
-            self._varied = self._varying()
-            self.recorder.calls = calls
-        self.even = self.recorder.run(self._arguments, even=True)
+        self._rows = list(dict.fromkeys(self.recorder.rows))
+        self.even = self.recorder.run(self._same_tokens(), even=True)
+        self._varied = self.recorder.varied if "input_ids" in self._arguments else bool(self._rows)
         self.far = self._far_pass()
 
     @property
@@ -286,16 +297,6 @@ class Run:
             name: torch.full_like(value, value.flatten()[0].item()) if name.endswith("input_ids") else value
             for name, value in self._arguments.items()
         }
-
-    def _varying(self) -> bool:
-        """Whether equal tokens differ before the first layer of a stack."""
-        for place in self.recorder.entered:
-            module = self._entered[place]
-            if place[1] == 0 and module in self.recorder.calls and (hidden := self.recorder.hidden(module)) is not None:
-                first = hidden.narrow(sequence_axis(hidden), 0, 1)
-                if (hidden - first).abs().max() > 1e-5 * hidden.abs().max():
-                    return True
-        return False
 
     def _far_pass(self) -> dict[Place, Events]:
         import torch
@@ -343,7 +344,7 @@ class Run:
         turn = next(iter(events.turns), None)
         square = _square(events, length)
         found = measures.reach(np.any([visible for _, visible, _ in square], axis=0).any(axis=0)) if square else mixing.reach
-        facts = {"mixers": mixing.kinds, "before": found.before, "after": found.after, "chunk": found.chunk}
+        facts = {"mixers": mixing.kinds, "before": found.before, "after": found.after, "chunk": found.chunk, "n_positions": length}
         if turn is not None:
             facts |= {"frequencies": turn.frequencies, "attention_factor": turn.factor}
             if not turn.steady:

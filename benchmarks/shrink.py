@@ -12,7 +12,7 @@ from typing import Any
 
 VOCABULARY, EXPERTS, CHOSEN = 512, 8, 2
 TEXT = ("text_config", "language_config", "llm_config", "thinker_config", "text_model_config")
-UNTOUCHED = re.compile(r"rope|quantization|label|init|_dict|task_specific|torch_dtype|auto_map")
+UNTOUCHED = re.compile(r"codec|vision|image|rope|quantization|label|init|_dict|task_specific|torch_dtype|auto_map")
 HEADS = re.compile(r"(?<!pruned_)heads$|^(num|n)_head$|head_count$|multi_query_group_num$")
 KEY_HEADS = re.compile(r"(kv|key_value)\w*heads|kv_n_heads|multi_query|num_key_value")
 WIDTH = re.compile(
@@ -109,16 +109,23 @@ def _rule(name: str) -> Callable[[int, int], int] | None:
     return next((rule for pattern, rule in rules if pattern.search(name)), None)
 
 
+def _attribute(config: Any, name: str) -> Any:
+    """A setting under the name that all families share; None where it is missing or differs by layer."""
+    try:
+        return getattr(config, name, None)
+    except Exception:  # noqa: BLE001  # Config classes raise their own.
+        return None
+
+
 def _factor(config: Any) -> int:
     """The largest number by which width and heads can be divided and two heads, or 64 dimensions without heads, are left."""
-    width = getattr(config, "hidden_size", None)
+    width, heads = (_attribute(config, name) for name in ("hidden_size", "num_attention_heads"))
     if not isinstance(width, int) or isinstance(width, bool):
         return 1
     counts = [value for name, value in vars(config).items() if HEADS.search(name) and not KEY_HEADS.search(name)]
     counts = [value for value in counts if isinstance(value, int) and not isinstance(value, bool) and value > 1]
     if not counts:
         return width // 64 if width % 64 == 0 else 1
-    heads = getattr(config, "num_attention_heads", None)
     heads = heads if isinstance(heads, int) else counts[0]
     common = gcd(width, *counts)
     least = 2 if any(common % factor == 0 and heads // factor >= 2 for factor in range(2, common + 1)) else 1

@@ -1,0 +1,218 @@
+"""The layer map of the atlas against what every layer was observed to do (`benchmarks/layers_oracle.py`), on the same small configs.
+
+`python -m benchmarks.layers_coverage` takes every model type of transformers that reads tokens or sound, and every published config of
+`benchmarks/configs`; names of types or of files select some.
+"""
+
+import argparse
+import json
+import logging
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import models
+from benchmarks.coverage import MetaFiles
+from benchmarks.layers_oracle import SECONDS, Observation, ObservedLayer, default_settings, observe, spans
+from generator.checkpoints.model.layer_map import layer_map
+from generator.contracts import Encoding, Layer
+from generator.encodings import Form, PositionTable, Rotation
+from generator.errors import RowError
+from generator.pipeline.evaluate import find
+
+CONFIGS = Path(__file__).parent / "configs"
+TOLERANCE = 1e-5  # Relative, of frequencies and of the factor.
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a layer does with position, in words that oracle and atlas share.
+
+    mixers: "full", "sliding", "chunked", "recurrent", "convolution", "other"; none for a layer that mixes no positions
+    before, after: largest distance of a visible position; None without a limit within the sequence observed
+    frequencies: radians per position, fastest first, empty without a rotation; factor: of its sine and cosine; bias: whether logits have one
+    """
+
+    mixers: frozenset[str]
+    before: int | None
+    after: int | None
+    frequencies: tuple[float, ...] = ()
+    factor: float = 1.0
+    bias: bool = False
+
+    def differences(self, other: "Facts") -> Iterator[str]:
+        """What differs, with the values of both."""
+        if self.mixers != other.mixers:
+            yield f"mixers {'+'.join(sorted(self.mixers)) or 'none'} ≠ {'+'.join(sorted(other.mixers)) or 'none'}"
+        elif self.mixers and (self.before, self.after) != (other.before, other.after):
+            yield f"reach {self.before}, {self.after} ≠ {other.before}, {other.after}"
+        if len(self.frequencies) != len(other.frequencies):
+            yield f"{len(self.frequencies)} ≠ {len(other.frequencies)} pairs"
+        elif not np.allclose(self.frequencies, other.frequencies, rtol=TOLERANCE, atol=0.0):
+            pair = int(np.argmax(np.abs(np.log(self.frequencies) - np.log(other.frequencies))))
+            yield f"frequencies, pair {pair}: {self.frequencies[pair]:.6g} ≠ {other.frequencies[pair]:.6g}"
+        elif self.frequencies and abs(self.factor - other.factor) > TOLERANCE * other.factor:
+            yield f"factor {self.factor:.6g} ≠ {other.factor:.6g}"
+        if self.bias != other.bias:
+            yield f"bias {self.bias} ≠ {other.bias}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """The result of one config; ``problem`` where it could not be compared, else ``differences``, the atlas's value before the observed one."""
+
+    name: str
+    n_layers: int = 0
+    differences: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def observed_facts(layer: ObservedLayer) -> Facts:
+    """The facts of an observed layer."""
+    windowed = layer.before is not None or layer.after not in (0, None)
+    attention = "chunked" if layer.chunk else "sliding" if windowed else "full"
+    mixers = frozenset(attention if mixer == "attention" else mixer for mixer in layer.mixers if mixer != "shift")
+    return Facts(mixers, layer.before, layer.after, layer.frequencies, layer.attention_factor, layer.bias)
+
+
+def atlas_facts(layer: Layer, encodings: Mapping[str, Encoding[Form]], n_positions: int) -> Facts:
+    """The facts of a layer in the atlas, as far as ``n_positions`` would show them; encodings: by key."""
+    forms = [encodings[key].form for key in layer.encodings or ()]
+    rotations = [form for form in forms if isinstance(form, Rotation)]
+    before, after = (None if reach is None or reach >= n_positions - 1 else reach for reach in (layer.before, layer.after))
+    seen = {"full" if mixer == "sliding" and before is None and after in (0, None) else mixer for mixer in layer.mixers} - {"none"}
+    frequencies = sorted((float(value) for form in rotations for value in form.frequencies), reverse=True)
+    return Facts(
+        frozenset(seen), before, after, tuple(frequencies), rotations[0].attention_factor if rotations else 1.0,
+        any(form.acts_in == "attention" and not isinstance(form, Rotation) for form in forms),
+    )  # fmt: skip
+
+
+def compare(name: str, settings: Mapping[str, Any]) -> Row:
+    """Atlas and oracle on one config; errors become its problem."""
+    try:
+        with models.limit(SECONDS):
+            observation = observe(settings)
+    except Exception as error:  # noqa: BLE001  # Some of the 800 types need other inputs, other libraries or a special config.
+        return Row(name, problem=f"not observed: {_brief(error)}")
+    files = MetaFiles(observation.config, observation.shapes)
+    try:
+        with models.limit(SECONDS):
+            encodings = find(files)
+            layers = layer_map(files, encodings)
+    except (RowError, MemoryError, models.TooLongError) as error:
+        return Row(name, problem=f"the atlas says: {_brief(error)}")
+    differences = [*_of_layers(observation, layers, encodings), *_of_tables(observation, encodings)]
+    return Row(name, sum(map(len, observation.stacks.values())), tuple(differences))
+
+
+def _of_layers(observation: Observation, layers: Sequence[Layer], encodings: Sequence[Encoding[Form]]) -> Iterator[str]:
+    """Differences of the layers, equal ones of a stack together."""
+    by_key = {encoding.key: encoding for encoding in encodings}
+    parts: dict[str, list[Layer]] = defaultdict(list)
+    for layer in layers:
+        parts[layer.part].append(layer)
+    for path, observed in observation.stacks.items():
+        part = _part(path, observation, parts)
+        if part is None:
+            yield f"{path}: {len(observed)} layers that the atlas does not show"
+            continue
+        shown = parts[part]
+        if len(observed) == 1:  # One layer called again and again (ALBERT).
+            observed = observed * len(shown)  # noqa: PLW2901
+        if len(shown) != len(observed):
+            yield f"{path}: {len(shown)} ≠ {len(observed)} layers"
+            continue
+        found: dict[str, list[int]] = defaultdict(list)
+        for index, (ours, theirs) in enumerate(zip(shown, observed, strict=True)):
+            for difference in atlas_facts(ours, by_key, theirs.n_positions).differences(observed_facts(theirs)):
+                found[difference].append(index)
+        yield from (f"{path} {spans(indices)}: {difference}" for difference, indices in found.items())
+
+
+def _part(path: str, observation: Observation, parts: Mapping[str, Sequence[Layer]]) -> str | None:
+    """The part of the atlas that shows the layers at ``path``, by name where there are several stacks, else by the number of layers."""
+    roles = [role for role in ("encoder", "decoder") if role in path]
+    if len(observation.stacks) > 1 and roles:
+        return next((part for part in parts if part == roles[0]), None)
+    length = len(observation.stacks[path])
+    fitting = [part for part, layers in parts.items() if len(layers) == length]
+    named = [part for name in ("decoder", "encoder") for part in [*fitting, *parts] if part == name]
+    return next(iter([*(part for part in named if part in fitting), *fitting, *named, *parts]), None)
+
+
+def _of_tables(observation: Observation, encodings: Sequence[Encoding[Form]]) -> Iterator[str]:
+    """Differences of what is added at the input, of text and of sound."""
+    tables = [
+        encoding.form
+        for encoding in encodings
+        if encoding.form.acts_in == "input" and encoding.scheme != "none" and encoding.modality != "image"
+    ]
+    ours = sorted({form.first_row for form in tables if isinstance(form, PositionTable)})
+    theirs = sorted({rows.first for rows in observation.tables if rows.first is not None})
+    if bool(tables) != bool(observation.tables):
+        yield f"added at the input: {bool(tables)} ≠ {bool(observation.tables)}"
+    elif theirs and ours and ours != theirs:
+        yield f"first rows {ours} ≠ {theirs}"
+
+
+def _brief(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:110]}"
+
+
+def lines(row: Row) -> list[str]:
+    """A result as text."""
+    if row.problem or not row.differences:
+        return [f"{row.name}: {row.problem or f'agree, {row.n_layers} layers'}"]
+    return [f"{row.name}: DIFFER", *(f"    {difference}" for difference in row.differences)]
+
+
+def total(rows: Sequence[Row]) -> str:
+    """Numbers of configs that agree and differ, and the problems of the others."""
+    compared = [row for row in rows if not row.problem]
+    agree = [row for row in compared if not row.differences]
+    problems = Counter(row.problem.split(": ")[1] for row in rows if row.problem)
+    listed = "".join(f"; {count} {problem}" for problem, count in problems.most_common())
+    return f"{len(rows)} configs; {len(compared)} compared, of which {len(agree)} agree, in {sum(row.n_layers for row in agree):,} layers{listed}"
+
+
+def cases(names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Name and settings of the published configs, then of the default config of each type; of those named alone, if any are."""
+    for path in sorted(CONFIGS.glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if not names or path.stem in names or record["id"] in names or "configs" in names:
+            yield record["id"], record["config"]
+    for type_ in models.types():
+        if not names or type_ in names or "types" in names:
+            try:
+                yield type_, default_settings(type_)
+            except Exception as error:  # noqa: BLE001  # A few types have no default config.
+                yield type_, {"problem": _brief(error)}
+
+
+def main() -> int:
+    """Compare what was named, or all."""
+    import torch
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help='types, ids of published configs, "types" or "configs"')
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    logging.disable(logging.ERROR)
+    torch.set_num_threads(1)
+    rows = []
+    for name, settings in cases(parser.parse_args().names):
+        rows.append(compare(name, settings))
+        sys.stdout.write("\n".join(lines(rows[-1])) + "\n")
+        sys.stdout.flush()
+    sys.stdout.write(total(rows) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
