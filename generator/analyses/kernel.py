@@ -223,7 +223,7 @@ def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
 def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, line: str) -> tuple[Finding, ...]:
     by_key, quantity = {metric.key: metric for metric in metrics}, f"the {form.quantity.partition(',')[0]}"
     out = form.outliers if isinstance(form, PositionTable) else np.zeros(0, dtype=np.int64)
-    left_out = (Finding(f"Left out as outliers: {ranges(out)}.", ("left_out",)),) if out.size else ()
+    left_out = (Finding(f"Positions left out as outliers: {ranges(out)}.", ("left_out",)),) if out.size else ()
     if all(window.half is None for window in windows):
         return (Finding(f"Within {line}, {quantity} does not fall with distance.", ("positions", "rising"), 0.8), *left_out)
     half, falls = by_key["half"], by_key["monotonicity"]

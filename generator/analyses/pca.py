@@ -193,7 +193,7 @@ def _uneven(path: Path) -> str:
 
 
 def _of_left_out(left_out: Array) -> tuple[Finding, ...]:
-    return (Finding(f"Left out of the path as outliers: {ranges(left_out)}.", ("left_out",)),) if left_out.size else ()
+    return (Finding(f"Positions left out of the path as outliers: {ranges(left_out)}.", ("left_out",)),) if left_out.size else ()
 
 
 def draw(results: Results) -> "Figure":
