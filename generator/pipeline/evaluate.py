@@ -164,7 +164,7 @@ def _read(subject: Subject[Form], label: Label) -> Reading:
 def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
     form = subject.encoding.form
     if not isinstance(form, analysis.forms):
-        return Result(reason=f"it asks about another form of encoding, and this one is {form.noun}")
+        return Result(reason=f"for another form of encoding; this one is {form.noun}")
     try:
         return analysis.compute(subject)
     except NotApplicableError as error:
