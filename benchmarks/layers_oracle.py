@@ -91,8 +91,8 @@ def observe(settings: Mapping[str, Any]) -> Observation:
         warnings.simplefilter("ignore")
         config = CONFIG_MAPPING[settings["model_type"]].from_dict(dict(settings))
         problem: Exception | None = None
-        for narrow in (True, False):
-            small = shrink(settings, config, narrow=narrow)
+        for heads in (2, 4, None):
+            small = shrink(settings, config, heads=heads)
             try:
                 model = build(small.settings, small.path)
                 return _observed(model, small.settings, small.path)
