@@ -1,12 +1,18 @@
 """The layer map on a page: one strip for each stack, with a cell for each layer, and a table of its groups of layers that are alike."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby
+from typing import Any
 
-from generator.contracts import EncodingRecord, Layer, Mixer, Outcome
+import numpy as np
+
+from generator.contracts import EncodingRecord, Layer, Mixer, Scheme
 from generator.figures.style import SERIES
+from generator.text import ranges, significant
 
+ALL = "see all positions"
 WORDS: Mapping[Mixer, str] = {
     "full": "attention to all",
     "sliding": "attention in a window",
@@ -15,7 +21,6 @@ WORDS: Mapping[Mixer, str] = {
     "convolution": "convolution",
     "none": "no mixing of positions",
 }
-MOST_RANGES = 6
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,7 @@ class LayerGroup:
     """Layers of a stack that mix positions alike and have the same encodings.
 
     number: from 1, its colour; layers: their indices as text; mixing, before, after: in words
-    encodings: None where they are unknown
+    encodings: what tells position in them, in words; None where it is unknown
     """
 
     number: int
@@ -32,59 +37,93 @@ class LayerGroup:
     mixing: str
     before: str
     after: str
-    encodings: tuple[EncodingRecord, ...] | None
+    encodings: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
 class LayerStrip:
-    """A stack: the number of the group of each layer, and its groups in order of their first layers."""
+    """A stack: the number of the group of each layer, its groups in order of their first layers, and a sentence on these, or ""."""
 
     part: str
     cells: tuple[int, ...]
     groups: tuple[LayerGroup, ...]
+    finding: str
 
 
-def layer_strips(outcome: Outcome) -> tuple[LayerStrip, ...]:
-    """One strip for each stack of the layer map of a checkpoint."""
-    records = {reading.encoding.key: reading.encoding for reading in outcome.readings}
-    stacks = groupby(outcome.layers, key=lambda layer: layer.part)
-    return tuple(_strip(part, list(layers), records) for part, layers in stacks)
+def layer_strips(layer_map: Sequence[Layer], records: Iterable[EncodingRecord], schemes: Iterable[Scheme]) -> tuple[LayerStrip, ...]:
+    """One strip for each stack of a layer map. records: of the encodings that act in the layers"""
+    titles = {scheme.key: scheme.title for scheme in schemes}
+    texts = {record.key: _described(record, titles.get(record.scheme, record.scheme)) for record in records}
+    return tuple(_strip(part, list(layers), texts) for part, layers in groupby(layer_map, key=lambda layer: layer.part))
 
 
-def _strip(part: str, layers: Sequence[Layer], records: Mapping[str, EncodingRecord]) -> LayerStrip:
+def _described(record: EncodingRecord, title: str) -> str:
+    """An encoding in words, with what defines its rotation."""
+    parameters = record.parameters
+    if "base" not in parameters:
+        return title
+    scaling: Any = parameters["scaling"]
+    rule = "" if scaling is None else f", {scaling['rope_type']} scaling"
+    factor = "" if parameters["attention_factor"] == 1.0 else f", factor {significant(parameters['attention_factor'], 4)}"
+    components = f"{parameters['rotary_dim']} of {parameters['head_dim']} components"
+    return f"{title}: base {significant(parameters['base'], 4)}, {components}{rule}{factor}"
+
+
+def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerStrip:
     kinds = {layer: (layer.mixers, layer.before, layer.after, layer.encodings) for layer in layers}
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds.values()))}
-    groups = (_group(number, [layer for layer in layers if numbers[kinds[layer]] == number], records) for number in range(len(numbers)))
-    return LayerStrip(part, tuple(numbers[kinds[layer]] % len(SERIES) + 1 for layer in layers), tuple(groups))
+    groups = (_group(number, [layer for layer in layers if numbers[kinds[layer]] == number], texts) for number in range(len(numbers)))
+    return LayerStrip(part, tuple(numbers[kinds[layer]] % len(SERIES) + 1 for layer in layers), tuple(groups), _finding(layers))
 
 
-def _group(number: int, layers: Sequence[Layer], records: Mapping[str, EncodingRecord]) -> LayerGroup:
+def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
     first = layers[0]
-    encodings = None if first.encodings is None else tuple(records[key] for key in first.encodings if key in records)
+    encodings = None if first.encodings is None else tuple(texts[key] for key in first.encodings if key in texts)
     mixing = " and ".join(WORDS[mixer] for mixer in first.mixers)
     before, after = ("" if first.mixers == ("none",) else _reach(distance) for distance in (first.before, first.after))
-    return LayerGroup(number % len(SERIES) + 1, len(layers), ranges([layer.index for layer in layers]), mixing, before, after, encodings)
+    return LayerGroup(number % len(SERIES) + 1, len(layers), _indices([layer.index for layer in layers]), mixing, before, after, encodings)
 
 
 def _reach(distance: int | None) -> str:
     return "all" if distance is None else "none" if distance == 0 else f"{distance:,}"
 
 
-def ranges(indices: Sequence[int]) -> str:
-    """Ascending numbers as text, with runs as ranges and the middle of a long text left out."""
-    steps = {second - first for first, second in pairwise(indices)}
+def _indices(indices: Sequence[int]) -> str:
+    """Ascending indices as text."""
+    steps = set(np.diff(indices).tolist())
     if len(indices) > 3 and len(steps) == 1 and steps != {1}:
         return f"{indices[0]}, {indices[1]}, … {indices[-1]} (one in {steps.pop()})"
-    texts = [f"{run[0]}–{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in _runs(indices)]
-    return ", ".join(texts if len(texts) <= MOST_RANGES else [*texts[:3], f"… {texts[-1]}"])
+    return ranges(np.array(indices))
 
 
-def _runs(indices: Sequence[int]) -> Iterator[list[int]]:
-    run: list[int] = []
-    for index in indices:
-        if run and index != run[-1] + 1:
-            yield run
-            run = []
-        run.append(index)
-    if run:
-        yield run
+def _finding(layers: Sequence[Layer]) -> str:
+    """A sentence on how far the layers of a stack see and which have no encoding; "" where all attend to all positions alike."""
+    counts = Counter(_does(layer) for layer in layers)
+    unencoded = sum(layer.attends and layer.encodings == () for layer in layers)
+    is_mixed = 0 < unencoded < sum(layer.attends for layer in layers)
+    if set(counts) == {ALL} and not is_mixed:
+        return ""
+    lists = " and ".join(f"{count} {what}" for what, count in counts.most_common())
+    rest = f"; attention in {unencoded} of them has neither a rotation nor a bias" if is_mixed else ""
+    return (
+        f"Of {len(layers):,} layers, {lists}{rest}."
+        if len(counts) > 1 or is_mixed
+        else f"All {len(layers):,} layers {lists.partition(' ')[2]}{rest}."
+    )
+
+
+def _does(layer: Layer) -> str:
+    """What a layer does, as the predicate of a sentence in the plural."""
+    if not layer.attends:
+        return (
+            "keep a recurrent state"
+            if "recurrent" in layer.mixers
+            else "mix by a convolution"
+            if "convolution" in layer.mixers
+            else "mix no positions"
+        )
+    limits = {"sliding": "see a window of {:,} positions", "chunked": "see chunks of {:,} positions"}
+    mixer = next((mixer for mixer in layer.mixers if mixer in limits), None)
+    size = None if layer.before is None else layer.before + 1 + (layer.after or 0)
+    seen = ALL if mixer is None or size is None else limits[mixer].format(size)
+    return f"{seen} beside a recurrent state" if "recurrent" in layer.mixers else seen

@@ -119,7 +119,12 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
         "strips": (),
     }
     context |= {"many": len(every_chapter) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
-    main = {**context, "strips": layer_strips(outcome), "chapters": chapters, **_remarks(every_chapter, chapters)}
+    main = {
+        **context,
+        "strips": layer_strips(outcome.layers, [reading.encoding for reading in outcome.readings], atlas.schemes),
+        "chapters": chapters,
+        **_remarks(every_chapter, chapters),
+    }
     yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", main)
     for chapter in linked:
         single = {"chapters": [chapter], "linked": [], "single": chapter, "many": False, **_remarks([chapter], [chapter])}

@@ -1,0 +1,51 @@
+"""The layer map on a page."""
+
+from dataclasses import replace
+
+from generator.contracts import EncodingRecord, Layer, Provenance
+from generator.site.layer_strips import layer_strips
+
+SLIDING = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 511, 0, ("decoder-rotary",))
+FULL = Layer("decoder", "decoder", 0, "full attention", ("full",), None, 0, ())
+RECURRENT = Layer("decoder", "decoder", 0, "linear attention", ("recurrent",), None, 0, ())
+ROTARY = EncodingRecord(
+    "decoder", "rotary", "Rotation", Provenance(""), parameters={"base": 1e4, "rotary_dim": 32, "head_dim": 64, "scaling": None, "attention_factor": 1.0}
+)  # fmt: skip
+
+
+def stack(*layers: Layer) -> list[Layer]:
+    return [replace(layer, index=index) for index, layer in enumerate(layers)]
+
+
+def test_layers_that_are_alike_share_a_colour() -> None:
+    (strip,) = layer_strips(stack(SLIDING, FULL, SLIDING, FULL), [ROTARY], [])
+    assert strip.cells == (1, 2, 1, 2)
+    assert [(group.layers, group.count, group.before) for group in strip.groups] == [("0, 2", 2, "511"), ("1, 3", 2, "all")]
+
+
+def test_a_rotation_is_described_by_its_base_and_components() -> None:
+    (strip,) = layer_strips(stack(SLIDING), [ROTARY], [])
+    assert strip.groups[0].encodings == ("rotary: base 10,000, 32 of 64 components",)
+
+
+def test_windows_and_layers_without_encoding_are_a_finding() -> None:
+    (strip,) = layer_strips(stack(SLIDING, SLIDING, SLIDING, FULL), [ROTARY], [])
+    assert strip.finding == (
+        "Of 4 layers, 3 see a window of 512 positions and 1 see all positions; attention in 1 of them has neither a rotation nor a bias."
+    )
+
+
+def test_recurrent_layers_are_not_called_attention() -> None:
+    (strip,) = layer_strips(stack(RECURRENT, RECURRENT), [], [])
+    assert strip.finding == "All 2 layers keep a recurrent state."
+
+
+def test_layers_that_all_see_everything_alike_are_no_finding() -> None:
+    (strip,) = layer_strips(stack(FULL, FULL), [], [])
+    assert strip.finding == ""
+
+
+def test_every_stack_has_a_strip() -> None:
+    encoder = Layer("encoder", "encoder", 0, "full attention", ("full",), None, None, None)
+    strips = layer_strips([encoder, FULL], [], [])
+    assert [(strip.part, strip.groups[0].encodings) for strip in strips] == [("encoder", None), ("decoder", ())]
