@@ -129,4 +129,4 @@ def _factor(config: Any, least: int) -> int:
     heads = heads if isinstance(heads, int) else counts[0]
     factors = [factor for factor in range(1, heads + 1) if gcd(width, *counts) % factor == 0]
     fitting = max((factor for factor in factors if heads // factor >= least), default=1)
-    return fitting if fitting > 1 else max(factors)
+    return fitting if fitting > 1 or heads < 2 * least else max(factors)

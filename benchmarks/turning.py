@@ -75,7 +75,8 @@ def tensors(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[int | 
     """Tensors among the arguments of a call, each with its place or name."""
     import torch
 
-    return [(key, value) for key, value in [*enumerate(args), *kwargs.items()] if isinstance(value, torch.Tensor)]
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    return [(key, value) for key, value in given if isinstance(value, torch.Tensor)]
 
 
 def all_tensors(value: Any) -> list[Any]:
