@@ -64,6 +64,7 @@ ORDINARY = {
     ("generator.site.data_files", "checkpoint"): "the heading of a column",
     ("generator.site.data_files", "scaling"): "a parameter in atlas.json",
     ("generator.site.data_files", "scheme"): "the heading of a column",
+    ("generator.site.layer_strips", "scaling"): "a parameter in atlas.json",
     ("generator.site.layer_strips", "convolution"): "a way of mixing positions",
     ("generator.site.layer_strips", "none"): "a layer that mixes no positions",
 }

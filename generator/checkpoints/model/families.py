@@ -5,7 +5,11 @@ from collections.abc import Mapping
 from generator.contracts import Mixer, ModelConfig
 
 # Encoders that transformers trains neither as masked language models nor for speech, or does not have.
-ENCODERS = frozenset({"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet"})
+ENCODERS = frozenset(
+    {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model", "altclip_text_model", "bert-generation",
+     "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr", "flava_text_model", "layoutlmv2",
+     "layoutlmv3", "lilt", "markuplm", "siglip_text_model", "siglip2_text_model", "splinter", "vilt", "visual_bert"}
+)  # fmt: skip
 AUDIO_ENCODERS = frozenset(
     {"wav2vec2-conformer", "wav2vec2-bert"}
 )  # Encoders of audio without "audio" or "speech" in the name of the family.
@@ -15,7 +19,7 @@ DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "bi
 # Position 0 has the row padding_idx + 1 of a stored table, as in fairseq.
 AFTER_PADDING = frozenset(
     {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke", "data2vec-text",
-     "roberta-prelayernorm", "altclip", "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
+     "roberta-prelayernorm", "altclip", "altclip_text_model", "bridgetower", "bridgetower_text_model", "clap", "clap_text_model", "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
 )  # fmt: skip
 # Position 0 has row 2, as in learned tables of fairseq.
 AFTER_TWO = frozenset({"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra"})

@@ -64,9 +64,9 @@ def n_layers(config: ModelConfig, kind: StackKind) -> int | None:
 def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     """Kind of every layer, with spaces for underscores; empty where the number of layers is not known."""
     listed = [layer_type.replace("_", " ") for layer_type in config.layer_types]
-    if listed:
-        return listed
     count = n_layers(config, kind)
+    if listed and len(listed) >= (count or 0):
+        return listed[:count]
     if config.family in RECURRENT:
         return [RECURRENT_TYPE] * (count or 0)
     return [SLIDING if _is_windowed(config, kind) else FULL] * (count or 0)
