@@ -24,7 +24,7 @@ from benchmarks.inputs import takes_input
 from benchmarks.running import Run
 from benchmarks.shrink import shrink
 
-SECONDS = 120
+SECONDS = 60
 MOST_PARAMETERS = 6e8
 STATEFUL = {"attention", "recurrent"}  # A list of convolutions beside one of these makes its input.
 
