@@ -19,7 +19,14 @@ WORDS: Mapping[Mixer, str] = {
     "chunked": "attention in chunks",
     "recurrent": "recurrent state",
     "convolution": "convolution",
+    "fourier": "Fourier transform",
     "none": "no mixing of positions",
+}
+WITHOUT_ATTENTION: Mapping[Mixer, str] = {
+    "recurrent": "keep a recurrent state",
+    "convolution": "mix by a convolution",
+    "fourier": "mix by a Fourier transform",
+    "none": "mix no positions",
 }
 
 
@@ -115,13 +122,7 @@ def _finding(layers: Sequence[Layer]) -> str:
 def _does(layer: Layer) -> str:
     """What a layer does, as the predicate of a sentence in the plural."""
     if not layer.attends:
-        return (
-            "keep a recurrent state"
-            if "recurrent" in layer.mixers
-            else "mix by a convolution"
-            if "convolution" in layer.mixers
-            else "mix no positions"
-        )
+        return WITHOUT_ATTENTION[layer.mixers[0]]
     limits = {"sliding": "see a window of {:,} positions", "chunked": "see chunks of {:,} positions"}
     mixer = next((mixer for mixer in layer.mixers if mixer in limits), None)
     size = None if layer.before is None else layer.before + 1 + (layer.after or 0)

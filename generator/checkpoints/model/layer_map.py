@@ -14,6 +14,7 @@ from generator.encodings import Form
 
 OF_ONE_LAYER = re.compile(r" layer (\d+)$")  # The end of a part with tensors in several layers.
 BOTH = "encoder and decoder"
+VOCABULARIES = ("vocab_size", "src_vocab_size")
 
 
 def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
@@ -32,13 +33,13 @@ def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer,
 
 
 def _is_mapped(stack: Stack) -> bool:
-    is_of_tokens = "vocab_size" in stack.config or stack.modality == "audio"
+    is_of_tokens = any(name in stack.config for name in VOCABULARIES) or stack.modality == "audio"
     return is_of_tokens and stack.modality != "image" and (is_known(stack.config.family) or stack.config.family in FORMATS)
 
 
 def _acts(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
     """Whether ``encoding`` acts in ``layer``: one of its own layers, or else any with the mechanism that its form takes part in."""
-    if encoding.form.acts_in in ("input", "beside") or not _is_of(encoding, layer, parts):
+    if encoding.form.acts_in in ("input", "beside") or encoding.modality == "image" or not _is_of(encoding, layer, parts):
         return False
     if encoding.layers is not None:
         return layer.index in encoding.layers
@@ -48,8 +49,8 @@ def _acts(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
 
 
 def _is_of(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
-    """Whether the part of an encoding names the stack of ``layer``; one that names none of ``parts`` is of all stacks of its kind."""
+    """Whether the part of an encoding names the stack of ``layer``; one that names none of ``parts`` is of the only stack, or of those of its kind."""
     if encoding.part.startswith(BOTH):
         return True
     named = next((part for part in sorted(parts, key=len, reverse=True) if f"{encoding.part} ".startswith(f"{part} ")), None)
-    return layer.stack == encoding.stack if named is None else layer.part == named
+    return (len(parts) == 1 or layer.stack == encoding.stack) if named is None else layer.part == named
