@@ -8,7 +8,7 @@ from generator.contracts import Mixer, ModelConfig
 ENCODERS = frozenset(
     {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model", "altclip_text_model", "bert-generation",
      "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr", "embedding_gemma2", "embedding_gemma2_text", "flava_text_model", "layoutlmv2",
-     "layoutlmv3", "lilt", "markuplm", "siglip_text_model", "siglip2_text_model", "splinter", "vilt", "visual_bert"}
+     "layoutlmv3", "lilt", "markuplm", "moss_transcribe_diarize_audio", "siglip_text_model", "siglip2_text_model", "splinter", "vilt", "visual_bert"}
 )  # fmt: skip
 AUDIO_ENCODERS = frozenset(
     {"wav2vec2-conformer", "wav2vec2-bert"}
@@ -35,9 +35,11 @@ MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
     **{(family, "hybrid"): ("full", "convolution") for family in ("inkling_text", "inkling2_text")},
     **{(family, "hybrid sliding"): ("sliding", "convolution") for family in ("inkling_text", "inkling2_text")},
 }
-BESIDE: Mapping[str, tuple[Mixer, ...]] = {}  # Mixers that act beside attention in every layer.
-WITHOUT_MASK: frozenset[str] = frozenset()
-UNUSED_WINDOW: frozenset[str] = frozenset()  # Their code ignores the window of their config.
+# Every layer has a convolution beside attention, as in Conformer (arXiv 2005.08100, section 2.2).
+BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
+    ("wav2vec2-conformer", "wav2vec2-bert", "fastspeech2_conformer", "granite_speech_encoder", "parakeet_encoder", "lasr_encoder"),
+    ("convolution",),
+)
 EXCLUSIVE = ("gemma", "diffusion_gemma")  # Encoders that count the query in the window of each side.
 # Layers of attention between recurrent ones have no encoding of position.
 MIXED = frozenset({"jamba", "zamba", "nemotron_h", "kimi_linear"})
