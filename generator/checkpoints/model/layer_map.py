@@ -8,7 +8,7 @@ from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.resolved import is_known
 from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, Layer
+from generator.contracts import Encoding, Files, Layer, ModelConfig
 from generator.encodings import Form
 
 OF_ONE_LAYER = re.compile(r" layer (\d+)$")  # The end of a part with tensors in several layers.
@@ -17,14 +17,19 @@ BOTH = "encoder and decoder"
 
 def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
     """Every layer of the stacks for text and audio, with the encodings that act in it; empty for a family that is not known."""
-    mapped = {stack.part: layers(stack) for stack in stacks(files.config) if _is_mapped(stack)}  # Nested configs override the outer one.
-    every_layer = [replace(layer, encodings=_acting(encodings, layer)) for part in mapped for layer in mapped[part]]
+    every_layer = [replace(layer, encodings=acting(encodings, layer)) for stack in mapped_stacks(files.config) for layer in layers(stack)]
     if files.tensors or encodings:
         return tuple(every_layer)
     return tuple(replace(layer, encodings=None) if layer.attends else layer for layer in every_layer)
 
 
-def _acting(encodings: Sequence[Encoding[Form]], layer: Layer) -> tuple[str, ...]:
+def mapped_stacks(config: ModelConfig) -> list[Stack]:
+    """The stacks that have a layer map, one of each part; nested configs override the outer one."""
+    return list({stack.part: stack for stack in stacks(config) if _is_mapped(stack)}.values())
+
+
+def acting(encodings: Sequence[Encoding[Form]], layer: Layer) -> tuple[str, ...]:
+    """Keys of the encodings that act in ``layer``."""
     return tuple(encoding.key for encoding in encodings if _acts(encoding, layer))
 
 

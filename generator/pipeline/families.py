@@ -1,0 +1,107 @@
+"""Layer maps of the model types of transformers, by the defaults of their config classes."""
+
+import json
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.default_layers import default_layers, is_read
+from generator.checkpoints.model.layer_map import acting, mapped_stacks
+from generator.checkpoints.model.resolved import resolved
+from generator.checkpoints.model.stacks import Stack
+from generator.contracts import Encoding, Layer
+from generator.encodings import Form, NoEncoding, Rotation
+from generator.pipeline.evaluate import find
+
+LIMITED = ("sliding", "chunked")
+MOST_SHOWN = 160  # characters of a reason
+AT_LENGTH = ("inverse_frequencies", "layers")  # Parameters that are long, and follow from the others.
+
+
+def make() -> bytes:
+    """data/families.json, of all types of the installed transformers."""
+    from transformers import CONFIG_MAPPING
+
+    return table(sorted(CONFIG_MAPPING))
+
+
+def table(types: Iterable[str]) -> bytes:
+    """data/families.json, of these types."""
+    families = {"schema": 1, "transformers": version("transformers"), "families": [family(model_type) for model_type in types]}
+    return json.dumps(families, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def family(model_type: str) -> dict[str, Any]:
+    """A model type with its stacks and encodings; ``reason``: why its defaults could not be read, or null."""
+    try:
+        return {"model_type": model_type, "reason": None, **_read(model_type)}
+    except Exception as error:  # noqa: BLE001  # Config classes raise exceptions of any class, and one must not take the others' rows with it.
+        return {"model_type": model_type, "reason": _brief(f"{type(error).__name__}: {error}"), "stacks": [], "encodings": []}
+
+
+def _read(model_type: str) -> dict[str, Any]:
+    files = ConfigAlone({"model_type": model_type}, model_type)
+    if refused := resolved(files.config).refused:
+        return {"reason": _brief(refused), "stacks": [], "encodings": []}
+    encodings = find(files)
+    parts = [(stack, part, layers) for stack in mapped_stacks(files.config) for part, layers in default_layers(stack).items()]
+    names = [part for _, part, _ in parts]
+    if len(set(names)) < len(names):
+        return {"reason": "its settings hold two stacks of one name", "stacks": [], "encodings": []}
+    stacks = [_stack(stack, model_type, part, layers, _of_part(encodings, part, names)) for stack, part, layers in parts]
+    used = {key for stack in stacks for keys in (stack["input"], *(group["encodings"] for group in stack["groups"])) for key in keys or ()}
+    return {"stacks": stacks, "encodings": [_encoding(encoding) for encoding in encodings if encoding.key in used]}
+
+
+def _of_part(encodings: Iterable[Encoding[Form]], part: str, parts: Sequence[str]) -> list[Encoding[Form]]:
+    """Encodings that act in the layers of ``part``, or at its input."""
+    return [
+        encoding
+        for encoding in encodings
+        if encoding.form.acts_in != "input"
+        or (encoding.modality != "image" and (len(parts) == 1 or f" {encoding.part}".endswith(f" {part}")))
+    ]
+
+
+def _stack(stack: Stack, model_type: str, part: str, layers: Sequence[Layer], encodings: Sequence[Encoding[Form]]) -> dict[str, Any]:
+    """A stack as in the file; its layers in groups that mix positions alike and have the same encodings."""
+    at_input = [encoding for encoding in encodings if encoding.form.acts_in == "input"]
+    inside = [encoding for encoding in encodings if encoding.form.acts_in != "input"]
+    rotations = {encoding.key for encoding in inside if isinstance(encoding.form, Rotation)}
+    is_settled = any(isinstance(encoding.form, NoEncoding) for encoding in at_input) or any(
+        rotations.intersection(acting(inside, layer)) for layer in layers
+    )
+    groups: dict[str, dict[str, Any]] = {}
+    for layer in layers:
+        keys = acting(inside, layer)
+        known = bool(keys) or is_settled or not layer.attends
+        group = {**_mixing(stack, layer), "encodings": list(keys) if known else None}
+        groups.setdefault(json.dumps(group), {"layers": [], **group})["layers"].append(layer.index)
+    return {
+        "part": part,
+        "model_type": stack.config.family,
+        "nested": stack.config.family != model_type,
+        "sides": stack.config.is_encoder_decoder,
+        "n_layers": len(layers),
+        "input": [encoding.key for encoding in at_input],
+        "groups": list(groups.values()),
+    }
+
+
+def _mixing(stack: Stack, layer: Layer) -> dict[str, Any]:
+    """How a layer mixes positions, null where its settings do not say; its window, as positions in all or on each side."""
+    kinds = list(layer.mixers) if is_read(stack.config, layer) else None
+    is_limited = kinds is not None and not set(LIMITED).isdisjoint(kinds) and layer.before is not None
+    both = is_limited and layer.after == layer.before
+    window = layer.before + 1 if is_limited and layer.before is not None and not both else None
+    return {"type": layer.type, "kinds": kinds, "window": window, "each_side": layer.before if both else None}
+
+
+def _encoding(encoding: Encoding[Form]) -> dict[str, Any]:
+    parameters = {name: value for name, value in encoding.record.parameters.items() if name not in AT_LENGTH}
+    return {"key": encoding.key, "part": encoding.part, "scheme": encoding.scheme, "parameters": parameters}
+
+
+def _brief(text: str) -> str:
+    return " ".join(text.split())[:MOST_SHOWN]
