@@ -34,6 +34,7 @@ KINDS: Mapping[str, str] = {
     "decay": "decay",
     "window_bias": "window bias",
 }  # fmt: skip
+BESIDE = frozenset({"none", "sink", "temperature"})  # No encodings of position.
 
 
 class MetaFiles:
@@ -94,7 +95,7 @@ def compare(case: models.Case) -> Row:
             encodings = find(files_of(model))
     except (RowError, MemoryError, models.TooLongError) as error:
         return Row(case.name, oracle=expected, problem=f"the atlas says: {_brief(error)}")
-    return Row(case.name, frozenset(KINDS.get(encoding.scheme, encoding.scheme) for encoding in encodings) - {"none"}, expected)
+    return Row(case.name, frozenset(KINDS.get(encoding.scheme, encoding.scheme) for encoding in encodings) - BESIDE, expected)
 
 
 def files_of(model: Any) -> MetaFiles:

@@ -56,6 +56,14 @@ def rounded(value: float | None, digits: int, *limits: float) -> str:
     return f"{value:z,.{n_decimals}f}".replace("-", "−")
 
 
+def uncertain(value: float, spread: float, digits: int) -> str:
+    """``value`` ± its ``spread``, with ``digits`` decimals, or up to two more until the spread is not 0; without one that is 0 even then."""
+    for n_decimals in range(digits, digits + 3):
+        if float(f"{spread:.{n_decimals}f}") > 0.0:
+            return f"{rounded(value, n_decimals)} ± {rounded(spread, n_decimals)}"
+    return rounded(value, digits, 0.0)
+
+
 def signed(value: float, digits: int) -> str:
     """``rounded`` with a plus sign unless it is negative."""
     text = rounded(value, digits)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generator.text import counted, fixed, in_words, ranges, rounded, signed, significant
+from generator.text import counted, fixed, in_words, ranges, rounded, signed, significant, uncertain
 from tests.built import ROOT
 
 COUNTS = [
@@ -101,3 +101,10 @@ def test_significant_digits_are_written_out(value: float, digits: int, text: str
 def test_runs_of_numbers_are_joined() -> None:
     assert ranges(np.array([0, 1, 2, 7, 9, 10])) == "0–2, 7, 9–10"
     assert ranges(np.arange(0, 12, 2)) == "0, 2, 4, 6 and 2 more stretches"
+
+
+@pytest.mark.parametrize(("value", "spread", "digits", "text"), [
+    (11.2, 0.34, 0, "11.2 ± 0.3"), (191.6, 2.4, 0, "192 ± 2"), (1.013, 0.062, 2, "1.01 ± 0.06"), (11.2, 0.0004, 0, "11"), (0.0, 0.0, 2, "0.00")
+])  # fmt: skip
+def test_an_uncertainty_is_never_written_as_zero(value: float, spread: float, digits: int, text: str) -> None:
+    assert uncertain(value, spread, digits) == text

@@ -12,7 +12,7 @@ from generator.figures.panels import panels, wrapped
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Floats
 from generator.numerics.linear_probes import DRAWS, FOLDS, PositionProbe, predict_positions, probed_rows
-from generator.text import rounded, significant
+from generator.text import rounded, significant, uncertain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,10 +45,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
     error, spread = float(errors.mean()), float(errors.std(ddof=1))
     return Result(
         metrics=(
-            Metric("error", "Mean error of the position read", error, "positions"),
-            Metric("spread", f"Standard deviation of it over {DRAWS} draws of the folds", spread, "positions"),
-            Metric("exact", "Positions read exactly", 100.0 * float(np.mean(deviations == 0.0)), "%"),
-            Metric("worst", "Mean error at the position read worst", float(mean_errors[worst]), "positions"),
+            Metric("error", "Mean error of the predicted position", error, "positions"),
+            Metric("spread", f"Standard deviation over {DRAWS} random splits", spread, "positions"),
+            Metric("exact", "Positions predicted exactly", 100.0 * float(np.mean(deviations == 0.0)), "%"),
+            Metric("worst", "Mean error at the position predicted worst", float(mean_errors[worst]), "positions"),
             _worst_position(mean_errors, worst),
             Metric("middle", "Mean error of always guessing the middle", middle, "positions"),
             Metric("probed", "Positions probed, from the first", float(len(rows)), "positions"),
@@ -59,28 +59,32 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _worst_position(mean_errors: Floats, worst: int) -> Metric:
-    title = "Position read worst"
-    return Metric("worst_at", title, float(worst)) if mean_errors[worst] else Metric("worst_at", title, None, reason="all are read exactly")
+    title = "Position predicted worst"
+    return (
+        Metric("worst_at", title, float(worst))
+        if mean_errors[worst]
+        else Metric("worst_at", title, None, reason="all are predicted exactly")
+    )
 
 
 def _finding(error: float, spread: float, middle: float, n_positions: int) -> Finding:
     rests_on = ("error", "spread", "middle", "probed")
-    deviation = f"{rounded(error, 2, 0.0)} ± {rounded(spread, 2, 0.0)}" if error < 10 else f"{rounded(error, 0)} ± {rounded(spread, 0)}"
+    deviation = uncertain(error, spread, 2 if error < 10 else 0)
     summary = f"fitted to four fifths of the first {n_positions} vectors, it misses the others by {deviation} positions on average"
     if error <= READABLE * middle:
         return Finding(
-            f"A straight line reads the position off the vector: {summary} (always guessing the middle: {rounded(middle, 0)}).",
+            f"A linear probe predicts the position from the vector: {summary} (always guessing the middle: {rounded(middle, 0)}).",
             rests_on,
             0.6,
         )
     if error >= UNREADABLE * middle:
         return Finding(
-            f"A straight line cannot read the position off the vector: {summary}, and always guessing the middle by {rounded(middle, 0)}.",
+            f"A linear probe cannot predict the position from the vector: {summary}, and always guessing the middle by {rounded(middle, 0)}.",
             rests_on,
             0.7,
         )
     return Finding(
-        f"A straight line reads only part of the position off the vector: {summary} (always guessing the middle: {rounded(middle, 0)}).",
+        f"A linear probe predicts the position from the vector only roughly: {summary} (always guessing the middle: {rounded(middle, 0)}).",
         rests_on,
         0.4,
     )
@@ -95,7 +99,7 @@ def _of_worst(mean_errors: Floats, worst: int) -> tuple[Finding, ...]:
         return ()
     others = float(np.delete(mean_errors, worst).mean())
     text = (
-        f"Position {worst} is read worst, {rounded(mean_errors[worst], 0)} positions off on average, which alone makes {rounded(100.0 * mean_errors[worst] / mean_errors.sum(), 0)} % of "
+        f"Position {worst} is predicted worst, {rounded(mean_errors[worst], 0)} positions off on average, which alone makes {rounded(100.0 * mean_errors[worst] / mean_errors.sum(), 0)} % of "
         f"the error; all others are {rounded(others, 2, 0.0)} off."
     )
     return (Finding(text, ("worst", "worst_at", "error"), 0.5),)
@@ -110,9 +114,9 @@ def draw(results: Results) -> "Figure":
         low, high = -MARGIN * last, (1.0 + MARGIN) * last
         ax.plot([0, last], [0, last], color=MUTED, linewidth=0.8)
         ax.add_patch(_dots(np.clip(predicted, low, high), label.colour))
-        ax.set(xlabel=f"position (mean error {significant(result.value('error'), 3)})", ylabel="position read off the vector")
+        ax.set(xlabel="position", ylabel="predicted position")
         ax.set(xlim=(low, high), ylim=(low, high))
-        ax.set_title(wrapped(label.title), color=label.colour)
+        ax.set_title(f"{wrapped(label.title)}\nmean error {significant(result.value('error'), 3)}", color=label.colour)
         ax.set_box_aspect(1)
     return figure
 
@@ -150,10 +154,10 @@ def alt(results: Results) -> str:
     """Alternative text: mean error and share of exact predictions of each table."""
     summaries = (
         f"{label.title}: mean error {significant(result.value('error'), 3)} of {result.arrays['read'].size} positions, "
-        f"{rounded(result.value('exact'), 0)} % read exactly"
+        f"{rounded(result.value('exact'), 0)} % predicted exactly"
         for label, result in results.items()
     )
-    return "Position as read off the vector against the true position, as points beside the diagonal. " + "; ".join(summaries) + "."
+    return "Predicted against true position, as points beside the diagonal. " + "; ".join(summaries) + "."
 
 
 def alt_by_position(results: Results) -> str:
@@ -165,13 +169,13 @@ def alt_by_position(results: Results) -> str:
         summaries.append(
             f"{label.title}: {ends}, median {significant(np.median(mean_errors), 3)}, largest {significant(mean_errors.max(), 3)} at position {mean_errors.argmax()}"
         )
-    return "Mean error of the position read, as a line over the position. " + "; ".join(summaries) + "."
+    return "Mean error of the prediction, as a line over the position. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
     key="absolute_probe",
     title="Position probe",
-    question="Can the position be read off its vector by a straight line?",
+    question="Can a linear probe predict the position from its vector?",
     source="Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code.",
     stage="measure",
     order=66,
@@ -180,10 +184,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="read",
-            caption=f"The position that linear regression reads off each vector without having seen it, for one draw of {FOLDS} folds.",
+            caption=f"The position that linear regression predicts for each vector without having seen it, for one random split into {FOLDS} folds.",
             how_to_read=(
-                "Each point is one position: across, where it stands; upwards, where the regression puts it. Points on the grey diagonal are read "
-                "rightly. A cloud without direction means that the vectors hold no position that a straight line could find, though they may "
+                "Each point is one position: across, where it stands; upwards, where the regression puts it. Points on the grey diagonal are "
+                "right. A cloud without direction means that the vectors hold no position that a linear probe could find, though they may "
                 "well tell positions apart. Points beyond the frame are put at its edge."
             ),
             alt=alt,
@@ -191,7 +195,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             key="by_position",
-            caption=f"How far the position read is off at each position, mean of {DRAWS} draws of the folds.",
+            caption=f"How far the prediction is off at each position, mean of {DRAWS} random splits.",
             how_to_read=(
                 "Upwards is worse; the scale is logarithmic from 1 on, so that good and bad tables fit. The ends are hardest where the "
                 "regression has to go beyond what it was fitted to; a rise from some position on means that the vectors there hold less."

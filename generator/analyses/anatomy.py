@@ -115,7 +115,7 @@ def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, 
 def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float | None) -> tuple[Finding, ...]:
     notes = tuple(Finding(note) for note in layer.notes)
     if "positions" not in forward:
-        return (Finding("Nothing about position is added to the input: a word's vector is the same wherever it stands."), *notes)
+        return (Finding("This encoding adds nothing to the input; it acts inside attention."), *notes)
     if difference is None or difference > 1e-6:
         return notes
     text = f"The sum made here equals what transformers' own {layer.own.name} returns (largest difference {significant(difference, 2)})."
@@ -130,7 +130,7 @@ def draw(results: Results) -> "Figure":
     for ax, (label, name, result) in zip(axes, strips, strict=True):
         rows = result.arrays[name]
         scale = root_mean_square(rows) or 1.0
-        picture = image(ax, rows / scale, (-LIMIT, LIMIT), DIVERGING, share=len(strips))
+        picture = image(ax, rows / scale, (-LIMIT, LIMIT), DIVERGING, n_images=len(strips))
         ax.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=7)
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
         ax.set_title(f"{title} · root mean square {significant(scale, 3)}", color=label.colour)

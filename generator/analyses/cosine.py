@@ -2,15 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.contracts.published import COSINES, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
-from generator.numerics.arrays import cosine_matrix, finite, mean_of_defined, off_diagonal
+from generator.numerics.arrays import cosine_matrix, finite, mean_of_defined, neighbours, off_diagonal
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -27,14 +25,16 @@ def compute(subject: Subject[PositionTable]) -> Result:
     arrays: cosines (n_positions, n_positions), NaN for a vector of zeros
     errors: NotApplicableError when the table is not finite, or has fewer than two vectors that are not zero
     """
-    vectors = finite(subject.encoding.form.vectors, "the table")
+    form = subject.encoding.form
+    vectors = finite(form.vectors, "the table")
     if len(vectors) < 2:
         raise NotApplicableError("there is only one position, so there is nothing to compare it with")
     cosines = cosine_matrix(vectors[:MOST_POSITIONS])
     pairs = off_diagonal(cosines)
     if not pairs.size:
         raise NotApplicableError("fewer than two positions have a vector that is not all zeros")
-    adjacent = mean_of_defined(np.diagonal(cosines, 1))
+    columns = form.grid[1] if form.grid else len(vectors)
+    adjacent = mean_of_defined(cosines[neighbours(len(cosines), columns)])
     reason = None if adjacent is not None else "no two neighbours both have a vector that is not all zeros"
     return Result(
         metrics=(

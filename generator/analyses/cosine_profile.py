@@ -37,7 +37,7 @@ VIEW = (-1.0, 1.02)
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Mean and spread of the cosine similarity by offset, up to ``MOST_POSITIONS``, and how it decays.
+    """Mean and spread of the cosine similarity by offset, up to ``MOST_POSITIONS`` and without outliers, and how it decays.
 
     Translation invariance and local monotonicity after Wang B. et al. 2021.
     arrays: profile, spread (n_positions,), index = offset in positions
@@ -47,7 +47,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     form = subject.encoding.form
     if form.grid is not None:
         raise NotApplicableError("its positions lie on a grid, where an offset has two parts, rows and columns")
-    vectors = finite(form.vectors, "the table")[:MOST_POSITIONS]
+    finite(form.vectors, "the table")
+    vectors = form.inliers.vectors[:MOST_POSITIONS]
     if len(vectors) < FEWEST:
         raise NotApplicableError(f"{len(vectors)} positions make no profile; it takes at least {FEWEST}")
     cosines = cosine_matrix(vectors)
@@ -68,12 +69,13 @@ def compute(subject: Subject[PositionTable]) -> Result:
         ),
         _or_reason(
             "monotonicity",
-            f"Steps outwards at which the cosine falls (w = {STEPS})",
+            f"Local monotonicity of the cosine (w = {STEPS})",
             None if falls is None else 100.0 * falls,
             "%",
             "no two neighbours have a direction",
         ),
         Metric("positions", "Positions compared", float(len(vectors))),
+        Metric("left_out", "Outliers left out", float(np.count_nonzero(form.outliers < MOST_POSITIONS))),
     )
     spread = spread_by_offset(cosines)
     return Result(
@@ -128,24 +130,24 @@ def of_fall(half: Metric, rise: Metric, adjacent: float, mean: float) -> tuple[F
     """
     if half.value is None or not adjacent - mean > ALIKE:
         return ()
-    text = f"Likeness fades with distance: half of the fall from 1, a position with itself, to {rounded(mean, 2)}, any two, is done {_at_half(half.value)}"
+    text = f"Mean cosine falls halfway to its overall mean ({rounded(mean, 2)}) {_at_half(half.value)}"
     if rise.value is None:
-        return (Finding(f"{text}, and the line never turns.", ("half_fall", "rise"), 0.4),)
-    return (Finding(f"{text}; the line rises first at {rounded(rise.value, 0)}.", ("half_fall", "rise"), 0.3),)
+        return (Finding(f"{text}, and never rises again.", ("half_fall", "rise"), 0.4),)
+    return (Finding(f"{text}; it first rises again at {rounded(rise.value, 0)}.", ("half_fall", "rise"), 0.3),)
 
 
 def _at_half(distance: float) -> str:
     if distance < BESIDE[0]:
         return "before the next position"
-    return "at the next position" if distance < BESIDE[1] else f"at a distance of {rounded(distance, 1)}"
+    return "at the next position" if distance < BESIDE[1] else f"at distance {rounded(distance, 1)}"
 
 
 def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:
     if invariance is not None and invariance >= INVARIANT:
-        text = f"Only the distance matters: {rounded(100.0 * invariance, 1)} % of what sets cosines apart follows from the offset alone."
+        text = f"The offset alone explains {rounded(100.0 * invariance, 1, 100.0)} % of the variance in cosine: where the two positions stand hardly matters."
         return (Finding(text, ("invariance",), 0.6),)
     if invariance is not None and invariance < VARYING:
-        text = f"Place matters beside distance: the offset alone explains {rounded(100.0 * invariance, 0)} % of what sets cosines apart."
+        text = f"The offset explains only {rounded(100.0 * invariance, 0, 0.0)} % of the variance in cosine: where the two positions stand matters too."
         return (Finding(text, ("invariance",), 0.3),)
     return ()
 
@@ -180,7 +182,7 @@ def _at(values: Floats, offset: int) -> str:
 ANALYSIS = Analysis(
     key="cosine_profile",
     title="Similarity by distance",
-    question="How alike are two positions by how far apart they are, and does anything but the distance matter?",
+    question="Does similarity depend on distance alone?",
     source="Translation invariance and local monotonicity after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the formulas are ours.",
     stage="measure",
     order=52,

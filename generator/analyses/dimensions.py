@@ -8,34 +8,50 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import panels, ridges, wrapped
-from generator.numerics.arrays import Floats, finite, root_mean_square
+from generator.numerics.arrays import Floats, finite, neighbours, root_mean_square
 from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COUNT, SEED = 12, 0
-REACH = 3.5  # in units of the table's root mean square; larger values are clipped
+COUNT = 12
+FILLED = 0.45  # of the distance between baselines: half the height of a line
+DIGITS = 9  # Shares of the variance closer than this are equal, so that the choice is the same on every machine.
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """``COUNT`` random columns of the table (fixed seed), and its roughness from position to position.
+    """The ``COUNT`` columns of the table that vary most over positions without outliers, and its roughness from position to position.
 
-    arrays: dimensions (n_curves,); curves (n_curves, n_positions); rms (), root mean square of the table
+    arrays: dimensions (n_curves,), int; curves (n_curves, n_positions); middles, scales (n_curves,), mean of each curve and largest
+    deviation from it, without outliers; line (), positions in a line of neighbours
     errors: NotApplicableError when the table is not finite, has fewer than three positions, or is zero
     """
-    vectors = finite(subject.encoding.form.vectors, "the table")
+    form = subject.encoding.form
+    vectors = finite(form.vectors, "the table")
     if len(vectors) < 3:
         raise NotApplicableError(f"{len(vectors)} positions make no curve")
-    d_model = vectors.shape[1]
-    dimensions = np.sort(np.random.default_rng(SEED).choice(d_model, size=min(COUNT, d_model), replace=False))
-    rms = root_mean_square(vectors)
-    if rms == 0.0:
+    inner = np.delete(vectors, form.outliers, axis=0)
+    largest = float(np.max(np.abs(inner)))
+    if largest == 0.0:
         raise NotApplicableError("every value of the table is zero")
-    ratio = roughness(vectors)
+    columns = form.grid[1] if form.grid else len(vectors)
+    variances = np.var(inner / largest, axis=0)
+    shares = variances / (variances.sum() or 1.0)  # (d_model,)
+    dimensions = np.sort(np.argsort(-np.round(shares, DIGITS), kind="stable")[:COUNT])
+    ratio, middles = roughness(form.inliers.vectors, columns), inner[:, dimensions].mean(axis=0)
     return Result(
-        metrics=(Metric("roughness", "Change from one position to the next ÷ root mean square", ratio),),
-        arrays={"dimensions": dimensions, "curves": vectors[:, dimensions].T, "rms": np.array(rms)},
+        metrics=(
+            Metric("roughness", "Change from one position to the next ÷ root mean square", ratio),
+            Metric("drawn", f"Variance in the {dimensions.size} dimensions drawn", 100.0 * float(shares[dimensions].sum()), "%"),
+            Metric("left_out", "Outliers left out", float(form.outliers.size)),
+        ),
+        arrays={
+            "dimensions": dimensions,
+            "curves": vectors[:, dimensions].T,
+            "middles": middles,
+            "scales": np.max(np.abs(inner[:, dimensions] - middles), axis=0),
+            "line": np.array(columns),
+        },
         findings=_findings(ratio),
     )
 
@@ -47,22 +63,26 @@ def _findings(ratio: float) -> tuple[Finding, ...]:
     return (Finding(f"The table is rough: {changes} (pure noise: 1.41).", ("roughness",), 0.4),) if ratio > 1.0 else ()
 
 
-def roughness(vectors: Floats) -> float:
+def roughness(vectors: Floats, columns: int) -> float:
     """Root mean square of the steps between neighbours, relative to that of the values: √2 for white noise, 0 for constants.
 
-    vectors: (n_positions, d_model)
+    vectors: (n_positions, d_model), NaN for outliers, which take no part, with ``columns`` patches per row, n_positions for a sequence
     """
-    return root_mean_square(np.diff(vectors, axis=0)) / root_mean_square(vectors)
+    first, second = neighbours(len(vectors), columns)
+    steps = vectors[second] - vectors[first]
+    return root_mean_square(steps[~np.isnan(steps)]) / root_mean_square(vectors[~np.isnan(vectors)])
 
 
 def draw(results: Results) -> "Figure":
-    """The columns as ridge lines over position, one panel per table."""
+    """The columns as ridge lines over position, each on its own scale, one panel per table."""
     figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
-        curves = np.clip(result.arrays["curves"] / float(result.arrays["rms"]), -REACH, REACH)
-        ridges(ax, curves, [f"{dimension}" for dimension in result.arrays["dimensions"]], label.colour, 2 * REACH)
+        middles, scales = result.arrays["middles"][:, None], result.arrays["scales"][:, None]
+        curves = np.clip((result.arrays["curves"] - middles) / np.where(scales == 0.0, 1.0, scales), -1.0, 1.0)
+        ridges(ax, FILLED * curves, [f"{dimension}" for dimension in result.arrays["dimensions"]], label.colour, 1.0)
         ax.set_title(wrapped(label.title), color=label.colour)
-        ax.set(xlabel="position", ylabel="dimension (value, each on its own line)")
+        is_line = int(result.arrays["line"]) >= result.arrays["curves"].shape[1]
+        ax.set(xlabel="position" if is_line else "patch, row by row", ylabel="dimension")
     return figure
 
 
@@ -70,7 +90,7 @@ def alt(results: Results) -> str:
     """Alternative text: dimensions drawn and roughness of each table."""
     summaries = (
         f"{label.title}: dimensions {', '.join(str(dimension) for dimension in result.arrays['dimensions'])}, "
-        f"step to step change {rounded(result.value('roughness'), 2)} of the root mean square"
+        f"with {rounded(result.value('drawn'), 0, 100.0)} % of the variance, step to step change {rounded(result.value('roughness'), 2)} of the root mean square"
         for label, result in results.items()
     )
     return "Single dimensions drawn as curves over position. " + "; ".join(summaries) + "."
@@ -80,7 +100,7 @@ ANALYSIS = Analysis(
     key="dimensions",
     title="Single dimensions",
     question="How does one dimension change from position to position?",
-    source="The GPT-2 course, which draws twelve dimensions; ours are drawn by lot, with a fixed seed.",
+    source="The GPT-2 course, which draws twelve dimensions; the choice of those that vary most is ours.",
     stage="see",
     order=40,
     forms=(PositionTable,),
@@ -88,10 +108,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="curves",
-            caption="Twelve dimensions, chosen by lot (the same for every table of that width), over all positions.",
+            caption="The twelve dimensions that vary most over positions, each on its own scale.",
             how_to_read=(
-                "Each line is one column of the table. A smooth wave counts positions at its own pace; noise tells neighbours apart "
-                "but knows nothing of distance; a flat line carries no position. Values are in units of the table's root mean square, cut at ±3.5."
+                "Each line is one column of the table around its mean, stretched to the same height: compare shapes, not sizes. A smooth wave counts positions at its own pace; "
+                "noise tells neighbours apart but knows nothing of distance. Outliers do not count for choice and scale, and are cut."
             ),
             alt=alt,
             draw=draw,

@@ -33,11 +33,13 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
 
     arrays: half_distances (n_layers, n_rates), in positions, infinite for a rate of 0; layers (n_layers,), indices, −1 for all layers
     alike; distances, left (n_distances,), the mean of e^(−rate · distance); quarters (2, n_distances), its quartiles over all rates
-    errors: NotApplicableError when a rate is not finite, when all are 0, or when a bias is no straight line that falls
+    errors: NotApplicableError when a rate is not finite or negative, when all are 0, or when a bias is no straight line that falls
     """
     form = subject.encoding.form
     decay = form if isinstance(form, Decay) else _of_bias(form)
     rates = finite(decay.rates, "the decay")
+    if rates.min() < 0.0:
+        raise NotApplicableError("part of the state grows rather than fades")
     if not rates.any():
         raise NotApplicableError("nothing fades: every rate is 0")
     halves = np.divide(math.log(2.0), rates, out=np.full(rates.shape, np.inf), where=rates > 0.0)
@@ -251,7 +253,7 @@ ANALYSIS = Analysis(
     title="How fast it forgets",
     question="After how many positions is half of what was read still there?",
     source=(
-        "Sun et al. 2023 (RetNet, arXiv 2307.08621), section 3.1, and Press et al. 2022 (ALiBi, arXiv 2108.12409), section 3, for the exponential; "
+        "Sun et al. 2023 (RetNet, arXiv 2307.08621), section 2.2, and Press et al. 2022 (ALiBi, arXiv 2108.12409), section 3, for the exponential; "
         "the measures are defined here."
     ),
     stage="see",

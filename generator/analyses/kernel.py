@@ -36,6 +36,7 @@ SIDE = 16  # Patches on a side of a grid or window: their matrix has 256² entri
 FEWEST = 3  # Two offsets and 0; with one, every profile is the same line.
 STEPS = 20  # Width of local monotonicity, in positions.
 LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
+MOST_BANDS = 3  # encodings in one figure up to which the range of their windows is drawn
 STABLE, STABLE_STEPS = 2.0, 1.25  # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
 PLACES = {"positions": ("at the start", "in the middle", "at the end"), "patches": ("in the middle", "in the first corner", "in the last")}
 
@@ -90,9 +91,9 @@ def compute(subject: Subject[Shaped]) -> Result:
         _symmetry(form, kernels[0].heads),
         Metric("constant", "Heads left out as constant", float(len(kernels[0].heads) - windows[0].n_varying)),
         Metric("rising", "Heads without a half-distance", float(windows[0].n_varying - windows[0].n_falling)),
-        Metric("farthest", "Farthest distance compared", float(kernels[0].longest - 1), unit.partition(" ")[0]),
+        Metric("farthest", "Farthest distance compared", float(kernels[0].longest - 1), "positions"),
         Metric("left_out", "Outliers left out", float(left_out.size)),
-        *_of_context(context, unit),
+        *_of_context(context),
     )
     arrays = {
         "matrix": matrix,
@@ -149,9 +150,7 @@ def _halves(windows: list[Window], unit: str) -> tuple[Metric, ...]:
     values, reason = [window.half for window in windows], "the farthest positions count most"
     floored = [None if value is None else max(value, 1.0) for value in values]  # Below 1, even neighbours are below half.
     texts = ["none" if value is None else rounded(value, 1, 0.0) for value in values]
-    return _over_windows(
-        Metric("half", "Half-distance", None, unit.partition(" ")[0], reason), values, _unstable(floored, STABLE, texts, unit)
-    )
+    return _over_windows(Metric("half", "Half-distance", None, "positions", reason), values, _unstable(floored, STABLE, texts, unit))
 
 
 def _steps(windows: list[Window], unit: str) -> tuple[Metric, ...]:
@@ -190,20 +189,19 @@ def _over_windows(metric: Metric, values: list[float | None], unstable: str | No
     return Metric(metric.key, metric.title, value, metric.unit, reason), *ends
 
 
-def _of_context(context: Profile, unit: str) -> tuple[Metric, ...]:
+def _of_context(context: Profile) -> tuple[Metric, ...]:
     halves = [
         half for decay in _scaled(context) if not np.isnan(decay).all() and (half := half_distance(context.distances, decay)) is not None
     ]
-    counted = unit.partition(" ")[0]
     return (
         Metric(
             "half_context",
             "Half-distance over all positions",
             _mean_or_none(halves),
-            counted,
+            "positions",
             None if halves else "the farthest positions count most",
         ),
-        Metric("context", "Farthest distance of all", float(context.distances[-1]), counted),
+        Metric("context", "Farthest distance of all", float(context.distances[-1]), "positions"),
     )
 
 
@@ -238,7 +236,7 @@ def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, 
         text = f"Similarity does not fall at one rate along the table: the half-distance is {(half.reason or '').removeprefix('not stable: ')}."
         return (Finding(text, ("half", "half_low", "half_high"), 0.7), *left_out)
     some = f" and in {windows[0].n_falling} of {windows[0].n_varying} heads," if windows[0].n_falling < windows[0].n_varying else ","
-    fades = f"Over {line}{some} {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {half.unit}"
+    fades = f"Over {line}{some} {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}"
     if len(windows) > 1:
         fades = f"{fades} ({_between(by_key['half_low'].value, by_key['half_high'].value)} in {len(windows)} windows)"
     rests_on: tuple[str, ...] = ("positions", "half", "rising")
@@ -260,7 +258,7 @@ def draw_profiles(results: Results) -> "Figure":
     figure, axes = _draw_lines(results, lines, logarithmic_axis=False)
     for label, result in results.items():
         profiles = result.arrays["profiles"]
-        if len(profiles) > 1 and not np.isnan(profiles).all(axis=0).any():
+        if len(results) <= MOST_BANDS and len(profiles) > 1 and not np.isnan(profiles).all(axis=0).any():
             low, high = np.nanmin(profiles, axis=0), np.nanmax(profiles, axis=0)
             axes[str(result.arrays["unit"])].fill_between(lines[label].x, low, high, color=label.colour, alpha=0.16, linewidth=0)
     return figure
@@ -355,7 +353,7 @@ ANALYSIS = Analysis(
                 "Every line is stretched so that its highest point is 1 and the mean of its far distances, the last quarter, is 0: only its shape counts. A line that drops at once tells "
                 "next neighbours from all others and little else; a straight line tells all distances apart equally well; one that begins low "
                 "favours neighbours over the position itself; wiggles make some farther positions look nearer than they are. Where it falls "
-                "through the dotted line is its half-distance. A band shows how far the start, the middle and the end of a table differ; the line is their mean."
+                "through the dotted line is its half-distance. A table's line is the mean of its start, its middle and its end; in figures of up to three encodings a band shows how far these differ."
             ),
             alt=alt_profiles,
             draw=draw_profiles,

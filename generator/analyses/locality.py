@@ -87,7 +87,7 @@ def _metrics(
         Metric("least_local", "Locality of the least local head", 100.0 * float(localities.min()), "%"),
         Metric("chance", "Locality of even attention", 100.0 * chance, "%"),
         Metric("above", "Heads more local than even attention", 100.0 * float(_above(localities, chance).mean()), "%"),
-        Metric("keys", "Keys over which attention is spread, mean of heads", float(np.mean(perplexities))),
+        Metric("keys", "Effective number of keys (mean over heads)", float(np.mean(perplexities))),
         Metric("symmetry", "Symmetry, mean of heads", None if symmetries is None else 100.0 * float(symmetries.mean()), "%", reason),
         Metric(
             "one_sided",
@@ -189,7 +189,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="heads",
-            caption="The locality of every head, the most local first; dotted, what attention has that is the same for all keys.",
+            caption="Locality of each head, most local first. Dotted: uniform attention.",
             how_to_read=(
                 "A head at 100 % looks at its own position alone; one at its dotted line looks no nearer than if it had no bias; one below "
                 "it looks away from near keys. A line that falls from high to low means heads with different tasks, a level one that all do alike. "

@@ -44,7 +44,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("longest", "Longest norm", float(norms.max())),
             Metric("shortest", "Shortest norm", float(norms.min())),
             Metric("spread", "Standard deviation of the norms ÷ their mean", spread(norms)),
-            Metric("spread_within", "The same without positions out of line", spread(inliers)),
+            Metric("spread_within", "Same, without outliers", spread(inliers)),
             _count("positions_out", "Positions whose norm is out of line", rows_out),
             _count("dimensions_out", "Dimensions whose norm is out of line", columns_out),
             Metric("top_share", "Energy in the strongest dimension", 100.0 * float(share[0]), "%"),
@@ -80,9 +80,9 @@ def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
         return ()
     farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
     times = norms[farthest] / median
-    text = f"Position {farthest} has a vector {significant(times, 2)} times as long as the median."
+    text = f"The vector of position {farthest} has an unusual norm, {significant(times, 2)} times the median."
     if out.size > 1:
-        text = f"{out.size} positions have vectors of unusual length ({ranges(out)}); that of {farthest} is {significant(times, 2)} times as long as the median."
+        text = f"{out.size} vectors have unusual norms (positions {ranges(out)}); that of position {farthest} is {significant(times, 2)} times the median."
     return (Finding(text, ("positions_out", "median"), 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4),)
 
 
@@ -155,8 +155,8 @@ ANALYSIS = Analysis(
             key="lines",
             caption="The norm (Euclidean length) of each position's vector, divided by the median of the table.",
             how_to_read=(
-                "A flat line at 1: all positions weigh the same when they are added to words. A position far above it was made to stand out, as the first ones often are; "
-                "one far below was hardly trained, or not at all. The axis ends at 3 on every page; a triangle stands for what goes further."
+                "A flat line at 1: all positions weigh the same when they are added to words. A position far above it stands out, as the first ones often do; "
+                "one far below may have been hardly trained. The axis ends at 3 on every page; a triangle stands for what goes further."
             ),
             alt=alt,
             draw=draw,

@@ -12,7 +12,7 @@ from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats
 from generator.numerics.linear_probes import DRAWS, PairClassifier, order_errors, probed_rows, sample_pairs
-from generator.text import rounded, significant
+from generator.text import rounded, significant, uncertain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,10 +45,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
     error_many, spread_many = (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)
     return Result(
         metrics=(
-            Metric("error", f"Pairs told wrongly, as in the paper ({FEW} pairs)", error, "%"),
-            Metric("spread", f"Standard deviation of it over {DRAWS} draws of the pairs", spread, "%"),
-            _of_many("error_many", f"Pairs told wrongly with {MANY:,} pairs", error_many, n_all_pairs),
-            _of_many("spread_many", f"Standard deviation of it over {MANY_DRAWS} draws of the pairs", spread_many, n_all_pairs),
+            Metric("error", f"Order errors ({FEW} training pairs)", error, "%"),
+            Metric("spread", f"Standard deviation over {DRAWS} random samples of pairs", spread, "%"),
+            _of_many("error_many", f"Order errors ({MANY:,} training pairs)", error_many, n_all_pairs),
+            _of_many("spread_many", f"Standard deviation over {MANY_DRAWS} random samples of pairs", spread_many, n_all_pairs),
             Metric("probed", "Positions probed, from the first", float(len(rows)), "positions"),
         ),
         arrays={"few": few, "many": many, "distances": edges, "by_distance": by_distance},
@@ -94,17 +94,13 @@ def _of_many(key: str, title: str, value: float | None, n_all_pairs: int) -> Met
 
 def _finding(error: float, spread: float, many: float | None) -> Finding:
     rests_on = ("error", "spread", "error_many") if many is not None else ("error", "spread")
-    errors = f"{rounded(error, 1, 0.0)} ± {rounded(spread, 1, 0.0)} % of pairs that it was not fitted to are told wrongly"
-    more = "" if many is None else f", {rounded(many, 1, 0.0)} % with {MANY:,} pairs to learn from"
+    errors = f"{uncertain(error, spread, 1)} % errors on held-out pairs (chance {rounded(CHANCE, 0)} %)"
+    more = "" if many is None else f", {rounded(many, 1, 0.0)} % with {MANY:,} training pairs"
     if error <= ORDERED:
-        return Finding(
-            f"A straight line tells which of two positions comes first: {errors}{more} (chance: {rounded(CHANCE, 0)} %).", rests_on, 0.45
-        )
+        return Finding(f"A linear probe tells which of two positions comes first: {errors}{more}.", rests_on, 0.45)
     if error >= UNORDERED:
-        text = f"From few pairs, a straight line hardly learns which of two positions comes first: {errors} (chance: {rounded(CHANCE, 0)} %){more}."
-        return Finding(text, rests_on, 0.5)
-    text = f"A straight line tells with some errors which of two positions comes first: {errors}{more} (chance: {rounded(CHANCE, 0)} %)."
-    return Finding(text, rests_on, 0.25)
+        return Finding(f"A linear probe is weak at telling which of two positions comes first: {errors}{more}.", rests_on, 0.5)
+    return Finding(f"A linear probe tells with some errors which of two positions comes first: {errors}{more}.", rests_on, 0.25)
 
 
 def draw(results: Results) -> "Figure":
@@ -116,7 +112,7 @@ def draw(results: Results) -> "Figure":
             errors = result.arrays[name]
             axes.plot(errors, np.full(errors.size, row), color=label.colour, linestyle="", marker=marker, markersize=size)
     axes.set_yticks(range(len(results)), [label.title for label in results])
-    axes.set(xlabel="pairs told wrongly (%)", xlim=(-0.5, 55.0), ylim=(len(results) - 0.4, -0.6))
+    axes.set(xlabel="order errors (%)", xlim=(-0.5, 55.0), ylim=(len(results) - 0.4, -0.6))
     axes.tick_params(axis="y", length=0)
     axes.annotate("chance", (CHANCE, 1.0), (3, -2), xycoords=("data", "axes fraction"), textcoords="offset points", va="top", color=MUTED)
     axes.grid(axis="x")
@@ -131,7 +127,7 @@ def draw_by_distance(results: Results) -> "Figure":
         starts = result.arrays["distances"]
         axes.plot(starts * np.sqrt(2.0), result.arrays["by_distance"], color=label.colour, linestyle=dash, label=label.title, marker=".")
     logarithmic(axes, "x")
-    axes.set(xlabel="distance of the two positions", ylabel="pairs told wrongly (%)", ylim=(-1.0, None))
+    axes.set(xlabel="distance of the two positions", ylabel="order errors (%)", ylim=(-1.0, None))
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -145,7 +141,7 @@ def alt(results: Results) -> str:
         more = f", with {MANY:,} pairs {significant(many.mean(), 3)} %" if many.size else ""
         lowest, highest, mean = (significant(error, 3) for error in (few.min(), few.max(), few.mean()))
         summaries.append(f"{label.title}: from {lowest} to {highest} %, mean {mean} %{more}")
-    return f"Share of pairs told wrongly, a stroke for each of {DRAWS} draws, with chance at 50 %. " + "; ".join(summaries) + "."
+    return f"Share of misordered pairs, a stroke for each of {DRAWS} draws, with chance at 50 %. " + "; ".join(summaries) + "."
 
 
 def alt_by_distance(results: Results) -> str:
@@ -156,13 +152,13 @@ def alt_by_distance(results: Results) -> str:
         defined = np.flatnonzero(~np.isnan(error))
         ends = (f"{significant(error[index], 3)} % from distance {starts[index]}" for index in (defined[0], defined[-1]))
         summaries.append(f"{label.title}: {' and '.join(ends)} on")
-    return "Share of pairs told wrongly, as a line over their distance. " + "; ".join(summaries) + "."
+    return "Share of misordered pairs, as a line over their distance. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
     key="order_probe",
     title="Order probe",
-    question="Can a straight line tell which of two positions comes first?",
+    question="Can a linear probe tell which of two positions comes first?",
     source="Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code.",
     stage="measure",
     order=68,
@@ -171,7 +167,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="draws",
-            caption=f"Share of pairs whose order is told wrongly: a stroke for each of {DRAWS} draws of {FEW} pairs, a dot for each draw of {MANY:,}.",
+            caption=f"Share of misordered pairs: a stroke for each of {DRAWS} random samples of {FEW} pairs, a dot for each of {MANY:,}.",
             how_to_read=(
                 "Each stroke is the same measurement with other pairs, so the width of a group of strokes is its noise: two tables whose strokes mix "
                 "are not told apart by it. The dots come from sixteen times as many pairs, which teaches more and is steadier. At 50 % the order is guessed."
@@ -181,7 +177,7 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             key="by_distance",
-            caption="Share of pairs whose order is told wrongly, by how far apart the two positions are.",
+            caption="Share of misordered pairs by distance.",
             how_to_read=(
                 "Left: neighbours; right: far apart. Near pairs are always harder. A line that drops at once tells order finely; one that falls late tells only "
                 "early from late; one that stays near 50 % tells nothing. Each point gathers all distances up to the next point."

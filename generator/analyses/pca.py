@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -190,13 +190,11 @@ def draw(results: Results) -> "Figure":
     every = ceil(sum(len(result.arrays["coordinates"]) for result in results.values()) / POINTS)
     for row, (label, result) in enumerate(results.items()):
         coordinates, shares = result.arrays["coordinates"], result.arrays["shares_within"]
-        style: dict[str, Any] = {"linewidth": 0.9, "solid_capstyle": "round"}
-        if int(result.arrays["line"]) < len(coordinates):
-            style = {"linestyle": "", "marker": ".", "markersize": 3.0}
+        is_path = int(result.arrays["line"]) == len(coordinates)
         limit = 1.08 * float(np.nanmax(np.abs(coordinates)))
         for column, (first, second) in enumerate(combinations(range(LEADING), 2)):
             ax = axes[LEADING * row + column]
-            picture = _path(ax, coordinates[:, [first, second]], every, style)
+            picture = _draw_points(ax, coordinates[:, [first, second]], every, is_path=is_path)
             ax.set(xlim=(-limit, limit), ylim=(-limit, limit))
             ax.set(
                 xlabel=f"component {first + 1} ({rounded(100 * shares[first], 0)} %)",
@@ -208,10 +206,11 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def _path(axes: "Axes", points: Floats, every: int, style: dict[str, Any]) -> "ScalarMappable":
+def _draw_points(axes: "Axes", points: Floats, every: int, *, is_path: bool) -> "ScalarMappable":
     """Plot points whose colour runs from the first position to the last, without outliers; returns their colour scale.
 
-    points: (n_positions, 2), NaN for outliers; every: step between plotted positions; style: of the line
+    points: (n_positions, 2), NaN for outliers; every: step between plotted positions
+    is_path: joined by a line, otherwise as dots, which are strokes too short to see: a third of the bytes of markers
     """
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
@@ -221,7 +220,10 @@ def _path(axes: "Axes", points: Floats, every: int, style: dict[str, Any]) -> "S
     for start, stop in pairwise(edges):
         indices = shown[np.unique(np.append(np.arange(start, stop, every), stop))]
         colour = colours((shown[start] + shown[stop]) / 2.0 / (len(points) - 1))
-        axes.plot(*points[indices].T, color=colour, **style)
+        drawn = points[indices]
+        if not is_path:
+            drawn = np.stack([drawn, drawn + 1e-3, np.full_like(drawn, np.nan)], axis=1).reshape(-1, 2)
+        axes.plot(*drawn.T, color=colour, linewidth=0.9 if is_path else 2.4, solid_capstyle="round")
     return ScalarMappable(cmap=SEQUENTIAL)
 
 

@@ -76,7 +76,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     in_mean = float(len(form.vectors) * np.sum(mean**2) / np.sum(values**2))
     return Result(
         metrics=(
-            *_measures("centred_", ", mean taken off", centred),
+            *_measures("centred_", ", mean-centred", centred),
             Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
             *_measures("", "", values),
             Metric("most", "Highest rank that the shape allows", float(values.size)),
@@ -104,15 +104,13 @@ def _of_rank(centred: Floats) -> tuple[Finding, ...]:
     needed, n_possible = components_for(centred, 0.9), centred.size
     rests_on = ("centred_for_90", "most")
     if needed <= FEW * n_possible:
-        components = "component holds" if needed == 1 else "components hold"
-        text = f"{needed} of {n_possible} possible {components} 90 % of the energy once the mean vector is taken off: the rank is far below the width."
+        components = "components holds" if needed == 1 else "components hold"
+        text = f"After centring, {needed} of {n_possible} {components} 90 % of the variance: the rank is far below what the shape allows."
         return (Finding(text, rests_on, 0.85),)
     if needed >= MANY * n_possible:
-        text = f"It takes {needed} of {n_possible} possible components to hold 90 % of the energy: the vectors spread over most directions."
+        text = f"After centring, it takes {needed} of {n_possible} components to hold 90 % of the variance: the vectors spread over most directions."
         return (Finding(text, rests_on, 0.5),)
-    return (
-        Finding(f"{needed} of {n_possible} possible components hold 90 % of the energy once the mean vector is taken off.", rests_on, 0.2),
-    )
+    return (Finding(f"After centring, {needed} of {n_possible} components hold 90 % of the variance.", rests_on, 0.2),)
 
 
 def _of_mean(in_mean: float) -> tuple[Finding, ...]:
@@ -120,7 +118,7 @@ def _of_mean(in_mean: float) -> tuple[Finding, ...]:
         return ()
     return (
         Finding(
-            f"{rounded(100.0 * in_mean, 0, 100.0)} % of the energy lies in the mean vector, which tells no position from another.",
+            f"{rounded(100.0 * in_mean, 0, 100.0)} % of the energy is a constant vector shared by all positions.",
             ("in_mean",),
             0.5,
         ),
@@ -145,7 +143,7 @@ def draw(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     """Alternative text: stable ranks and number of components of each table."""
-    summaries = (f"{label.title}: stable rank {_value_text(result, 'stable')}, mean taken off {_value_text(result, 'centred_stable')}, components for 90 %, 95 % and 99 %: "
+    summaries = (f"{label.title}: stable rank {_value_text(result, 'stable')}, mean-centred {_value_text(result, 'centred_stable')}, components for 90 %, 95 % and 99 %: "
              f"{', '.join(_value_text(result, f'for_{share}') for share in SHARES)}" for label, result in results.items())  # fmt: skip
     return "Share of the energy held by the first components, as rising lines. " + "; ".join(summaries) + "."
 
@@ -178,7 +176,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="energy",
-            caption="How much of the table's energy its strongest components hold, as it is (dotted) and with the mean vector taken off (solid or dashed).",
+            caption="How much of the table's energy its strongest components hold, as it is (dotted) and mean-centred (solid or dashed).",
             how_to_read=(
                 "A component is a direction; the strongest is the one along which the vectors are largest. Read upwards from a number of components to the share of the energy (the sum of "
                 "squares) that they hold. A line that reaches 90 % at the far left belongs to a table that uses few of its directions; noise needs nearly all. "

@@ -168,7 +168,7 @@ ANALYSIS = Analysis(
             key="norms",
             caption="Length of the vector of each offset.",
             how_to_read=(
-                "A long vector can change attention more than a short one. Offsets that training seldom saw often keep the short vectors "
+                "A long vector can change attention more than a short one. Offsets that training seldom saw may keep the short vectors "
                 "that they began with."
             ),
             alt=partial(alt, opening="Lines of the length of each vector over the offset."),

@@ -19,6 +19,7 @@ from generator.contracts.published import (
     yarn_by_16,
 )
 from generator.encodings import Rotation
+from generator.encodings.rescaling import frequencies_before
 from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
@@ -51,11 +52,11 @@ def compute(subject: Subject[Rotation]) -> Result:
     """
     form = subject.encoding.form
     lengths = wavelengths(finite(form.frequencies, "the rotation"))
-    plain = wavelengths(form.unscaled_frequencies)
+    plain = wavelengths(frequencies_before(form))
     turns = int(np.count_nonzero(lengths <= form.reach))
     window = None if form.window is None else float(form.window)
     changed = int(np.count_nonzero(lengths > plain * SLOWED))
-    profile = form.by_offset(min(form.reach, MOST_OFFSETS) + 1)
+    profile = form.by_offset(min(form.reach, MOST_OFFSETS))
     return Result(
         metrics=(
             Metric("pairs", "Pairs of components that turn", float(lengths.size)),

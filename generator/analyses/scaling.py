@@ -8,6 +8,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
 from generator.contracts.published import RESCALED, STRETCHED, array, llama_3_1, metrics, yarn_by_16
 from generator.encodings import Rotation
+from generator.encodings.rescaling import OF_WHOLE_HEAD, frequencies_before
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
@@ -18,6 +19,7 @@ from generator.text import significant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+UP_TO = {"dynamic": ", as long as the input is no longer than planned"}  # Where scaling depends on the length of the input.
 ROUNDING = 1e-3  # Ratios closer than this are equal: the initialisers of transformers work in float32.
 
 
@@ -31,9 +33,13 @@ def compute(subject: Subject[Rotation]) -> Result:
     if form.rope_type == "default":
         raise NotApplicableError("no scaling: it turns by its base alone")
     after = finite(form.frequencies, "the rotation")
-    before = form.unscaled_frequencies[: after.size]  # Pairs that a scaling stops are the last ones.
+    before = frequencies_before(form)
     ratios = before / after  # (n_pairs,)
     unchanged, slowed = _kinds(ratios)
+    if unchanged.all() and form.rope_type == OF_WHOLE_HEAD:
+        raise NotApplicableError(
+            f"the kind “{form.rope_type}” turns {after.size} of {form.head_dim // 2} pairs and slows none of them down"
+        )
     n_between = ratios.size - int(np.count_nonzero(unchanged | slowed))
     return Result(
         metrics=(
@@ -62,7 +68,7 @@ def _findings(form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.
     if unchanged.all():
         return (
             Finding(
-                f"{opening} leaves all {unchanged.size} pairs as they are, as long as the input is no longer than planned.",
+                f"{opening} leaves all {unchanged.size} pairs as they are{UP_TO.get(form.rope_type, '')}.",
                 ("unchanged",),
                 0.5,
             ),

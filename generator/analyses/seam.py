@@ -49,7 +49,7 @@ LENGTH_128 = {
     ),
     "distilbert": (
         "DistilBERT was made from BERT (Sanh et al. 2019, arXiv 1910.01108), which was trained on sequences of 128 tokens, the last at "
-        "position 127, for 90 % of the steps (Devlin et al. 2019, appendix A.2), and so saw positions from 128 on far less often."
+        "position 127, for 90 % of the steps (Devlin et al. 2019, appendix A.2) and saw positions from 128 on far less often."
     ),
 }  # by family
 

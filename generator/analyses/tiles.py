@@ -115,7 +115,7 @@ def draw(results: Results) -> "Figure":
     width = WIDTH / min(columns, len(results))
     figure, axes = panels(len(results), columns, height=min(width * max(aspects) + 0.6, 5.6 if len(results) == 1 else 3.9))
     for ax, (label, result) in zip(axes, results.items(), strict=True):
-        picture = _draw_mosaic(ax, result, share=len(results))
+        picture = _draw_mosaic(ax, result, n_images=len(results))
         ax.set_title(wrapped(label.title), color=label.colour)
     colour_bar(figure, picture, axes, "cosine similarity")
     return figure
@@ -126,12 +126,12 @@ def _aspect(result: Result) -> float:
     return float(np.clip(result.arrays["grid"][0] / result.arrays["grid"][1], 0.25, 4.0))
 
 
-def _draw_mosaic(axes: "Axes", result: Result, share: int) -> "AxesImage":
-    every = 1 if share < 3 else 2
+def _draw_mosaic(axes: "Axes", result: Result, n_images: int) -> "AxesImage":
+    every = 1 if n_images < 3 else 2
     tiles = result.arrays["tiles"][::every, ::every]
-    side = max(int(np.sqrt(PIXELS / share / (tiles.shape[0] * tiles.shape[1]))), 1)
+    side = max(int(np.sqrt(PIXELS / n_images / (tiles.shape[0] * tiles.shape[1]))), 1)
     small = [[shrink(tile, side, side) for tile in line] for line in tiles]
-    picture = image(axes, np.block(small), (-1.0, 1.0), DIVERGING, share=share)
+    picture = image(axes, np.block(small), (-1.0, 1.0), DIVERGING, n_images=n_images)
     axes.set_box_aspect(_aspect(result))
     _edges(axes, "y", result.arrays["rows"][::every], small[0][0].shape[0])
     _edges(axes, "x", result.arrays["columns"][::every], small[0][0].shape[1])

@@ -75,7 +75,7 @@ def draw(results: Results) -> "Figure":
             name = f"— word “{result.arrays['token']:.{LONGEST_TOKEN}}”, laid over position 0"
             ax.annotate(name, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=8.5)
         ax.set_title(wrapped(label.title), color=label.colour, pad=18 if has_word else None)
-        ax.set(xlabel="dimension", ylabel="position (value, each on its own line)")
+        ax.set(xlabel="dimension", ylabel="position")
     return figure
 
 

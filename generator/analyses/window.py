@@ -131,7 +131,7 @@ ANALYSIS = Analysis(
             key="heads",
             caption=f"The bias of each head over the offset between two patches, up to {MOST_HEADS} heads; side by side, the mean of all heads.",
             how_to_read=(
-                "The middle is the patch that looks; a cell above it is for a patch looked at that lies above. Red is favoured, blue avoided. From each head its mean is taken off, "
+                "The middle is the patch that looks; a cell above it is for a patch looked at that lies above. Red is favoured, blue avoided. The mean of each head is subtracted, "
                 "because softmax does not see what is added to all. The scale ends at ±5 everywhere: 5 more multiplies the attention weight by 148, beyond which colours would tell little."
             ),
             alt=alt,

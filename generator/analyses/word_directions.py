@@ -49,7 +49,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric(
                 "overlap", "Mean squared cosine of the principal angles between the largest tenths", 100.0 * float(np.mean(cosines**2)), "%"
             ),
-            Metric("chance", "What directions drawn by lot give for each of these", 100.0 * chance, "%"),
+            Metric("chance", "What random directions give for each of these", 100.0 * chance, "%"),
             Metric("smallest_angle", "Smallest principal angle", float(np.degrees(np.arccos(cosines[0]))), "°"),
             Metric("tenth", "Directions that make a tenth", float(k)),
             Metric("vocabulary", "Rows of the word matrix", float(len(words))),
@@ -134,21 +134,26 @@ def draw_angles(results: Results) -> "Figure":
     """Cosines of the principal angles, one line per table; dotted, the largest of random subspaces."""
     figure, (axes,) = panels(1, height=3.2)
     for label, result, dash in with_line_styles(results):
-        cosines, chance = result.arrays["cosines"], float(result.arrays["chance"])
+        cosines = result.arrays["cosines"]
         axes.plot(np.arange(1, cosines.size + 1), cosines, color=label.colour, linestyle=dash, label=label.title, marker=".")
-        axes.axhline(largest_by_chance(chance), color=label.colour, linewidth=0.8, linestyle=DOTTED)
+        axes.axhline(_largest(result), color=label.colour, linewidth=0.8, linestyle=DOTTED)
     axes.set(xlabel="principal angle, smallest first", ylabel="cosine of the angle", ylim=(0.0, 1.03))
     axes.grid(axis="y")
     legend_below(figure)
     return figure
 
 
-def largest_by_chance(share: float) -> float:
-    """Largest cosine between two random subspaces, each of this ``share`` of very many dimensions, within [0, 1].
+def largest_by_chance(first: float, second: float) -> float:
+    """Largest cosine between two random subspaces of these shares of very many dimensions, within [0, 1].
 
     Wachter 1980, Annals of Statistics 8.
     """
-    return 1.0 if share >= 0.5 else 2.0 * float(np.sqrt(share * (1.0 - share)))
+    return 1.0 if first + second >= 1.0 else float(np.sqrt(first * (1.0 - second)) + np.sqrt(second * (1.0 - first)))
+
+
+def _largest(result: Result) -> float:
+    """``largest_by_chance`` of as many directions of positions as there are angles, and of a tenth for words."""
+    return largest_by_chance(result.arrays["cosines"].size / result.arrays["energy"].size, float(result.arrays["chance"]))
 
 
 def alt(results: Results) -> str:
@@ -164,7 +169,7 @@ def alt_angles(results: Results) -> str:
     """Alternative text: number of angles, and range of their cosines."""
     summaries = (
         f"{label.title}: {result.arrays['cosines'].size} angles, cosines from {rounded(result.arrays['cosines'][0], 2)} to {rounded(result.arrays['cosines'][-1], 2)}, "
-        f"largest by chance {rounded(largest_by_chance(float(result.arrays['chance'])), 2)}"
+        f"largest by chance {rounded(_largest(result), 2)}"
         for label, result in results.items()
     )
     return (
@@ -188,7 +193,7 @@ ANALYSIS = Analysis(
             key="energy",
             caption="How much of the table's energy lies in the directions of words, added up from the direction in which words are largest.",
             how_to_read=(
-                "The grey diagonal is what directions drawn by lot would give. A line that rises steeply at the left means that positions lie in the directions in which "
+                "The grey diagonal is what random directions would give. A line that rises steeply at the left means that positions lie in the directions in which "
                 "words are large, and so mix with them; one that rises only at the far right, that positions keep to directions which words hardly use."
             ),
             alt=alt,
@@ -199,7 +204,7 @@ ANALYSIS = Analysis(
             caption="Cosines of the principal angles between the main tenth of directions of positions and that of words.",
             how_to_read=(
                 "1 means that both spaces share a direction, 0 that what is left of one is at right angles to the other. Dotted: the largest cosine that "
-                "two spaces of that size drawn by lot would have. What lies above it is shared; lines that stay below it share nothing beyond chance."
+                "two random spaces of that size would have. What lies above it is shared; lines that stay below it share nothing beyond chance."
             ),
             alt=alt_angles,
             draw=draw_angles,

@@ -238,6 +238,7 @@ class Scheme:
     also: other names in papers and code, which readers search for; looked_for: completes the sentence “none found; looked for …”
     find: returns the encodings of this scheme in a checkpoint; published: values that it must reproduce
     words: values of ``position_embedding_type`` in config.json that ask for it
+    tells_position: False for what acts in attention beside an encoding of position
     """
 
     key: str
@@ -250,3 +251,4 @@ class Scheme:
     picture: Picture
     published: tuple[Published, ...] = ()
     words: tuple[str, ...] = ()
+    tells_position: bool = True

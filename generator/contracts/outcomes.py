@@ -102,6 +102,13 @@ class Atlas:
     submit: Callable[[str, Maker], Maker] = _uncached
     families: Maker = _no_families
 
+    @property
+    def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":
+        """Every encoding of position with its checkpoint, without what acts beside these in attention."""
+        beside = {scheme.key for scheme in self.schemes if not scheme.tells_position}
+        pairs = ((outcome, reading) for outcome in self.outcomes for reading in outcome.readings)
+        return tuple((outcome, reading) for outcome, reading in pairs if reading.encoding.scheme not in beside)
+
 
 @dataclass(frozen=True)
 class Figure:

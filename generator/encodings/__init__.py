@@ -6,6 +6,7 @@ A form is a type, and an analysis declares the forms that it handles. The scheme
 from importlib import import_module
 from pkgutil import iter_modules
 
+from generator.encodings.attention import Sinks, Temperature
 from generator.encodings.decays import Decay
 from generator.encodings.form import Form
 from generator.encodings.none import NoEncoding
@@ -26,7 +27,9 @@ __all__ = [
     "PositionTable",
     "RelativeTable",
     "Rotation",
+    "Sinks",
     "SinusoidLayout",
+    "Temperature",
     "WindowBias",
     "all_forms",
     "grid_sinusoid",

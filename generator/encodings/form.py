@@ -51,8 +51,10 @@ class Form(ABC):
         """Whether the kernel is a function of the offset alone, on the grid where there is one. Otherwise it has to be symmetric."""
 
     @property
-    def acts_in(self) -> Literal["input", "attention", "state"]:
-        """Where a model applies it: before the first layer, in layers with attention, or in the state of recurrent layers."""
+    def acts_in(self) -> Literal["input", "attention", "state", "beside"]:
+        """Where a model applies it: before the first layer, in layers with attention, in the state of recurrent layers, or beside encodings of
+        position in attention.
+        """
         return "attention"
 
     @property

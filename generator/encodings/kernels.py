@@ -10,7 +10,7 @@ from generator.encodings.tables import PositionTable
 from generator.numerics.arrays import Array, Floats, directions, mean_by_distance, offsets_between
 from generator.numerics.shapes import along, far_cosine, far_from, far_level
 
-PER_OCTAVE = 4  # distances of a table, on a logarithmic scale
+PER_OCTAVE = 12  # distances of a table, on a logarithmic scale
 FINEST = 24  # the same of a rotation, whose kernel ripples
 MOST_OFFSETS = 512  # positions of a bias, or of vectors by offset, over which its profile is drawn
 

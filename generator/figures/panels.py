@@ -38,16 +38,16 @@ def wrapped(title: str, letters: int = HALF) -> str:
     return fill(title, letters, break_on_hyphens=False)
 
 
-def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str, share: int = 1) -> "AxesImage":
+def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str, n_images: int = 1) -> "AxesImage":
     """``matrix`` as an image with fixed colour limits; NaN is transparent.
 
     Averaged over blocks if it exceeds its share of the pixels of a figure.
-    matrix: (n_rows, n_columns); share: number of images in the figure
+    matrix: (n_rows, n_columns); n_images: number of images in the figure, which share its pixels
     """
     import matplotlib as mpl
 
     rows, columns = matrix.shape
-    scale = max(1.0, np.sqrt(share * rows * columns / PIXELS))
+    scale = max(1.0, np.sqrt(n_images * rows * columns / PIXELS))
     small = shrink(matrix, ceil(rows / scale), ceil(columns / scale))
     colormap = mpl.colormaps[colours].resampled(LEVELS).with_extremes(bad=(0, 0, 0, 0))
     extent = (-0.5, columns - 0.5, rows - 0.5, -0.5)
@@ -78,7 +78,7 @@ def image_panels(
     if single:
         axes.pop().set_axis_off()  # A single panel takes the left half.
     for index, (ax, panel, title) in enumerate(zip(axes, images, titles, strict=True)):
-        picture = image(ax, panel.matrix, limits, colours, share=len(images))
+        picture = image(ax, panel.matrix, limits, colours, n_images=len(images))
         ax.set_title(title, color=panel.colour, fontsize=8.5 if compact else None)
         lowest, first = index + columns >= len(images), index % columns == 0
         ax.set(xlabel=labels[0] if lowest else None, ylabel=labels[1] if first else None)
@@ -152,5 +152,5 @@ def thumbnail(kernel: Floats) -> "Figure":
     kernel = np.where(np.isfinite(kernel), kernel, np.nan)
     defined = kernel[~np.isnan(kernel)]
     low, high = (float(defined.min()), float(defined.max())) if defined.size else (0.0, 1.0)
-    image(axes, kernel, (low, high if high > low else low + 1.0), SEQUENTIAL, share=8)
+    image(axes, kernel, (low, high if high > low else low + 1.0), SEQUENTIAL, n_images=8)
     return figure

@@ -117,6 +117,18 @@ def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
     return image
 
 
+def neighbours(n_positions: int, columns: int) -> tuple[Array, Array]:
+    """Indices of all pairs of neighbours: the first and the second of each, (n_pairs,) and (n_pairs,), int.
+
+    On a grid filled row by row, patches side by side and above each other, none across the end of a row; a sequence is one row.
+    columns: patches per row, ``n_positions`` or more for a sequence
+    """
+    index = np.arange(n_positions)
+    beside = index[:-1][(index[:-1] + 1) % columns != 0]
+    above = index[: max(n_positions - columns, 0)]
+    return np.concatenate([beside, above]), np.concatenate([beside + 1, above + columns])
+
+
 def mean_by_distance(lines: Sequence[Floats]) -> Floats:
     """Mean along the two diagonals at each distance from the main one, over all matrices, without NaN.
 

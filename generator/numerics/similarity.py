@@ -24,7 +24,8 @@ def centred_gram(rows: Floats) -> Floats | None:
 def without_chance(gram: Floats) -> Floats | None:
     """Gram matrix for the unbiased estimate of HSIC: zero diagonal, centred such that unrelated tables align with 0 on average.
 
-    Székely & Rizzo 2014 (arXiv 1310.2926, section 2); equal to HSIC₁ of Song et al. 2012 (JMLR 13, section 5.1).
+    U-centring of Székely and Rizzo 2014 (arXiv 1310.2926); the inner product of two such matrices is a multiple of HSIC₁, the unbiased
+    estimate of Song et al. 2012 (JMLR 13, 1393–1434).
     gram: (n, n)
     returns: (n, n) of Frobenius norm 1; None for n < 4, or when the centred matrix is zero
     """

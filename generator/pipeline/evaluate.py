@@ -144,8 +144,14 @@ def _evaluate(task: Task) -> Outcome:
         layers=layer_map(files, encodings),
         readings=tuple(_read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
         unresolved=tuple(open_questions(files, encodings, all_schemes())),
-        looked_for=() if encodings else tuple(scheme.looked_for for scheme in all_schemes()),
+        looked_for=_looked_for(encodings),
     )
+
+
+def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
+    """What the schemes look for, where none of ``encodings`` tells position."""
+    telling = {scheme.key: scheme.looked_for for scheme in all_schemes() if scheme.tells_position}
+    return () if any(encoding.scheme in telling for encoding in encodings) else tuple(telling.values())
 
 
 def _read(subject: Subject[Form], label: Label) -> Reading:
@@ -164,7 +170,7 @@ def _read(subject: Subject[Form], label: Label) -> Reading:
 def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
     form = subject.encoding.form
     if not isinstance(form, analysis.forms):
-        return Result(reason=f"it asks about another form of encoding, and this one is {form.noun}")
+        return Result(reason=f"for another form of encoding; this one is {form.noun}")
     try:
         return analysis.compute(subject)
     except NotApplicableError as error:

@@ -7,14 +7,14 @@ from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.default_layers import default_layers, is_read
-from generator.checkpoints.model.layer_map import acting, mapped_stacks
+from generator.checkpoints.model.layer_map import BOTH, acting, mapped_stacks
+from generator.checkpoints.model.layers import CHUNK, window_setting
 from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Encoding, Layer
 from generator.encodings import Form, NoEncoding, Rotation
 from generator.pipeline.evaluate import find
 
-LIMITED = ("sliding", "chunked")
 MOST_SHOWN = 160  # characters of a reason
 AT_LENGTH = ("inverse_frequencies", "layers")  # Parameters that are long, and follow from the others.
 
@@ -48,33 +48,41 @@ def _read(model_type: str) -> dict[str, Any]:
     parts = [(stack, part, layers) for stack in mapped_stacks(files.config) for part, layers in default_layers(stack).items()]
     names = [part for _, part, _ in parts]
     if len(set(names)) < len(names):
-        return {"reason": "its settings hold two stacks of one name", "stacks": [], "encodings": []}
-    stacks = [_stack(stack, model_type, part, layers, _of_part(encodings, part, names)) for stack, part, layers in parts]
+        return {"reason": "two stacks of its settings have the same name", "stacks": [], "encodings": []}
+    stacks = [
+        _stack(stack, model_type, layers, _at_input(encodings, part, names), _inside(encodings, stack)) for stack, part, layers in parts
+    ]
     used = {key for stack in stacks for keys in (stack["input"], *(group["encodings"] for group in stack["groups"])) for key in keys or ()}
     return {"stacks": stacks, "encodings": [_encoding(encoding) for encoding in encodings if encoding.key in used]}
 
 
-def _of_part(encodings: Iterable[Encoding[Form]], part: str, parts: Sequence[str]) -> list[Encoding[Form]]:
-    """Encodings that act in the layers of ``part``, or at its input."""
+def _at_input(encodings: Iterable[Encoding[Form]], part: str, parts: Sequence[str]) -> list[Encoding[Form]]:
+    """Encodings that are added at the input of ``part``, by their names, or of the only part."""
+    added = [encoding for encoding in encodings if encoding.form.acts_in == "input" and encoding.modality != "image"]
+    return [encoding for encoding in added if len(parts) == 1 or f" {encoding.part}".endswith(f" {part}")]
+
+
+def _inside(encodings: Iterable[Encoding[Form]], stack: Stack) -> list[Encoding[Form]]:
+    """Encodings that act in layers, of this stack and not of another whose name begins alike."""
     return [
         encoding
         for encoding in encodings
         if encoding.form.acts_in != "input"
-        or (encoding.modality != "image" and (len(parts) == 1 or f" {encoding.part}".endswith(f" {part}")))
+        and f"{encoding.part} ".startswith(f"{stack.part} ")
+        and encoding.part.startswith(BOTH) == (stack.part == BOTH)
     ]
 
 
-def _stack(stack: Stack, model_type: str, part: str, layers: Sequence[Layer], encodings: Sequence[Encoding[Form]]) -> dict[str, Any]:
+def _stack(
+    stack: Stack, model_type: str, layers: Sequence[Layer], at_input: Sequence[Encoding[Form]], inside: Sequence[Encoding[Form]]
+) -> dict[str, Any]:
     """A stack as in the file; its layers in groups that mix positions alike and have the same encodings."""
-    at_input = [encoding for encoding in encodings if encoding.form.acts_in == "input"]
-    inside = [encoding for encoding in encodings if encoding.form.acts_in != "input"]
+    part = layers[0].part
+    of_layers = {layer: acting(inside, layer, {part}) for layer in layers}
     rotations = {encoding.key for encoding in inside if isinstance(encoding.form, Rotation)}
-    is_settled = any(isinstance(encoding.form, NoEncoding) for encoding in at_input) or any(
-        rotations.intersection(acting(inside, layer)) for layer in layers
-    )
+    is_settled = any(isinstance(encoding.form, NoEncoding) for encoding in at_input) or any(map(rotations.intersection, of_layers.values()))
     groups: dict[str, dict[str, Any]] = {}
-    for layer in layers:
-        keys = acting(inside, layer)
+    for layer, keys in of_layers.items():
         known = bool(keys) or is_settled or not layer.attends
         group = {**_mixing(stack, layer), "encodings": list(keys) if known else None}
         groups.setdefault(json.dumps(group), {"layers": [], **group})["layers"].append(layer.index)
@@ -90,12 +98,15 @@ def _stack(stack: Stack, model_type: str, part: str, layers: Sequence[Layer], en
 
 
 def _mixing(stack: Stack, layer: Layer) -> dict[str, Any]:
-    """How a layer mixes positions, null where its settings do not say; its window, as positions in all or on each side."""
+    """How a layer mixes positions, null where its settings do not say, and the setting of its window or chunks."""
     kinds = list(layer.mixers) if is_read(stack.config, layer) else None
-    is_limited = kinds is not None and not set(LIMITED).isdisjoint(kinds) and layer.before is not None
-    both = is_limited and layer.after == layer.before
-    window = layer.before + 1 if is_limited and layer.before is not None and not both else None
-    return {"type": layer.type, "kinds": kinds, "window": window, "each_side": layer.before if both else None}
+    window = None
+    if kinds is not None and "sliding" in kinds:
+        window = window_setting(stack.config, layer.index)
+    elif kinds is not None and "chunked" in kinds:
+        window = next(((name, size) for name in CHUNK if (size := stack.config.count(name))), None)
+    setting = None if window is None else {"setting": window[0], "value": window[1]}
+    return {"type": layer.type, "kinds": kinds, "window": setting}
 
 
 def _encoding(encoding: Encoding[Form]) -> dict[str, Any]:

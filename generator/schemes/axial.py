@@ -85,7 +85,7 @@ def _draw(numbers: Numbers) -> "Figure":
     figure, axes = panels(3, columns=3, height=3.4)
     names = {"rows": ("4 rows", "row"), "columns": ("8 columns", "column"), "joined": ("32 positions", "position")}
     for panel, (name, (title, quantity)) in zip(axes, names.items(), strict=True):
-        picture = image(panel, numbers[name], (-3.0, 3.0), DIVERGING, share=3)
+        picture = image(panel, numbers[name], (-3.0, 3.0), DIVERGING, n_images=3)
         panel.set_title(title)
         panel.set(xlabel="dimension", ylabel=quantity)
         panel.set_xticks(range(0, numbers[name].shape[1], 4))

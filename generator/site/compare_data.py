@@ -57,8 +57,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
                 "form": reading.encoding.form,
                 "page": f"checkpoints/{outcome.checkpoint.slug}.html",
             }
-            for outcome in atlas.outcomes
-            for reading in outcome.readings
+            for outcome, reading in atlas.encodings
         ],
         "analyses": {analysis.key: analysis.title for analysis in atlas.analyses},
         "metrics": _metrics(atlas),

@@ -56,6 +56,7 @@ DRAWN = {
     *("vectors by offset", "one vector by offset"),
     *("patches", "many patches", "row of patches", "one patch", "window of many heads"),
     *("decays", "decays of many channels", "decay of one head", "decays, some zero"),
+    *("sinks", "one sink", "temperature in steps", "smooth temperature", "temperature of one position"),
     *("window", "window of one patch", "convolution", "convolution of one weight"),
 }
 CASES = [(analysis, name) for analysis, name in product(ANALYSES, FORMS) if isinstance(FORMS[name], analysis.forms)]

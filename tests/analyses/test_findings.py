@@ -26,7 +26,6 @@ from generator.contracts import Encoding, InputLayer, OwnLayer, Provenance, Sent
 from generator.encodings import (
     Convolution,
     Form,
-    NoEncoding,
     OffsetBias,
     PositionTable,
     RelativeTable,
@@ -201,8 +200,8 @@ def test_equality_with_the_models_layer_is_reported_only_where_it_holds() -> Non
         assert len([finding for finding in findings if "equals what transformers' own Embeddings returns" in finding.text]) == n_reported
 
 
-def test_a_missing_position_vector_is_reported_only_without_a_table() -> None:
+def test_an_encoding_inside_attention_is_said_to_add_nothing_to_the_input() -> None:
     words = layer(NOISE[:2, :8])
-    for form, is_reported in ((NoEncoding("made so"), True), (TURNING, True), (rows(NOISE[2:6, :8]), False)):
+    for form, is_reported in ((TURNING, True), (rows(NOISE[2:6, :8]), False)):
         findings = anatomy.compute(with_input(form, words)).findings
-        assert any(finding.text.startswith("Nothing about position is added") for finding in findings) == is_reported
+        assert any(finding.text.startswith("This encoding adds nothing to the input") for finding in findings) == is_reported

@@ -69,6 +69,7 @@ def test_what_never_fades_has_no_half_distance(rates: list[list[float]], missing
     [
         (decay(np.zeros((2, 3))), "nothing fades"),
         (decay([[np.nan, 1.0]]), "the decay"),
+        (decay([[-0.5, 1.0]]), "grows"),
         (bias(np.ones((2, 9))), "no straight line"),
         (bias(np.ones((2, 1)), causal=True), "no straight line"),
         (bias([[0.0, 1.0, 0.0]], causal=True), "no straight line that falls"),

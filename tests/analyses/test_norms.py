@@ -47,12 +47,12 @@ def test_the_spread_within_excludes_outliers() -> None:
 
 def test_outliers_are_listed_with_the_farthest() -> None:
     (finding,) = findings_of(with_norms(3.0, 3.0, *[1.0] * 40, 0.1))
-    assert "3 positions have vectors of unusual length (0–1, 42); that of 42 is 0.1 times" in finding.text
+    assert "3 vectors have unusual norms (positions 0–1, 42); that of position 42 is 0.1 times" in finding.text
     assert finding.weight > 0.5
 
 
 def test_a_single_outlier_is_reported_by_its_position() -> None:
-    assert "Position 0 has a vector 3 times as long as the median." in [
+    assert "The vector of position 0 has an unusual norm, 3 times the median." in [
         finding.text for finding in findings_of(with_norms(3.0, *[1.0] * 40))
     ]
 

@@ -151,9 +151,9 @@ def test_a_grid_of_one_row_is_a_line() -> None:
 @pytest.mark.parametrize(
     ("rows", "opening", "weight"),
     [
-        (sinusoid(64, 64), "A straight line reads the position off", 0.6),
-        (np.ones((40, 4)), "A straight line cannot read", 0.7),
-        (np.where(np.arange(80) < 48, 0, np.arange(80))[:, None], "A straight line reads only part", 0.4),
+        (sinusoid(64, 64), "A linear probe predicts the position from the vector:", 0.6),
+        (np.ones((40, 4)), "A linear probe cannot predict", 0.7),
+        (np.where(np.arange(80) < 48, 0, np.arange(80))[:, None], "A linear probe predicts the position from the vector only roughly", 0.4),
     ],
     ids=["sinusoid", "constant", "a part"],
 )
@@ -168,15 +168,15 @@ def test_a_position_that_dominates_the_error_is_reported(factor: float) -> None:
     """The sinusoid with one vector negated, for which a fit to the others predicts a far position."""
     rows = sinusoid(64, 64) * np.where(np.arange(64) == 9, factor, 1.0)[:, None]
     texts = [finding.text for finding in absolute_probe.compute(subject(table(rows))).findings[1:]]
-    assert [text.split(",")[0] for text in texts] == ([] if factor == 1.0 else ["Position 9 is read worst"])
+    assert [text.split(",")[0] for text in texts] == ([] if factor == 1.0 else ["Position 9 is predicted worst"])
 
 
 @pytest.mark.parametrize(
     ("rows", "opening"),
     [
-        (np.arange(64.0)[:, None], "A straight line tells which"),
-        (np.ones((40, 4)), "From few pairs, a straight line hardly learns"),
-        (np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None], "A straight line tells with some errors"),
+        (np.arange(64.0)[:, None], "A linear probe tells which"),
+        (np.ones((40, 4)), "A linear probe is weak at telling"),
+        (np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None], "A linear probe tells with some errors"),
     ],
     ids=["counting", "constant", "a part"],
 )

@@ -8,12 +8,12 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.analyses import bias, cosine, dimension_cosine, dimensions, rotation, table, vectors
-from generator.contracts import InputLayer, Result, Sentence, Subject
+from generator.contracts import Encoding, InputLayer, Provenance, Result, Sentence, Subject
 from generator.encodings import OffsetBias, PositionTable, Rotation, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
 from generator.schemes.alibi import slopes
-from tests.support import subject
+from tests.support import LABELS, subject
 
 TABLE = np.random.default_rng(0).normal(0.0, 0.02, (50, 12))
 
@@ -102,10 +102,51 @@ def test_the_roughness_of_a_constant_table_is_zero_and_of_an_alternating_one_two
     assert value(dimensions.compute(of_table(np.ones((9, 3)) * (-1.0) ** np.arange(9)[:, None])), "roughness") == pytest.approx(2.0)
 
 
-def test_tables_of_one_width_show_the_same_dimensions() -> None:
-    first, second = (dimensions.compute(of_table(values)).arrays for values in (sinusoid(9, 40), sinusoid(30, 40)))
-    np.testing.assert_array_equal(first["dimensions"], second["dimensions"])
-    np.testing.assert_array_equal(second["curves"], sinusoid(30, 40)[:, second["dimensions"]].T)
+def test_the_dimensions_drawn_are_those_that_vary_most() -> None:
+    """Of 40 columns the even ones vary, by their number; a large constant does not count, nor does an outlier."""
+    waves = np.sin(np.arange(60.0))[:, None] * np.where(np.arange(40) % 2 == 0, np.arange(40), 0.0) + 1000.0 * (np.arange(40) == 3)
+    odd = waves.copy()
+    odd[0, 5] = 1e6
+    for result in (dimensions.compute(of_table(waves)), dimensions.compute(of_table(odd))):
+        assert result.arrays["dimensions"].tolist() == list(range(16, 40, 2))
+        of_drawn, of_all = (np.sum(np.arange(first, 40.0, 2.0) ** 2) for first in (16, 0))
+        assert value(result, "drawn") == pytest.approx(100.0 * of_drawn / of_all)
+
+
+def test_each_dimension_is_drawn_on_its_own_scale_and_outliers_are_cut() -> None:
+    table = np.sin(np.arange(60.0))[:, None] * np.array([1.0, 1e-4])
+    table[7] = [50.0, -50.0]
+    figure = dimensions.draw({LABELS[0]: dimensions.compute(of_table(table))})
+    every = [np.asarray(line.get_ydata()) for line in figure.axes[0].lines]
+    lines = [line for line in every if line.size == 60]  # The others are baselines.
+    heights = [(line.max() - middle, middle - line.min()) for line, middle in zip(lines, (0.0, 1.0), strict=True)]
+    np.testing.assert_allclose(heights, dimensions.FILLED, rtol=0.1)
+
+
+def test_an_outlier_does_not_change_the_roughness() -> None:
+    table = sinusoid(200, 16).copy()
+    plain = value(dimensions.compute(of_table(table)), "roughness")
+    table[0] *= 100.0
+    assert value(dimensions.compute(of_table(table)), "roughness") == pytest.approx(plain, rel=0.02)
+
+
+ROWS = np.array([[1.0, 0.0], [0.8, 0.6], [-1.0, 0.0], [-0.8, 0.6]])
+
+
+def test_neighbours_on_a_grid_lie_side_by_side_or_above_each_other() -> None:
+    """Two rows of two: 0.8, 0.8 beside; −1 and −0.28 above. In reading order the middle pair, −0.8, would count."""
+    on_grid = Subject(Encoding("vision", "made for a test", PositionTable(frozen(ROWS), grid=(2, 2)), Provenance(""), modality="image"))
+    assert value(cosine.compute(on_grid), "adjacent") == pytest.approx((0.8 + 0.8 - 1.0 - 0.28) / 4)
+    assert value(cosine.compute(of_table(ROWS)), "adjacent") == pytest.approx((0.8 - 0.8 + 0.8) / 3)
+
+
+def test_roughness_of_a_grid_takes_no_step_from_the_end_of_a_row_to_the_next() -> None:
+    """Two rows of two values 0, 3 / 4, 1: steps 3, 3 beside, 4, 2 above; in reading order 3, 1, 3."""
+    values = frozen([[0.0], [3.0], [4.0], [1.0]])
+    on_grid = Subject(Encoding("vision", "made for a test", PositionTable(values, grid=(2, 2)), Provenance(""), modality="image"))
+    rms = np.sqrt((9.0 + 16.0 + 1.0) / 4)
+    assert value(dimensions.compute(on_grid), "roughness") == pytest.approx(np.sqrt((9.0 + 9.0 + 16.0 + 4.0) / 4) / rms)
+    assert value(dimensions.compute(of_table(values)), "roughness") == pytest.approx(np.sqrt((9.0 + 1.0 + 9.0) / 3) / rms)
 
 
 def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:
@@ -149,6 +190,19 @@ def test_the_share_of_heads_that_favour_near_offsets_by_hand() -> None:
     assert result.arrays["peaks"].tolist() == [-2, -1, 0, 2]
 
 
+@pytest.mark.parametrize(("n_positions", "window", "size"), [(30, None, 30), (30, 8, 8), (4096, None, 4096), (131_072, None, 4096)])
+def test_the_profile_of_a_rotation_ends_at_the_farthest_offset_in_sight(n_positions: int, window: int | None, size: int) -> None:
+    """Of 30 positions the first and the last are 29 apart."""
+    assert rotation.compute(subject(Rotation(100.0, 4, 4, n_positions, window=window))).arrays["profile"].size == size
+
+
+def test_a_rotation_that_stops_pairs_is_compared_with_those_that_turn() -> None:
+    """As fast as the first 8 of 32 pairs, none of them slowed."""
+    result = rotation.compute(subject(Rotation(1e4, 16, 64, 4096, {"rope_type": "proportional"})))
+    assert (result.value("pairs"), result.value("slowed")) == (8, 0)
+    np.testing.assert_allclose(result.arrays["unscaled"], 2 * np.pi * 1e4 ** (np.arange(8) / 32), rtol=1e-6)
+
+
 def test_the_profile_of_a_rotation_is_its_mean_cosine() -> None:
     profile = rotation.compute(subject(Rotation(100.0, 4, 4, 30))).arrays["profile"]
-    np.testing.assert_allclose(profile, [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(31)], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(profile, [(np.cos(offset) + np.cos(offset / 10)) / 2 for offset in range(30)], rtol=0, atol=1e-12)

@@ -12,7 +12,7 @@ from generator.contracts import Encoding, Provenance, Result
 from generator.encodings import OffsetBias, PositionTable
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
-from tests.support import DictFiles, checkpoint, subject
+from tests.support import LABELS, DictFiles, checkpoint, subject
 
 rng = np.random.default_rng(0)
 # Words of 20 directions, each half as strong as the one before; a tenth are two directions.
@@ -68,7 +68,18 @@ def test_random_directions_hold_the_share_of_chance() -> None:
     """The mean of a squared coordinate of a direction in d dimensions is 1/d; the largest cosine is at most about 0.6 (Wachter 1980)."""
     result = result_of(rng.normal(size=(2000, 400)), rng.normal(size=(1000, 400)))
     assert [values_of(result)[key] for key in ("top", "bottom", "overlap")] == pytest.approx([10.0, 10.0, 10.0], abs=1.0)
-    assert result.arrays["cosines"][0] == pytest.approx(word_directions.largest_by_chance(0.1), abs=0.03)
+    assert result.arrays["cosines"][0] == pytest.approx(word_directions.largest_by_chance(0.1, 0.1), abs=0.03)
+
+
+def test_the_largest_cosine_by_chance_counts_the_directions_that_positions_have() -> None:
+    """Of 400 dimensions, 8 positions have 8 directions, against 40 of words: below the 0.6 of two tenths."""
+    result = result_of(rng.normal(size=(8, 400)), rng.normal(size=(1000, 400)))
+    by_chance = word_directions.largest_by_chance(8 / 400, 40 / 400)
+    assert result.arrays["cosines"].size == 8
+    assert result.arrays["cosines"][0] == pytest.approx(by_chance, abs=0.05)
+    assert by_chance < 0.5
+    assert f"largest by chance {by_chance:.2f}" in word_directions.alt_angles({LABELS[0]: result})
+    assert values_of(result)["overlap"] == pytest.approx(10.0, abs=1.5)
 
 
 @pytest.mark.parametrize("factors", [(1e200, 1e-200), (1e-200, 1e200)])

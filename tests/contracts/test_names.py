@@ -14,7 +14,7 @@ from tests.analyses.test_all import CASES, result_of
 NAMES = Path(__file__).parent / "names.json"
 SMALL = (
     *("table: random", "patches", "bias of one head", "rotation", "scaled rotation", "vectors by offset"),
-    *("window", "convolution", "nothing", "decays", "causal bias"),
+    *("window", "convolution", "nothing", "decays", "causal bias", "sinks", "smooth temperature"),
 )  # Examples of every form that are quickly computed.
 
 

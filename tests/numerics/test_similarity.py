@@ -41,7 +41,7 @@ def hsic(k: Floats, l: Floats) -> float:  # noqa: E741 (the source's letters)
 
 
 def hsic_1(k: Floats, l: Floats) -> float:  # noqa: E741
-    """Song et al. 2012 (JMLR 13), equation 5, as printed, for Gram matrices (n, n)."""
+    """The unbiased estimate of Song et al. 2012 (JMLR 13, 1393–1434), for Gram matrices (n, n)."""
     n, one = len(k), np.ones(len(k))
     k, l = k - np.diag(np.diagonal(k)), l - np.diag(np.diagonal(l))  # noqa: E741
     inner = np.trace(k @ l) + (one @ k @ one) * (one @ l @ one) / ((n - 1) * (n - 2)) - 2.0 / (n - 2) * (one @ k @ l @ one)

@@ -217,7 +217,7 @@ def test_every_family_of_transformers_with_such_weights_is_known() -> None:
 
 
 def test_the_retention_of_a_step_equals_the_published_one() -> None:
-    """Sun et al. 2023, section 3.1: γ = 1 − 2^(−5 − arange(0, h))."""
+    """Sun et al. 2023, section 2.2: γ = 1 − 2^(−5 − arange(0, h))."""
     np.testing.assert_allclose(np.exp(-retention(3)), [31 / 32, 63 / 64, 127 / 128], rtol=1e-12)
     form = form_of(find(DictFiles({"model_type": "retnet", "num_heads": 3, "num_hidden_layers": 2}))[0], Decay)
     np.testing.assert_array_equal(form.rates, [retention(3)] * 2)
@@ -278,6 +278,7 @@ def test_layers_are_known_by_number(config: dict[str, Any]) -> None:
         ({"model_type": "mamba2", "time_step_limit": [0.75, float("inf")]}, 0.75),
         ({"model_type": "bamba", "time_step_limit": [0.0, 0.5]}, 0.5),
         ({"model_type": "nemotron_h", "time_step_min": 1.0}, 1.0),
+        ({"model_type": "nemotron_h", "time_step_min": 1.0, "mamba_dt_min": 2.0}, 2.0),
         ({"model_type": "zamba2"}, np.log(2.0)),
         ({"model_type": "qwen3_next", "time_step_min": 1.0}, np.log(2.0)),
     ],
@@ -336,7 +337,10 @@ def test_sizes_that_are_invalid_are_a_row_error(family: str, sizes: dict[str, in
 @pytest.mark.parametrize(("family", "told"), [("jamba", True), ("bamba", False), ("zamba2", True)])
 def test_a_note_says_which_layers_decay_and_whether_the_others_are_told_of_position(family: str, told: bool) -> None:
     (encoding,) = find(DictFiles({"model_type": family, "num_hidden_layers": 12}, MAMBA_2_LAYERS))
-    assert any("2 of 12 layers decay: 2, 10." in note and ("told nothing" in note) is told for note in encoding.notes)
+    assert any(
+        "2 of 12 layers decay: 2, 10." in note and ("told nothing" in note) is told and ("Nothing is turned" in note) is not told
+        for note in encoding.notes
+    )
 
 
 def test_the_number_of_a_layer_is_limited() -> None:

@@ -24,8 +24,10 @@ from generator.schemes import (
     rotary,
     rotary_2d,
     shaw,
+    sink,
     sinusoidal,
     t5_bias,
+    temperature,
     transformer_xl,
     window_bias,
 )
@@ -144,7 +146,7 @@ def test_the_inputs_of_a_frame_equal_a_convolution_of_ones() -> None:
 
 
 def test_the_state_of_retnet_falls_by_its_published_factors() -> None:
-    """Sun et al. 2023, section 3.1: γ = 1 − 2^(−5 − h)."""
+    """Sun et al. 2023, section 2.2: γ = 1 − 2^(−5 − h)."""
     np.testing.assert_allclose(of(decay)["retention"][:, 1], [31 / 32, 63 / 64, 127 / 128, 255 / 256], rtol=1e-12)
     half = [int(np.argmax(line < 0.5)) for line in of(decay)["retention"]]
     assert half == [22, 45, 89, 178]
@@ -167,6 +169,25 @@ def test_attention_under_a_causal_mask_is_uniform_over_earlier_tokens() -> None:
     weights = np.nan_to_num(of(none)["attention"])
     np.testing.assert_allclose(weights.sum(axis=1), 1.0, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(np.count_nonzero(weights, axis=1), np.arange(1, 17))
+
+
+def test_a_sink_takes_what_a_softmax_gives_to_one_more_logit() -> None:
+    """Among as many logits of 0 as there are keys."""
+    import torch
+
+    numbers = of(sink)
+    assert (numbers["keys"][0], numbers["keys"][20]) == (1.0, 10.0)
+    for logit, shares in zip(numbers["logits"], numbers["shares"], strict=True):
+        weights = [torch.softmax(torch.tensor([logit, *[0.0] * n], dtype=torch.float64), 0)[0].item() for n in (1, 10)]
+        np.testing.assert_allclose(shares[[0, 20]], weights, rtol=1e-12)
+
+
+def test_the_factor_of_llama_4_takes_its_first_step_at_position_8191() -> None:
+    """log1p(floor((p + 1) / 8192)) · 0.1 + 1, in the code of transformers."""
+    numbers = of(temperature)
+    before = numbers["positions"] < 8191
+    np.testing.assert_array_equal(numbers["factor"][before], 1.0)
+    assert numbers["factor"][~before][0] == pytest.approx(1.0 + 0.1 * np.log(2.0))
 
 
 def test_the_terms_of_transformer_xl_depend_on_query_key_or_offset() -> None:

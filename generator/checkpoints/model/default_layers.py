@@ -17,7 +17,7 @@ LIMITS = (
 )  # fmt: skip
 READ_FOR: Mapping[str, str] = MappingProxyType({"attention_window": "encoder"})  # Windows that the map reads, of stacks of this kind.
 ROLES = ("encoder", "decoder")
-HEADS = (*SIZES["n_heads"], "decoder_attention_heads", "num_encoder_attention_heads")
+HEADS = (*SIZES["n_heads"], "attention_heads", "decoder_attention_heads", "num_encoder_attention_heads")
 
 
 def default_layers(stack: Stack) -> dict[str, tuple[Layer, ...]]:

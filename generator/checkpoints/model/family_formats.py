@@ -140,7 +140,7 @@ def _zamba_2(config: ModelConfig) -> Json:
 def _minimax(config: ModelConfig) -> Json:
     """MiniMax-Text-01 and M1 (arXiv 2501.08313): lightning attention in most layers, and a number of rotated components."""
     kinds = [KINDS_OF_MINIMAX.get(kind, "full_attention") for kind in config.listed("attn_type_list") if isinstance(kind, int)]
-    return {"model_type": "minimax"} | ({"layer_types": kinds} if kinds and config.value("layer_types") is None else {})
+    return {"model_type": "minimax", "layer_types": kinds} if kinds else {}
 
 
 def _hymba(config: ModelConfig) -> Json:

@@ -1,7 +1,7 @@
 """The layer map of a model: its layers, and the encodings that act in each."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from generator.checkpoints.model.family_formats import FORMATS
@@ -17,7 +17,9 @@ BOTH = "encoder and decoder"
 
 def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
     """Every layer of the stacks for text and audio, with the encodings that act in it; empty for a family that is not known."""
-    every_layer = [replace(layer, encodings=acting(encodings, layer)) for stack in mapped_stacks(files.config) for layer in layers(stack)]
+    all_layers = [layer for stack in mapped_stacks(files.config) for layer in layers(stack)]
+    parts = {layer.part for layer in all_layers}
+    every_layer = [replace(layer, encodings=acting(encodings, layer, parts)) for layer in all_layers]
     if files.tensors or encodings:
         return tuple(every_layer)
     return tuple(replace(layer, encodings=None) if layer.attends else layer for layer in every_layer)
@@ -28,9 +30,9 @@ def mapped_stacks(config: ModelConfig) -> list[Stack]:
     return list({stack.part: stack for stack in stacks(config) if _is_mapped(stack)}.values())
 
 
-def acting(encodings: Sequence[Encoding[Form]], layer: Layer) -> tuple[str, ...]:
-    """Keys of the encodings that act in ``layer``."""
-    return tuple(encoding.key for encoding in encodings if _acts(encoding, layer))
+def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Set[str]) -> tuple[str, ...]:
+    """Keys of the encodings that act in ``layer``. parts: those of all layers of the model"""
+    return tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))
 
 
 def _is_mapped(stack: Stack) -> bool:
@@ -38,9 +40,9 @@ def _is_mapped(stack: Stack) -> bool:
     return is_of_tokens and stack.modality != "image" and (is_known(stack.config.family) or stack.config.family in FORMATS)
 
 
-def _acts(encoding: Encoding[Form], layer: Layer) -> bool:
+def _acts(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
     """Whether ``encoding`` acts in ``layer``: one of its own layers, or else any with the mechanism that its form takes part in."""
-    if encoding.form.acts_in == "input" or not _is_of(encoding.part, layer):
+    if encoding.form.acts_in in ("input", "beside") or not _is_of(encoding, layer, parts):
         return False
     if encoding.layers is not None:
         return layer.index in encoding.layers
@@ -49,5 +51,9 @@ def _acts(encoding: Encoding[Form], layer: Layer) -> bool:
     return layer.attends if encoding.form.acts_in == "attention" else "recurrent" in layer.mixers
 
 
-def _is_of(part: str, layer: Layer) -> bool:
-    return part == layer.part or part.startswith((f"{layer.part} ", BOTH))
+def _is_of(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
+    """Whether the part of an encoding names the stack of ``layer``; one that names none of ``parts`` is of all stacks of its kind."""
+    if encoding.part.startswith(BOTH):
+        return True
+    named = next((part for part in sorted(parts, key=len, reverse=True) if f"{encoding.part} ".startswith(f"{part} ")), None)
+    return layer.stack == encoding.stack if named is None else layer.part == named

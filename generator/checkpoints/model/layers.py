@@ -64,9 +64,9 @@ def n_layers(config: ModelConfig, kind: StackKind) -> int | None:
 def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     """Kind of every layer, with spaces for underscores; empty where the number of layers is not known."""
     listed = [layer_type.replace("_", " ") for layer_type in config.layer_types]
-    if listed:
-        return listed
     count = n_layers(config, kind)
+    if listed and len(listed) >= (count or 0):
+        return listed[:count]
     if config.family in RECURRENT:
         return [RECURRENT_TYPE] * (count or 0)
     return [SLIDING if _is_windowed(config, kind) else FULL] * (count or 0)
@@ -78,7 +78,7 @@ def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
         config.flag("use_sliding_window") is False
         or config.family in UNUSED_WINDOW
         or _sees_all(config, kind)
-        or (window := _window(config, 0)) is None
+        or (window := window_setting(config, 0)) is None
     ):
         return False
     context = next((size for name in SIZES["n_positions"] if (size := config.count(name))), None)
@@ -101,7 +101,7 @@ def _reach(config: ModelConfig, kind: StackKind, mixers: Sequence[Mixer], index:
     after = None if kind == "encoder" or config.family in WITHOUT_MASK else 0
     if "chunked" in mixers and (chunk := next((size for name in CHUNK if (size := config.count(name))), None)):
         return chunk - 1, after
-    if "sliding" in mixers and (window := _window(config, index)) is not None:
+    if "sliding" in mixers and (window := window_setting(config, index)) is not None:
         return _sides(config, kind, window)
     if "convolution" in mixers and len(mixers) == 1 and (width := config.count("conv_L_cache")):
         return width - 1, after
@@ -117,8 +117,8 @@ def _sides(config: ModelConfig, kind: StackKind, window: tuple[str, int]) -> tup
     return size, 0 if kind == "decoder" else size
 
 
-def _window(config: ModelConfig, index: int) -> tuple[str, int] | None:
-    """Name and value of the setting of the window of layer ``index``."""
+def window_setting(config: ModelConfig, index: int) -> tuple[str, int] | None:
+    """Name and value of the setting of the window of layer ``index``; None where it has none."""
     for name in (*WITH_QUERY, *ONE_SIDE, *BOTH_SIDES):
         sizes = config.listed(name)
         size = sizes[index] if index < len(sizes) else config.value(name)

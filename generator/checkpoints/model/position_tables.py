@@ -180,7 +180,7 @@ def _first_row(files: Files, name: str, n_rows: int) -> int:
     if SCALED.search(name) and files.config.flag("use_cls_token") is True:
         first_row = 1
     if family in AFTER_PADDING:
-        padding = files.config.integer("pad_token_id")
+        padding = files.config.text_model.integer("pad_token_id")
         first_row = (1 if padding is None else padding) + 1
     if not 0 <= first_row < n_rows:
         raise RowError(

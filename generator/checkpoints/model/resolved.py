@@ -3,7 +3,7 @@
 import json
 import logging
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -38,12 +38,24 @@ class Resolved:
 
 
 def resolved(config: ModelConfig) -> Resolved:
-    """``config`` and its nested configs, completed by the family's config class; unchanged for a family that transformers does not have."""
+    """``config`` and its nested configs, completed by the family's config class; unchanged for a family that transformers does not have.
+
+    A size under a name that the class does not know is kept, and no default takes its place under another name.
+    """
     readable = translated(config)
     settings, refused = _resolved(json.dumps(_relevant(readable.settings), sort_keys=True, default=str))
     if settings is None:
         return Resolved(readable, refused)
-    return Resolved(ModelConfig(settings, config.where), refused)
+    misread = {
+        name for names in SIZES.values() for name in names if name not in readable and _is_misread(readable, names, settings.get(name))
+    }
+    return Resolved(ModelConfig({name: settings[name] for name in settings if name not in misread}, config.where), refused)
+
+
+def _is_misread(config: ModelConfig, names: Sequence[str], resolved_size: object) -> bool:
+    """Whether a size is another than ``config`` gives under any of its ``names``, one of which the config class does not know."""
+    given = [config.value(name) for name in names if config.value(name) is not None]
+    return resolved_size is not None and bool(given) and resolved_size not in given
 
 
 def is_known(family: str) -> bool:

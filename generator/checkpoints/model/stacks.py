@@ -21,6 +21,7 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
     "global_config": ("global transformer", "text"),
     "talker_config": ("talker", "audio"),
 }
+BOTH_SIDES = (("use_bidirectional_attention", True), ("is_causal", False))  # Settings, with the value for attention to both sides.
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,14 @@ def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = ""
     """The stack of ``config``; ``part`` and ``modality`` are defaults, which its settings and its family override."""
     if config.is_encoder_decoder:
         return Stack("encoder and decoder", "decoder", modality, config, refused)
-    is_of_images = "vocab_size" not in config and ("patch_size" in config or "image_size" in config)
-    if is_of_images and part == "decoder":
+    is_of_patches = "vocab_size" not in config and ("patch_size" in config or "image_size" in config)
+    is_of_sound = "num_mel_bins" in config or config.family in AUDIO_ENCODERS
+    if is_of_patches and not is_of_sound and part == "decoder":
         return Stack("vision", "encoder", "image", config, refused)
-    is_encoder = is_encoder_family(config.family) and config.flag("is_decoder") is not True
-    is_of_audio = config.family in AUDIO_ENCODERS or (is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_")))
+    is_encoder = is_of_patches or (is_encoder_family(config.family) and config.flag("is_decoder") is not True)
+    is_of_audio = is_of_sound or (is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_")))
     stack_part = "encoder" if is_encoder and part == "decoder" else part
-    configured = config.flag("use_bidirectional_attention")
+    configured = next((flag == sees for name, sees in BOTH_SIDES if (flag := config.flag(name)) is not None), None)
     sees_both_sides = stack_part.endswith("encoder") if configured is None else configured
     return Stack(stack_part, "encoder" if sees_both_sides else "decoder", "audio" if is_of_audio else modality, config, refused)
 

@@ -28,11 +28,11 @@ LINEAR = "linear_attention"  # Type of a layer, in a config.
 ZERO_INPUT = "The rate depends on the content: the model adds a term of the token to the bias. Shown is the rate where that term is 0."
 OF_ALL = "Its tensor and digest, below, are those of the first of these layers."
 BY_RULE = "No tensor holds it: the rates follow from the number of heads and of layers."
-OF_PAPER = "The code of this family is not in transformers; the rates are those of the paper (arXiv 2307.08621, section 3.1)."
+OF_PAPER = "The code of this family is not in transformers; the rates are those of the paper (arXiv 2307.08621, section 2.2)."
 
 
 def lightning(n_heads: int, layer: int, n_layers: int) -> Floats:
-    """Rates of a layer of lightning attention in MiniMax (arXiv 2501.08313, section 2.2, and the code of transformers).
+    """Rates of a layer of lightning attention in MiniMax (arXiv 2501.08313, by the code of transformers).
 
     2^(−8h/H) · (1 − l / (L − 1 + 10⁻⁵) + 10⁻⁵) for head h = 1 … H in layer l = 0 … L − 1
     returns: (n_heads,), e-foldings per position
@@ -41,7 +41,7 @@ def lightning(n_heads: int, layer: int, n_layers: int) -> Floats:
 
 
 def retention(n_heads: int) -> Floats:
-    """Rates of RetNet (Sun et al. 2023, arXiv 2307.08621, section 3.1): −log(1 − 2^(−5−h)) for h = 0 … H − 1.
+    """Rates of RetNet (Sun et al. 2023, arXiv 2307.08621, section 2.2): −log(1 − 2^(−5−h)) for h = 0 … H − 1.
 
     returns: (n_heads,), e-foldings per position, the same in all layers
     """
@@ -79,25 +79,20 @@ def _by_rule(stack: Stack) -> list[Encoding[Form]]:
         rates = [lightning(n_heads, layer, n_layers) for layer in layers]
     if not layers:
         return []
-    note = (OF_PAPER,) if config.family in RETENTION else _layers_note(layers, n_layers)
+    note = (OF_PAPER,) if config.family in RETENTION else _layers_note(layers, n_layers, config)
     form = Decay.of(np.stack(rates), tuple(layers), "head", at_zero_input=False)
-    return [
-        Encoding(
-            stack.part,
-            SCHEME.key,
-            form,
-            Provenance("config.json", shape=form.rates.shape),
-            (BY_RULE, *note),
-            stack.modality,
-            stack.kind,
-            form.layers,
-        )
-    ]
+    origin = Provenance("config.json", shape=form.rates.shape)
+    return [Encoding(_part(stack), SCHEME.key, form, origin, (BY_RULE, *note), stack.modality, stack.kind, form.layers)]
+
+
+def _part(stack: Stack) -> str:
+    """The layers with a state; a hybrid has layers of attention between these, which other schemes show."""
+    return "recurrent layers" if stack.part == "decoder" else f"{stack.part} recurrent layers"
 
 
 def _lightning_layers(config: ModelConfig, n_layers: int) -> list[int]:
     """Indices of the layers of lightning attention; in ``attn_type_list``, they have a 0. Empty where the config does not say."""
-    kinds = config.layer_types or tuple({0: LINEAR}.get(kind, "") for kind in config.listed("attn_type_list"))
+    kinds = config.layer_types or tuple(LINEAR if kind == 0 else "" for kind in config.listed("attn_type_list"))
     if not kinds and config.family in ALTERNATING:
         return list(range(1, n_layers, 2))
     return [layer for layer, kind in enumerate(kinds[:n_layers]) if kind == LINEAR]
@@ -112,7 +107,7 @@ def _from_weights(files: Files, stack: Stack) -> Iterator[Encoding[Form]]:
         first = members[0]
         rates = np.stack([member.rates for member in members])  # (n_layers, n_units)
         form = Decay.of(rates, tuple(member.layer for member in members), first.unit, first.at_zero_input)
-        part = stack.part if len(kinds) == 1 else f"{stack.part} {first.stack}{first.unit} {first.rates.size}"
+        part = _part(stack) if len(kinds) == 1 else f"{_part(stack)} {first.stack} {first.rates.size}"
         n_layers = stack.config.size("n_layers")
         others = _layers_note(form.layers, n_layers, stack.config) if n_layers and len(kinds) == 1 else ()
         notes = (*first.notes, *((ZERO_INPUT,) if first.at_zero_input else ()), *others, OF_ALL)
@@ -123,12 +118,16 @@ def _kind(decay: LayerDecay) -> tuple[str, str, int]:
     return decay.stack, decay.unit, decay.rates.size
 
 
-def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig | None = None) -> tuple[str, ...]:
-    """Note on the layers with a decay where others have none, and on what position means to these."""
+def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> tuple[str, ...]:
+    """Note on the layers with a decay where others have none, and on where else position comes in."""
     if len(layers) >= n_layers:
         return ()
-    nothing = " Layers of attention between them are told nothing of position." if config is not None and is_told_nothing(config) else ""
-    return (f"{len(layers)} of {n_layers} layers decay: {_named(layers)}.{nothing}",)
+    elsewhere = (
+        "Layers of attention between them are told nothing of position."
+        if is_told_nothing(config)
+        else "Nothing is turned in these; a rotation, if the config has one, acts in the others."
+    )
+    return (f"{len(layers)} of {n_layers} layers decay: {_named(layers)}. {elsewhere}",)
 
 
 def _named(layers: Sequence[int]) -> str:

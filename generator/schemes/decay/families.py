@@ -12,14 +12,15 @@ STEPS = frozenset(
 )  # fmt: skip
 WITHOUT_TYPE = "ssm_cfg"  # Setting of Mamba's first checkpoints, whose config names no family.
 LIMITED = frozenset({"mamba2", "bamba", "falcon_h1", "granitemoehybrid"})  # Steps stay within time_step_limit.
-LEAST = frozenset({"zamba2", "nemotron_h"})  # Steps are at least time_step_min.
-LEAST_STEP = 0.001  # Default of time_step_min.
+# Steps are at least this setting, the first that config.json has.
+LEAST: Mapping[str, tuple[str, ...]] = {"zamba2": ("time_step_min",), "nemotron_h": ("mamba_dt_min", "time_step_min")}
+LEAST_STEP = 0.001
 # The rate is exp(time_decay); whether the content adds to time_decay.
 EXPONENTIALS: Mapping[str, bool] = {"rwkv": False, "rwkv5": False, "rwkv6": True}
 RECURRENT_GATES = frozenset({"recurrent_gemma"})
 FORGET_GATES = frozenset({"xlstm"})
 FROM_WEIGHTS = STEPS | frozenset(EXPONENTIALS) | RECURRENT_GATES | FORGET_GATES
-LIGHTNING = frozenset({"minimax", "minimax_text_01", "minimax_m1"})
+LIGHTNING = frozenset({"minimax", "minimax_text_01", "minimax_m1", "MiniMaxM1"})
 ALTERNATING = frozenset({"minimax"})  # Every second layer is of lightning attention, unless the config lists the layers.
 RETENTION = frozenset({"retnet"})
 BOUND = -5.0

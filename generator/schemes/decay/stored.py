@@ -129,7 +129,8 @@ def _clipped_note(steps: Floats, clipped: Floats, low: float, high: float) -> tu
 def _limits(config: ModelConfig) -> tuple[float, float]:
     """Smallest and largest step, in the unit of softplus(bias)."""
     if config.family in LEAST:
-        return float(config.positive("time_step_min", LEAST_STEP)), math.inf
+        name = next((name for name in LEAST[config.family] if name in config), LEAST[config.family][-1])
+        return config.positive(name, LEAST_STEP), math.inf
     pair = config.listed("time_step_limit") if config.family in LIMITED else ()
     if len(pair) != 2 or not all(isinstance(limit, int | float) for limit in pair):
         return 0.0, math.inf
@@ -137,7 +138,7 @@ def _limits(config: ModelConfig) -> tuple[float, float]:
 
 
 def _exponentials(files: Files, name: str, config: ModelConfig) -> _Read | None:
-    """RWKV (Peng et al. 2023, arXiv 2305.13048, section 3; 2024, arXiv 2404.05892, section 4)."""
+    """RWKV (Peng et al. 2023, arXiv 2305.13048; 2024, arXiv 2404.05892)."""
     if config.family not in EXPONENTIALS:
         return None
     return _Read(exponential(files.tensor(name)), "channel", EXPONENTIALS[config.family], ("The rate is exp(time_decay).",))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BY_TURNS = "each layer reads the tokens one after the other and keeps a state, so that order is there without being told"
 ALONE = "its layers of attention are told nothing of position but what the causal mask gives away"
 BETWEEN = "its layers of attention are told nothing of position; the recurrent layers between them read the tokens one after the other"
-UNREAD = "How fast the state of its recurrent layers forgets is in the weights, and this row has none."
+UNREAD = "How fast the state of its recurrent layers forgets is stored in the weights, which were not read: this row has none."
 
 
 def find(files: Files) -> list[Encoding[Form]]:

@@ -207,7 +207,7 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     figure, (left, right) = panels(2, height=3.2)
-    picture = image(left, numbers["cosines"], (-1.0, 1.0), DIVERGING, share=2)
+    picture = image(left, numbers["cosines"], (-1.0, 1.0), DIVERGING, n_images=2)
     left.set_title("each pair")
     left.set(xlabel="offset (positions)", ylabel="pair of components")
     colour_bar(figure, picture, [left], "cosine of the angle")

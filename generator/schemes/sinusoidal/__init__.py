@@ -158,7 +158,7 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     figure, (left, right) = panels(2, height=3.2)
-    picture = image(left, numbers["waves"], (-1.0, 1.0), DIVERGING, share=2)
+    picture = image(left, numbers["waves"], (-1.0, 1.0), DIVERGING, n_images=2)
     left.set_title("64 positions, 32 dimensions")
     left.set(xlabel="dimension", ylabel="position")
     colour_bar(figure, picture, [left], "value")

@@ -15,7 +15,7 @@ PER_PAGE = 8
 
 def pages(atlas: Atlas) -> list[Page]:
     """The compare page, and pages of pairs for readers without JavaScript."""
-    members = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
+    members = list(atlas.encodings)
     # The analysis that accepts the most forms compares any two encodings.
     analysis = max(atlas.analyses, key=lambda analysis: (analysis.per_figure > 1, len(analysis.forms)))
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}

@@ -11,30 +11,23 @@ from generator.contracts import Atlas, Json, Mixer, Page, PageKind
 from generator.site.layer_strips import WORDS, described
 
 UNREAD, UNKNOWN, UNTURNED = "not said by the settings", "unknown without weights", "no rotation"
-CHOSEN = frozenset({"full attention", "attention", "global"})  # Types of layers whose attention is to all; others choose among all keys.
+PLAIN = frozenset({"full attention", "attention", "global"})  # Types of layers with attention to all.
 MARKS: Mapping[Mixer, str] = {"full": "■", "sliding": "□", "chunked": "□", "recurrent": "○", "convolution": "~", "none": "·"}
-
-
-@dataclass(frozen=True)
-class Window:
-    """Positions that layers see in all, that of the query included. each_side: of these, on each side; None for one side"""
-
-    positions: int
-    each_side: int | None
+OTHER = "◆"
 
 
 @dataclass(frozen=True)
 class Row:
     """A stack of a model type. stack: its name, "" for the only one
 
-    mixing, position: in words; cells: a mark for each layer, "" where all are alike
+    mixing, position: in words; windows: their settings, in positions; cells: a mark for each layer, "" where all are alike
     """
 
     model_type: str
     stack: str
     n_layers: int
     mixing: str
-    windows: tuple[Window, ...]
+    windows: tuple[int, ...]
     position: str
     cells: str
 
@@ -52,7 +45,7 @@ class Table:
 
 def pages(atlas: Atlas) -> list[Page]:
     """The page of model types."""
-    return [Page("families.md", "families.md.jinja", {"read": partial(read, atlas), "marks": MARKS})]
+    return [Page("families.md", "families.md.jinja", {"read": partial(read, atlas), "marks": MARKS, "other": OTHER})]
 
 
 def read(atlas: Atlas) -> Table:
@@ -76,43 +69,43 @@ def _rows(family: Json, titles: Mapping[str, str]) -> Iterator[Row]:
     }
     for stack in family["stacks"]:
         groups = stack["groups"]
-        windows = dict.fromkeys(_window(group) for group in groups if group["window"] or group["each_side"])
+        windows = {group["window"]["value"] for group in groups if group["window"]}
         yield Row(
             family["model_type"],
-            _name(stack),
+            _name(stack, [other["model_type"] for other in family["stacks"]]),
             stack["n_layers"],
             _counted([(len(group["layers"]), _mixing(group)) for group in groups]),
-            tuple(sorted(windows, key=lambda window: window.positions)),
+            tuple(sorted(windows)),
             _position(stack, texts),
             _cells(stack),
         )
 
 
-def _name(stack: Json) -> str:
-    """The model type of a nested config, and the side of a model of two; "" where the model type says it all."""
-    side = stack["part"] if stack["sides"] else ""
-    return " ".join(name for name in (stack["model_type"] if stack["nested"] else "", side) if name)
+def _name(stack: Json, model_types: Sequence[str]) -> str:
+    """The model type of a nested config, with its part where several have that type; the side of a model of two; "" for the only stack."""
+    is_named = stack["sides"] or model_types.count(stack["model_type"]) > 1
+    return " ".join(name for name in (stack["model_type"] if stack["nested"] else "", stack["part"] if is_named else "") if name)
 
 
 def _mixing(group: Json) -> str:
     """How the layers of a group mix positions, in words; by the name of their type where they choose among the keys."""
     if group["kinds"] is None:
         return UNREAD
-    if group["kinds"] == ["full"] and group["type"] not in CHOSEN:
+    if _is_other(group):
         return str(group["type"])
     return " and ".join(WORDS[kind] for kind in group["kinds"])
 
 
-def _window(group: Json) -> Window:
-    side = group["each_side"]
-    return Window(group["window"] or 2 * side + 1, side)
+def _is_other(group: Json) -> bool:
+    """Whether the type of layers names another attention, as to chosen or compressed keys, without a limit of distance."""
+    return bool(group["kinds"] == ["full"] and group["type"] not in PLAIN)
 
 
 def _position(stack: Json, texts: Mapping[str, str]) -> str:
     """What tells position in a stack, in words."""
     at_input = [texts[key] for key in stack["input"]]
     inside = [(len(group["layers"]), text) for group in stack["groups"] if (text := _told(group, texts, bool(at_input)))]
-    return "; ".join(text for text in (*at_input, _counted(inside, stack["n_layers"])) if text)
+    return "; ".join(text for text in (*at_input, _counted(inside, stack["n_layers"])) if text) or UNKNOWN
 
 
 def _told(group: Json, texts: Mapping[str, str], is_told: bool) -> str:
@@ -129,7 +122,7 @@ def _counted(texts: Sequence[tuple[int, str]], n_layers: int = 0) -> str:
     for count, text in texts:
         counts[text] += count
     total = n_layers or sum(counts.values())
-    return ", ".join(text if count == total else f"{text} ({count})" for text, count in counts.most_common())
+    return "; ".join(text if count == total else f"{text} ({count})" for text, count in counts.most_common())
 
 
 def _cells(stack: Json) -> str:
@@ -137,7 +130,7 @@ def _cells(stack: Json) -> str:
     marks: dict[int, str] = {}
     for group in stack["groups"]:
         kinds: Any = group["kinds"]
-        marks |= dict.fromkeys(group["layers"], "?" if kinds is None else MARKS[kinds[0]])
+        marks |= dict.fromkeys(group["layers"], "?" if kinds is None else OTHER if _is_other(group) else MARKS[kinds[0]])
     return "".join(marks[index] for index in sorted(marks)) if len(set(marks.values())) > 1 else ""
 
 

@@ -34,8 +34,8 @@ class Group:
 def pages(atlas: Atlas) -> list[Page]:
     """The front page."""
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
-    used = [scheme for scheme in atlas.schemes if any(_readings_of(scheme, outcome) for outcome in built)]
-    encodings = [reading for outcome in built for reading in outcome.readings if reading.encoding.form != NoEncoding.__name__]
+    used = [scheme for scheme in atlas.schemes if scheme.tells_position and any(_readings_of(scheme, outcome) for outcome in built)]
+    encodings = [reading for outcome, reading in atlas.encodings if outcome in built and reading.encoding.form != NoEncoding.__name__]
     most = max(MOST_CARDS // (len(used) + 1), 4)
     context = {
         "remarks": _remarks(atlas),

@@ -57,7 +57,7 @@ class Matrix:
 
 def pages(atlas: Atlas) -> list[Page]:
     """The similarity map of all kernels, and that of tables where two can be compared."""
-    encodings = [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings]
+    encodings = atlas.encodings
     shapes = [(member, scaled) for member in encodings if (scaled := _shape(member[1].form.load())) is not None]
     cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
     if cut:

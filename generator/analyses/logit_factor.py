@@ -1,0 +1,117 @@
+"""Attention temperature: the factor on the logits by position."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.encodings import Temperature
+from generator.figures.lines import legend_below, with_line_styles
+from generator.figures.panels import logarithmic, panels
+from generator.numerics.arrays import finite
+from generator.text import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+N_POINTS = 1201
+
+
+def compute(subject: Subject[Temperature]) -> Result:
+    """The factor on the logits over the configured context, and where it begins to grow.
+
+    arrays: positions (n,), up to N_POINTS of the context on a logarithmic scale, the last included; factor (n,)
+    errors: NotApplicableError when the factor is not finite
+    """
+    form = subject.encoding.form
+    positions = np.unique(np.round(np.geomspace(1.0, form.n_positions, N_POINTS))) - 1.0
+    factor = finite(form.factor(positions), "the factor")
+    first, last = _first_above(form), float(factor[-1])
+    return Result(
+        metrics=(
+            Metric("last", "Factor at the last position of the context", last),
+            Metric("first", "First position with a factor above 1", first, "", None if first is not None else "none within the context"),
+            Metric("strength", "Growth for each factor of e in position", form.strength),
+            Metric("layers", "Layers that have it", float(len(form.layers)) if form.layers else None, "", None if form.layers else "all"),
+            Metric("context", "Context length", float(form.n_positions), "positions"),
+        ),
+        arrays={"positions": positions, "factor": factor},
+        findings=(_finding(form, first, last),),
+    )
+
+
+def _first_above(form: Temperature) -> float | None:
+    """The first position of the context at which the factor exceeds 1; None where it never does."""
+    low, high = 0, form.n_positions - 1
+    if form.factor(np.array([float(high)]))[0] <= 1.0:
+        return None
+    while low < high:  # It never falls.
+        middle = (low + high) // 2
+        low, high = (low, middle) if form.factor(np.array([float(middle)]))[0] > 1.0 else (middle + 1, high)
+    return float(low)
+
+
+def _finding(form: Temperature, first: float | None, last: float) -> Finding:
+    rests_on = ("last", "first", "context")
+    if first is None:
+        return Finding(f"Within the {form.n_positions:,} positions of the context the factor stays 1.", rests_on, 0.3)
+    text = f"From position {first:,.0f} on, the factor on the logits is above 1; at the last of {form.n_positions:,} positions it is {rounded(last, 3, 1.0)}."
+    return Finding(text, rests_on, 0.5)
+
+
+def draw(results: Results) -> "Figure":
+    """The factor by position, one line per checkpoint."""
+    figure, (axes,) = panels(1, height=3.2)
+    for label, result, dash in with_line_styles(results):
+        axes.plot(
+            result.arrays["positions"] + 1.0,
+            result.arrays["factor"],
+            color=label.colour,
+            linestyle=dash,
+            drawstyle="steps-post",
+            label=label.title,
+        )
+    logarithmic(axes, "x")
+    axes.set(xlabel="positions up to the query, its own included", ylabel="factor on the logits")
+    axes.set_ylim(bottom=0.98, top=max(1.1, axes.get_ylim()[1]))
+    axes.grid(axis="y")
+    legend_below(figure)
+    return figure
+
+
+def alt(results: Results) -> str:
+    """Alternative text: where the factor begins to grow, and its last value."""
+    summaries = (
+        f"{label.title}: {_from(result)}, {rounded(result.value('last'), 3)} at the last of {result.value('context'):,.0f} positions"
+        for label, result in results.items()
+    )
+    return "The factor on the logits as a line over the position. " + "; ".join(summaries) + "."
+
+
+def _from(result: Result) -> str:
+    first = result.value("first")
+    return "1 throughout" if first is None else f"1 up to position {first - 1:,.0f}"
+
+
+ANALYSIS = Analysis(
+    key="logit_factor",
+    title="Temperature by position",
+    question="From which position on are the logits of attention multiplied, and by how much?",
+    source="The code of transformers for each family; Nakanishi 2025 (arXiv 2501.19399) for a factor that grows with the logarithm of the length.",
+    stage="see",
+    order=90,
+    forms=(Temperature,),
+    compute=compute,
+    figures=(
+        FigureSpec(
+            key="factor",
+            caption="The factor on the logits of attention, by the position of the query.",
+            how_to_read=(
+                "At 1 nothing changes. Further right the query stands deeper in the text and has more keys to choose from; a factor above 1 makes differences between "
+                "logits larger, so that the best keys keep their weight. The position is on a logarithmic scale and ends with the configured context."
+            ),
+            alt=alt,
+            draw=draw,
+        ),
+    ),
+)

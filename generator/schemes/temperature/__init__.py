@@ -1,0 +1,108 @@
+"""Attention temperature: logits that grow with the position of the query, to keep attention sharp in long texts."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.checkpoints.model.layers import layers
+from generator.checkpoints.model.stacks import Stack, stacks
+from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.encodings import Form, Temperature
+from generator.figures.panels import logarithmic, panels
+from generator.figures.style import SERIES
+from generator.schemes.temperature.families import BY_BETA, BY_FLOOR, BY_LOGARITHM, FLOOR_SCALE, STRENGTH
+from generator.text import rounded, significant
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NOTE = "No tensor holds it; it follows from {settings} in config.json. Keys that match equally well get the same weight with it as without."
+ALL_POSITIONS = 131_072  # Where a config does not say how many.
+
+
+def find(files: Files) -> list[Encoding[Form]]:
+    """The factor on the logits of the last stack whose family has one; none without such a stack.
+
+    errors: RowError when a setting is invalid
+    """
+    found = [(stack, *rule) for stack in stacks(files.config) if (rule := _rule(stack)) is not None]
+    return [_encoding(*stack_and_rule) for stack_and_rule in found[-1:]]
+
+
+def _encoding(stack: Stack, form: Temperature, settings: str) -> Encoding[Form]:
+    indices = ", ".join(str(layer) for layer in form.layers)
+    notes = (NOTE.format(settings=settings), *((f"In {len(form.layers)} layers: {indices}.",) if form.layers else ("In all layers.",)))
+    part = "layers of attention" if stack.part == "decoder" else f"{stack.part} layers of attention"
+    return Encoding(part, SCHEME.key, form, Provenance("config.json", shape=(1,)), notes, stack.modality, stack.kind, form.layers or None)
+
+
+def _rule(stack: Stack) -> tuple[Temperature, str] | None:
+    """The factor by the rule of the family, and the settings that it follows from; None where there is none."""
+    config = stack.config
+    n_positions = config.size("n_positions") or ALL_POSITIONS
+    if config.family in BY_FLOOR:
+        unrotated = tuple(layer for layer, rotates in enumerate(config.listed("no_rope_layers")) if not rotates)
+        if not config.value("attn_temperature_tuning", True) or not unrotated:
+            return None
+        strength, start = config.positive("attn_scale", STRENGTH), config.positive("floor_scale", FLOOR_SCALE)
+        return Temperature(strength, start, 1, "steps", unrotated, n_positions), "attn_scale and floor_scale"
+    if config.family in BY_BETA:
+        if config.rope.value("llama_4_scaling_beta") is None or config.rope.value("original_max_position_embeddings") is None:
+            return None
+        strength, start = config.rope.positive("llama_4_scaling_beta"), config.rope.positive("original_max_position_embeddings")
+        settings = "llama_4_scaling_beta and original_max_position_embeddings"
+        return Temperature(strength, start, 0, "steps", (), n_positions), settings
+    floor = config.value("log_scaling_n_floor", BY_LOGARITHM.get(config.family))
+    if config.family not in BY_LOGARITHM or floor is None:
+        return None
+    full = tuple(layer.index for layer in layers(stack) if "sliding" not in layer.mixers)
+    strength, start = config.positive("log_scaling_alpha", STRENGTH), config.positive("log_scaling_n_floor", floor)
+    return Temperature(strength, start, 1, "smooth", full, n_positions), "log_scaling_alpha and log_scaling_n_floor"
+
+
+FARTHEST = 7  # A power of ten.
+
+
+def _numbers() -> Numbers:
+    """The factor of Llama 4's rule with its default settings, by position: (n_positions,)."""
+    positions = np.floor(np.logspace(3.0, FARTHEST, 801))
+    return {"positions": positions, "factor": Temperature(STRENGTH, FLOOR_SCALE, 1, "steps", (), 10**FARTHEST).factor(positions)}
+
+
+def _draw(numbers: Numbers) -> "Figure":
+    figure, (axes,) = panels(1, height=3.0)
+    axes.plot(numbers["positions"], numbers["factor"], color=SERIES[0], drawstyle="steps-post")
+    logarithmic(axes, "x")
+    axes.set(xlabel="position of the query", ylabel="factor on the logits", ylim=(0.95, 1.8))
+    axes.grid(axis="y")
+    return figure
+
+
+def _alt(numbers: Numbers) -> str:
+    last = rounded(numbers["factor"][-1], 3)
+    return f"A line that stays at 1 up to position {FLOOR_SCALE - 2:,}, then climbs in ever smaller steps to {last} at position {significant(numbers['positions'][-1], 8)}."
+
+
+PICTURE = Picture(
+    caption="The factor on the logits by the rule of Llama 4, with its default settings, 0.1 and 8,192.",
+    how_to_read=(
+        "Up to about 8,000 positions nothing changes. At 8,191 the factor rises by its first step, 0.1 · ln 2 ≈ 0.07, and by 0.23 for each further factor of ten. "
+        "A larger factor makes attention sharper: the weight of the best keys falls less as more keys join."
+    ),
+    numbers=_numbers,
+    alt=_alt,
+    draw=_draw,
+)
+
+
+SCHEME = Scheme(
+    key="temperature",
+    title="Attention temperature",
+    also=("temperature tuning", "log-n scaling"),
+    summary="Beside its encoding of position, attention multiplies its logits by a factor that grows with the position of the query.",
+    looked_for="a temperature of attention that depends on the position, which acts beside an encoding of position",
+    order=96,
+    find=find,
+    picture=PICTURE,
+    tells_position=False,
+)

@@ -1,0 +1,60 @@
+"""What acts in attention beside an encoding of position: sinks and temperature."""
+
+import numpy as np
+import pytest
+
+from generator.analyses import logit_factor, sink_share
+from generator.contracts import Label
+from generator.encodings import Sinks, Temperature
+from generator.encodings.attention import sink_share as share_of
+from generator.errors import NotApplicableError
+from generator.numerics.arrays import frozen
+from tests.support import subject
+
+LN = np.log
+SINKS = Sinks(frozen(LN([[128.0, 1.0], [128.0 / 3.0, 384.0]])), (1, 4))
+
+
+def test_the_share_of_a_sink_by_hand() -> None:
+    """Sinks that count as 128, 1, 128/3 and 384 keys, beside 128 keys: 1/2, 1/129, 1/4 and 3/4."""
+    shares = share_of(SINKS.logits, np.array(128.0))
+    np.testing.assert_allclose(shares, [[1 / 2, 1 / 129], [1 / 4, 3 / 4]], rtol=1e-12)
+
+
+def test_the_measures_of_sinks_by_hand() -> None:
+    result = sink_share.compute(subject(SINKS))
+    assert [result.value(key) for key in ("share", "half", "layers", "heads")] == pytest.approx([37.5, 50.0, 2, 2])
+    assert (
+        result.findings[0].text
+        == "Beside 128 keys whose logits are 0, 2 of 4 heads give half the weight or more to the sink; that of head 1 in layer 4, of logit 5.95, takes 75.0 %."
+    )
+
+
+def test_sinks_that_are_no_numbers_are_not_applicable() -> None:
+    with pytest.raises(NotApplicableError, match="the sinks"):
+        sink_share.compute(subject(Sinks(frozen([[np.nan, 1.0]]), (0,))))
+
+
+def test_a_layer_without_sinks_is_an_empty_row() -> None:
+    result = sink_share.compute(subject(SINKS))
+    (axes, _bar) = sink_share.draw_logits({Label("Model", "#3d7fd6"): result}).axes
+    rows = np.ma.getmaskarray(np.ma.masked_invalid(np.ma.asarray(axes.images[0].get_array()))).all(axis=1)
+    assert rows.tolist() == [True, False, True, True, False]
+
+
+@pytest.mark.parametrize(("form", "first"), [(Temperature(0.1, 8192, 1, "steps", (), 10**6), 8191.0), (Temperature(0.1, 8192, 0, "steps", (), 10**6), 8192.0), (Temperature(0.1, 16, 1, "smooth", (), 64), 16.0)])  # fmt: skip
+def test_the_first_position_that_is_scaled(form: Temperature, first: float) -> None:
+    every = form.factor(np.arange(10_000.0))
+    assert logit_factor.compute(subject(form)).value("first") == first == np.flatnonzero(every > 1.0)[0]
+
+
+def test_the_last_factor_by_hand() -> None:
+    """Llama 4 at position 8192 · 128 − 1: 1 + 0.1 · ln 129."""
+    result = logit_factor.compute(subject(Temperature(0.1, 8192, 1, "steps", (3,), 8192 * 128)))
+    assert result.value("last") == pytest.approx(1.0 + 0.1 * LN(129.0), rel=1e-12)
+
+
+def test_a_factor_that_never_grows_is_said_to_stay() -> None:
+    result = logit_factor.compute(subject(Temperature(0.1, 8192, 0, "steps", (), 4096)))
+    assert result.metric("first").reason == "none within the context"
+    assert result.findings[0].text == "Within the 4,096 positions of the context the factor stays 1."

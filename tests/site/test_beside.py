@@ -1,0 +1,74 @@
+"""Pages of checkpoints with something in attention beside their encoding of position."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.contracts import Atlas, PageKind, Tree, discovery
+from generator.pipeline import evaluate
+from generator.pipeline.build import SITE_SRC, TEMPLATES
+from generator.site import compare_data, pages, render
+from tests.support import checkpoint, save_folder
+
+SIZES: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2, "max_position_embeddings": 64}
+GPT_OSS = {"model_type": "gpt_oss", "rope_theta": 10_000.0, **SIZES}
+ARRAYS = {f"model.layers.{layer}.self_attn.sinks": np.ones(2, dtype=np.float32) for layer in range(2)}
+
+
+def atlas_of(folder: Path, config: dict[str, Any]) -> Atlas:
+    place = save_folder(folder / "model", config, ARRAYS)
+    outcome = evaluate.evaluate(evaluate.Task(checkpoint(slug="model", place=str(place), title="Model"), "#3d7fd6", offline=True))
+    return Atlas((outcome,), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"})
+
+
+@pytest.fixture(scope="module")
+def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
+    """A rotation, and sinks beside it."""
+    return atlas_of(tmp_path_factory.mktemp("beside"), GPT_OSS)
+
+
+def rendered(atlas: Atlas) -> Tree:
+    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
+    return render.render(atlas, every_page, TEMPLATES, SITE_SRC)
+
+
+@pytest.fixture(scope="module")
+def tree(atlas: Atlas) -> Tree:
+    return rendered(atlas)
+
+
+def test_encodings_of_an_atlas_leave_out_what_tells_no_position(atlas: Atlas) -> None:
+    assert [reading.encoding.form for reading in atlas.outcomes[0].readings] == ["Rotation", "Sinks"]
+    assert [reading.encoding.form for _, reading in atlas.encodings] == ["Rotation"]
+    assert [entry["form"] for entry in compare_data.catalogue(atlas)["encodings"]] == ["Rotation"]
+
+
+def test_the_facts_of_a_page_name_sinks_in_a_row_of_their_own(tree: Tree) -> None:
+    page = tree["checkpoints/model.md"].decode()
+    facts = page[(start := page.index('<table class="pa-facts">')) : page.index("</table>", start)]
+    telling, beside = facts.split("Also in attention")
+    assert "schemes/rotary.html" in telling
+    assert "schemes/sink.html" not in telling
+    assert "schemes/sink.html" in beside
+    assert "encodes position (Rotary):" in page
+
+
+def test_sinks_alone_are_no_position_encoding(atlas: Atlas, tree: Tree) -> None:
+    (outcome,) = atlas.outcomes
+    alone = rendered(replace(atlas, outcomes=(replace(outcome, readings=outcome.readings[1:]),)))
+    assert "No position encoding was found" not in tree["checkpoints/model.md"].decode()
+    assert "No position encoding was found" in alone["checkpoints/model.md"].decode()
+
+
+def test_sinks_are_not_counted_as_an_encoding_and_not_shown_in_the_gallery(tree: Tree) -> None:
+    front = tree["index.md"].decode()
+    assert "schemes/rotary" in front
+    assert "schemes/sink" not in front
+
+
+def test_the_list_of_schemes_names_them_apart(tree: Tree) -> None:
+    schemes = tree["schemes/index.md"].decode()
+    assert schemes.index("rotary.md") < schemes.index("## Beside these") < schemes.index("sink.md") < schemes.index("temperature.md")
