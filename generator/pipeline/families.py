@@ -106,7 +106,7 @@ def _mixing(stack: Stack, layer: Layer) -> dict[str, Any]:
     elif kinds is not None and "chunked" in kinds:
         window = next(((name, size) for name in CHUNK if (size := stack.config.count(name))), None)
     setting = None if window is None else {"setting": window[0], "value": window[1]}
-    return {"type": layer.type, "kinds": kinds, "window": setting}
+    return {"type": layer.type, "kinds": kinds, "limit": setting}
 
 
 def _encoding(encoding: Encoding[Form]) -> dict[str, Any]:

@@ -64,6 +64,8 @@ ORDINARY = {
     ("generator.site.data_files", "checkpoint"): "the heading of a column",
     ("generator.site.data_files", "scaling"): "a parameter in atlas.json",
     ("generator.site.data_files", "scheme"): "the heading of a column",
+    ("generator.pipeline.families", "scheme"): "a member of an encoding in families.json",
+    ("generator.site.pages.model_types", "scheme"): "a member of an encoding in families.json",
     ("generator.site.layer_strips", "convolution"): "a way of mixing positions",
     ("generator.site.layer_strips", "none"): "a layer that mixes no positions",
 }

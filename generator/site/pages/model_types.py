@@ -12,7 +12,7 @@ from generator.site.layer_strips import WORDS, described
 
 UNREAD, UNKNOWN, UNTURNED = "not said by the settings", "unknown without weights", "no rotation"
 PLAIN = frozenset({"full attention", "attention", "global"})  # Types of layers with attention to all.
-MARKS: Mapping[Mixer, str] = {"full": "■", "sliding": "□", "chunked": "□", "recurrent": "○", "convolution": "~", "none": "·"}
+MARKS: Mapping[Mixer, str] = dict(zip(WORDS, "■□□○~·", strict=True))
 OTHER = "◆"
 
 
@@ -45,7 +45,7 @@ class Table:
 
 def pages(atlas: Atlas) -> list[Page]:
     """The page of model types."""
-    return [Page("families.md", "families.md.jinja", {"read": partial(read, atlas), "marks": MARKS, "other": OTHER})]
+    return [Page("families.md", "model_types.md.jinja", {"read": partial(read, atlas), "marks": MARKS, "other": OTHER})]
 
 
 def read(atlas: Atlas) -> Table:
@@ -69,7 +69,7 @@ def _rows(family: Json, titles: Mapping[str, str]) -> Iterator[Row]:
     }
     for stack in family["stacks"]:
         groups = stack["groups"]
-        windows = {group["window"]["value"] for group in groups if group["window"]}
+        windows = {group["limit"]["value"] for group in groups if group["limit"]}
         yield Row(
             family["model_type"],
             _name(stack, [other["model_type"] for other in family["stacks"]]),
@@ -134,4 +134,4 @@ def _cells(stack: Json) -> str:
     return "".join(marks[index] for index in sorted(marks)) if len(set(marks.values())) > 1 else ""
 
 
-PAGE = PageKind("families", pages)
+PAGE = PageKind("model_types", pages)
