@@ -94,10 +94,18 @@ def test_a_sinusoid_that_the_model_computes_is_told_at_the_input() -> None:
     assert [[key.partition("-")[2] for key in stack["input"]] for stack in stacks("speech_to_text")] == [["sinusoidal"]] * 2
 
 
-@pytest.mark.parametrize("model_type", ["fnet", "reformer", "big_bird", "longformer"])
+@pytest.mark.parametrize("model_type", ["fnet", "reformer", "big_bird", "longformer", "wav2vec2-conformer"])
 def test_mixing_that_only_the_code_decides_is_left_open(model_type: str) -> None:
-    """FNet mixes by a Fourier transform; the others limit attention by hashes, chunks, blocks or windows of their own."""
+    """FNet mixes by a Fourier transform, Conformers by a convolution as well; the others limit attention by hashes, chunks, blocks or windows."""
     assert {str(kinds) for kinds in with_key(only(model_type), "kinds")} == {"None"}
+
+
+@pytest.mark.parametrize(("model_type", "module"), [("falcon_h1", "mamba"), ("zaya", "")])
+def test_a_hybrid_layer_is_recurrent_only_beside_a_module_that_is(model_type: str, module: str) -> None:
+    layer = small_model(model_type, num_hidden_layers=1).layers[0]
+    has_state = any("mamba" in name or "A_log" in name for name, _ in [*layer.named_modules(), *layer.named_parameters()])
+    assert has_state == bool(module)
+    assert {str(kinds) for kinds in with_key(only(model_type), "kinds")} == {"['full', 'recurrent']" if has_state else "None"}
 
 
 def test_the_windowed_encoder_of_led_has_a_decoder_that_is_left_open() -> None:

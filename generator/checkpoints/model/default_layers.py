@@ -9,13 +9,15 @@ from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Layer, ModelConfig
 from generator.contracts.model_config import SIZES
 
-# Settings by which code limits attention, or puts something else in its place, in ways that the layer map does not read.
+# Settings by which code limits attention, or puts something else in its place or beside it, in ways that the layer map does not read.
 LIMITS = (
-    "attention_type", "attention_window", "attn_layers", "block_per_row", "block_size", "block_sizes", "context_size", "conv_kernel_size",
-    "index_block_size", "keep_window_size", "local_attn_chunk_length", "n_window", "num_hash", "num_landmarks", "speech_encoder_chunk_size",
-    "window_size",
+    "attention_type", "attention_window", "attn_layers", "block_per_row", "block_size", "block_sizes", "context_size",
+    "conv_depthwise_kernel_size", "conv_kernel_size", "index_block_size", "keep_window_size", "local_attn_chunk_length", "n_window",
+    "num_hash", "num_landmarks", "positionwise_conv_kernel_size", "speech_encoder_chunk_size", "window_size",
 )  # fmt: skip
 READ_FOR: Mapping[str, str] = MappingProxyType({"attention_window": "encoder"})  # Windows that the map reads, of stacks of this kind.
+HYBRID = ("hybrid", "hybrid sliding")  # Types of layers with attention and something beside it.
+STATE = ("mamba", "ssm")  # With these, settings of a recurrent state begin.
 ROLES = ("encoder", "decoder")
 HEADS = (*SIZES["n_heads"], "attention_heads", "decoder_attention_heads", "num_encoder_attention_heads")
 
@@ -30,7 +32,12 @@ def default_layers(stack: Stack) -> dict[str, tuple[Layer, ...]]:
 
 
 def is_read(config: ModelConfig, layer: Layer) -> bool:
-    """Whether the settings say how a layer mixes positions: its kind is listed, or it has heads and no setting limits them unread."""
+    """Whether the settings say how a layer mixes positions: its kind is listed, or there are heads and none of LIMITS.
+
+    Hybrid layers are read as attention beside a recurrent state, which their settings have to name.
+    """
+    if layer.type in HYBRID:
+        return any(name.startswith(STATE) for name in config.settings)
     if config.layer_types:
         return layer.type in TYPES
     if config.family in RECURRENT:
