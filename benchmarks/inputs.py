@@ -34,8 +34,9 @@ def inputs(model: Any) -> Iterator[dict[str, Any]]:
         common["decoder_input_ids"] = tokens(model, LENGTH)
     if "input_ids" in parameters:
         ids = tokens(model, ENCODER_LENGTH if two else LENGTH)
+        if "attention_mask" in parameters:  # As tokenizers give it; some models mask nothing without.
+            yield {"input_ids": ids, "attention_mask": ids * 0 + 1, **common}
         yield {"input_ids": ids, **common}
-        yield from ({"input_ids": ids, name: ids * 0 + 1, **common} for name in ("attention_mask",) if name in parameters)
         if "bbox" in parameters:
             yield {"input_ids": ids, "bbox": torch.zeros(*ids.shape, 8), **common}
     for name in NAMES[1:]:

@@ -5,6 +5,7 @@
 """
 
 import argparse
+import gc
 import json
 import logging
 import os
@@ -22,12 +23,13 @@ from benchmarks.coverage import MetaFiles
 from benchmarks.layers_oracle import SECONDS, Observation, ObservedLayer, default_settings, observe, spans
 from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Encoding, Layer
-from generator.encodings import Form, PositionTable, Rotation
+from generator.encodings import Form, OffsetBias, PositionTable, Rotation, Sinks, Temperature
 from generator.errors import RowError
 from generator.pipeline.evaluate import find
 
 CONFIGS = Path(__file__).parent / "configs"
 TOLERANCE = 1e-5  # Relative, of frequencies and of the factor.
+ROUNDED = 1e-2  # Relative, of slopes, which some models round to bfloat16.
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Facts:
     mixers: "full", "sliding", "chunked", "recurrent", "convolution", "other"; none for a layer that mixes no positions
     before, after: largest distance of a visible position; None without a limit within the sequence observed
     frequencies: radians per position, fastest first, empty without a rotation; factor: of its sine and cosine; bias: whether logits have one
+    slopes: of a bias that is linear in the distance, sorted; sink, temperature: whether attention has a column that is no key, or a factor by position
     """
 
     mixers: frozenset[str]
@@ -45,6 +48,9 @@ class Facts:
     frequencies: tuple[float, ...] = ()
     factor: float = 1.0
     bias: bool = False
+    slopes: tuple[float, ...] = ()
+    sink: bool = False
+    temperature: bool = False
 
     def differences(self, other: "Facts") -> Iterator[str]:
         """What differs, with the values of both."""
@@ -59,8 +65,11 @@ class Facts:
             yield f"frequencies, pair {pair}: {self.frequencies[pair]:.6g} ≠ {other.frequencies[pair]:.6g}"
         elif self.frequencies and abs(self.factor - other.factor) > TOLERANCE * other.factor:
             yield f"factor {self.factor:.6g} ≠ {other.factor:.6g}"
-        if self.bias != other.bias:
-            yield f"bias {self.bias} ≠ {other.bias}"
+        for name in ("bias", "sink", "temperature"):
+            if getattr(self, name) != getattr(other, name):
+                yield f"{name} {getattr(self, name)} ≠ {getattr(other, name)}"
+        if len(self.slopes) != len(other.slopes) or not np.allclose(self.slopes, other.slopes, rtol=ROUNDED):
+            yield f"slopes {self.slopes} ≠ {other.slopes}"
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,8 @@ def observed_facts(layer: ObservedLayer) -> Facts:
     windowed = layer.before is not None or layer.after not in (0, None)
     attention = "chunked" if layer.chunk else "sliding" if windowed else "full"
     mixers = frozenset(attention if mixer == "attention" else mixer for mixer in layer.mixers if mixer != "shift")
-    return Facts(mixers, layer.before, layer.after, layer.frequencies, layer.attention_factor, layer.bias)
+    bias = (layer.bias, tuple(sorted(layer.slopes)))
+    return Facts(mixers, layer.before, layer.after, layer.frequencies, layer.attention_factor, *bias, layer.sink, layer.temperature)
 
 
 def atlas_facts(layer: Layer, encodings: Mapping[str, Encoding[Form]], n_positions: int) -> Facts:
@@ -87,11 +97,20 @@ def atlas_facts(layer: Layer, encodings: Mapping[str, Encoding[Form]], n_positio
     rotations = [form for form in forms if isinstance(form, Rotation)]
     before, after = (None if reach is None or reach >= n_positions - 1 else reach for reach in (layer.before, layer.after))
     seen = {"full" if mixer == "sliding" and before is None and after in (0, None) else mixer for mixer in layer.mixers} - {"none"}
-    frequencies = sorted((float(value) for form in rotations for value in form.frequencies), reverse=True)
+    linear = [form for form in forms if isinstance(form, OffsetBias) and form.beyond == "linear"]
+    part = "layers of attention" if layer.part == "decoder" else f"{layer.part} layers of attention"
+    beside = [encoding.form for encoding in encodings.values() if encoding.part.startswith(part) and layer.attends]
     return Facts(
-        frozenset(seen), before, after, tuple(frequencies), rotations[0].attention_factor if rotations else 1.0,
+        frozenset(seen),
+        before,
+        after,
+        tuple(sorted((float(value) for form in rotations for value in form.frequencies), reverse=True)),
+        rotations[0].attention_factor if rotations else 1.0,
         any(form.acts_in == "attention" and not isinstance(form, Rotation) for form in forms),
-    )  # fmt: skip
+        tuple(sorted(float(slope) for form in linear for slope in form.values[:, 0] - form.values[:, 1])),
+        any(isinstance(form, Sinks) and layer.index in form.layers for form in beside),
+        any(isinstance(form, Temperature) and (not form.layers or layer.index in form.layers) for form in beside),
+    )
 
 
 def compare(name: str, settings: Mapping[str, Any]) -> Row:
@@ -155,6 +174,8 @@ def _of_tables(observation: Observation, encodings: Sequence[Encoding[Form]]) ->
         if encoding.form.acts_in == "input" and encoding.scheme != "none" and encoding.modality != "image"
     ]
     ours = sorted({form.first_row for form in tables if isinstance(form, PositionTable)})
+    if observation.tables is None:
+        return
     theirs = sorted({rows.first for rows in observation.tables if rows.first is not None})
     if bool(tables) != bool(observation.tables):
         yield f"added at the input: {bool(tables)} ≠ {bool(observation.tables)}"
@@ -208,6 +229,7 @@ def main() -> int:
     rows = []
     for name, settings in cases(parser.parse_args().names):
         rows.append(compare(name, settings))
+        gc.collect()  # A model and its hooks refer to each other.
         sys.stdout.write("\n".join(lines(rows[-1])) + "\n")
         sys.stdout.flush()
     sys.stdout.write(total(rows) + "\n")

@@ -24,7 +24,7 @@ from benchmarks.inputs import takes_input
 from benchmarks.running import Run
 from benchmarks.shrink import shrink
 
-SECONDS = 120
+SECONDS = 60
 MOST_PARAMETERS = 6e8
 STATEFUL = {"attention", "recurrent"}  # A list of convolutions beside one of these makes its input.
 
@@ -68,14 +68,14 @@ class Rows:
 class Observation:
     """config: the small settings, as config.json would hold them; section: of them that describes the model observed.
 
-    stacks: layers by the path of their list in the model, in order; tables: what was added at the input
+    stacks: layers by the path of their list in the model, in order; tables: what was added at the input, None where that cannot be told
     notes: what could not be observed, and why; shapes: of the model's tensors, by name
     """
 
     config: Mapping[str, Any]
     section: tuple[str, ...] = ()
     stacks: Mapping[str, tuple[ObservedLayer, ...]] = field(default_factory=dict)
-    tables: tuple[Rows, ...] = ()
+    tables: tuple[Rows, ...] | None = ()
     notes: tuple[str, ...] = ()
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
@@ -91,8 +91,8 @@ def observe(settings: Mapping[str, Any]) -> Observation:
         warnings.simplefilter("ignore")
         config = CONFIG_MAPPING[settings["model_type"]].from_dict(dict(settings))
         problem: Exception | None = None
-        for narrow in (True, False):
-            small = shrink(settings, config, narrow=narrow)
+        for heads in (2, 4, None):
+            small = shrink(settings, config, heads=heads)
             try:
                 model = build(small.settings, small.path)
                 return _observed(model, small.settings, small.path)
@@ -142,12 +142,14 @@ def _observed(model: Any, settings: Mapping[str, Any], section: tuple[str, ...])
     mixing = {path: layers for path, layers in mixing.items() if any(STATEFUL.intersection(layer.mixers) for layer in layers)} or mixing
     before = "model.language_model." if section else ""
     shapes = {f"{before}{name}": tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    return Observation(dict(settings), section, mixing, tuple(Rows(*rows) for rows in run.tables()), tuple(run.notes), shapes)
+    found = run.tables()
+    tables = None if found is None else tuple(Rows(*rows) for rows in found)
+    return Observation(dict(settings), section, mixing, tables, tuple(run.notes), shapes)
 
 
 def lines(observation: Observation) -> list[str]:
     """An observation as text, equal neighbouring layers in one line."""
-    found = [f"  {rows.path or 'a table'} from row {'?' if rows.first is None else rows.first}" for rows in observation.tables]
+    found = [f"  {rows.path or 'a table'} from row {'?' if rows.first is None else rows.first}" for rows in observation.tables or ()]
     for path, layers in observation.stacks.items():
         found.append(f"  {'.'.join([*observation.section, path])}: {len(layers)} layers")
         places = {layer: [index for index, other in enumerate(layers) if other == layer] for layer in dict.fromkeys(layers)}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.logits import Reach, reach
-from benchmarks.turning import first_tensor
+from benchmarks.turning import all_tensors
 
 if TYPE_CHECKING:
     from benchmarks.running import Recorder
@@ -76,7 +76,7 @@ class Mixing:
         given = hidden.detach().clone().requires_grad_()
         with torch.enable_grad():
             args, kwargs = replaced(call.args, call.kwargs, lambda _: given * 1.0)
-            output = first_tensor(module(*args, **kwargs))
+            output = next(iter(all_tensors(module(*args, **kwargs))), None)
         if output is None or self._length not in output.shape or not output.requires_grad:
             return none
         rows = output.movedim(list(output.shape).index(self._length), 0)

@@ -310,8 +310,10 @@ class Run:
             self.recorder.notes.append(f"positions from {FAR}: {type(error).__name__}: {error}")
             return {}
 
-    def tables(self) -> list[tuple[str, int | None]]:
-        """Path and first row of each table added at the input."""
+    def tables(self) -> list[tuple[str, int | None]] | None:
+        """Path and first row of each table added at the input; None where that cannot be told, since sound differs between positions."""
+        if "input_ids" not in self._arguments and not self._rows:
+            return None
         named = [row for row in self._rows if row[0]] or self._rows
         return (list(named) or [("", None)]) if self._varied else []
 

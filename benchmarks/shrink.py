@@ -53,29 +53,29 @@ def text_path(config: Any) -> tuple[str, ...]:
     return ()
 
 
-def shrink(settings: Mapping[str, Any], config: Any, *, narrow: bool = True) -> Shrunk:
+def shrink(settings: Mapping[str, Any], config: Any, *, heads: int | None = 2) -> Shrunk:
     """The settings with every size that matters written out, small.
 
     config: transformers' config of them, whose defaults count where settings are silent
-    narrow: whether the width shrinks as well; some models have constraints on it
+    heads: how many remain at least where the width shrinks; None to keep the width, which some models have constraints on
     """
     small, path = copy.deepcopy(dict(settings)), text_path(config)
     section, described = small, config
     for name in path:
         section, described = section.setdefault(name, {}), getattr(described, name)
-    _shrink_section(section, described, narrow=narrow)
+    _shrink_section(section, described, heads=heads)
     return Shrunk(small, path)
 
 
-def _shrink_section(section: dict[str, Any], config: Any, *, narrow: bool) -> None:
+def _shrink_section(section: dict[str, Any], config: Any, *, heads: int | None) -> None:
     """Shrink one section in place, and the sections and plain dicts within it."""
-    factor = _factor(config) if narrow else 1
+    factor = 1 if heads is None else _factor(config, heads)
     aliases = {target: name for name, target in (getattr(config, "attribute_map", None) or {}).items()}
     for name, value in vars(config).items():
         if UNTOUCHED.search(name) or name.startswith("_"):
             continue
         if hasattr(value, "to_dict"):
-            _shrink_section(section.setdefault(name, {}), value, narrow=narrow)
+            _shrink_section(section.setdefault(name, {}), value, heads=heads)
         else:
             change = _smaller(name, value, factor)
             for known in {name, aliases.get(name, name)} if change != value else ():
@@ -117,8 +117,8 @@ def _attribute(config: Any, name: str) -> Any:
         return None
 
 
-def _factor(config: Any) -> int:
-    """The largest number by which width and heads can be divided and two heads, or 64 dimensions without heads, are left."""
+def _factor(config: Any, least: int) -> int:
+    """The largest number by which width and heads can be divided so that ``least`` heads are left, or one, or 64 dimensions without heads."""
     width, heads = (_attribute(config, name) for name in ("hidden_size", "num_attention_heads"))
     if not isinstance(width, int) or isinstance(width, bool):
         return 1
@@ -127,6 +127,6 @@ def _factor(config: Any) -> int:
     if not counts:
         return width // 64 if width % 64 == 0 else 1
     heads = heads if isinstance(heads, int) else counts[0]
-    common = gcd(width, *counts)
-    least = 2 if any(common % factor == 0 and heads // factor >= 2 for factor in range(2, common + 1)) else 1
-    return max(factor for factor in range(1, common + 1) if common % factor == 0 and (heads // factor >= least or factor == 1))
+    factors = [factor for factor in range(1, heads + 1) if gcd(width, *counts) % factor == 0]
+    fitting = max((factor for factor in factors if heads // factor >= least), default=1)
+    return fitting if fitting > 1 or heads < 2 * least else max(factors)

@@ -75,16 +75,17 @@ def tensors(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[int | 
     """Tensors among the arguments of a call, each with its place or name."""
     import torch
 
-    return [(key, value) for key, value in [*enumerate(args), *kwargs.items()] if isinstance(value, torch.Tensor)]
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    return [(key, value) for key, value in given if isinstance(value, torch.Tensor)]
 
 
-def first_tensor(value: Any) -> Any:
-    """The first tensor of a result, which may be a tuple; None without one."""
+def all_tensors(value: Any) -> list[Any]:
+    """The tensors of a result, which may be a tuple."""
     import torch
 
     if isinstance(value, tuple | list):
-        return next((found for item in value if (found := first_tensor(item)) is not None), None)
-    return value if isinstance(value, torch.Tensor) else None
+        return [tensor for item in value for tensor in all_tensors(item)]
+    return [value] if isinstance(value, torch.Tensor) else []
 
 
 class Prober:
@@ -98,21 +99,24 @@ class Prober:
 
         length: of the sequence. errors: LookupError where no argument is shaped as the result, or no axis of it is as long as the sequence
         """
-        result = first_tensor(function(*args, **kwargs))
+        results = all_tensors(function(*args, **kwargs))
+        result, angles = results[0], tensors(args, kwargs)
+        for made in results:  # What remains of the arguments are the angles.
+            if of := next((pair for pair in angles if pair[1].is_floating_point() and pair[1].shape == made.shape), None):
+                angles = [pair for pair in angles if pair[0] != of[0]]
         place = next((key for key, value in tensors(args, kwargs) if value.is_floating_point() and value.shape == result.shape), None)
         if place is None or length not in result.shape[:-1]:
             raise LookupError(f"{function.__name__} returns the shape {tuple(result.shape)}")
         digest = hashlib.sha256(f"{function.__qualname__} {tuple(result.shape)}".encode())
-        for _, value in tensors(args, kwargs):
-            if value.shape != result.shape:
-                digest.update(value.detach().resolve_conj().cpu().numpy().tobytes())
+        for _, value in angles:
+            digest.update(value.detach().resolve_conj().cpu().numpy().tobytes())
         if digest.hexdigest() not in self._known:
             columns = []
             for component in range(result.shape[-1]):
                 unit = result.new_zeros(result.shape)
                 unit[..., component] = 1.0
                 inner_args = [unit if key == place else value for key, value in enumerate(args)]
-                inner = first_tensor(function(*inner_args, **{key: unit if key == place else value for key, value in kwargs.items()}))
+                inner = all_tensors(function(*inner_args, **{key: unit if key == place else value for key, value in kwargs.items()}))[0]
                 axis = list(result.shape).index(length)
                 columns.append(inner.movedim(axis, 0).reshape(length, -1, result.shape[-1])[:, 0].double().numpy())
             self._known[digest.hexdigest()] = _measured(np.stack(columns, axis=2))
@@ -124,7 +128,7 @@ def _measured(matrices: np.ndarray) -> Turn | None:
 
     Against the first, since some functions also put the components into another order: R₀ᵀ Rₚ turns by the angle between the two positions.
     """
-    turns = np.einsum("ij,pik->pjk", matrices[0], matrices)
+    turns = matrices[0].T @ matrices
     largest = np.abs(turns).max(axis=0)
     turned = []
     for column in range(turns.shape[2]):

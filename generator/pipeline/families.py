@@ -11,8 +11,9 @@ from generator.checkpoints.model.layer_map import BOTH, acting, mapped_stacks
 from generator.checkpoints.model.layers import CHUNK, window_setting
 from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.stacks import Stack
-from generator.contracts import Encoding, Layer
+from generator.contracts import Encoding, Layer, ModelConfig
 from generator.encodings import Form, NoEncoding, Rotation
+from generator.errors import RowError
 from generator.pipeline.evaluate import find
 
 MOST_SHOWN = 160  # characters of a reason
@@ -36,6 +37,8 @@ def family(model_type: str) -> dict[str, Any]:
     """A model type with its stacks and encodings; ``reason``: why its defaults could not be read, or null."""
     try:
         return {"model_type": model_type, "reason": None, **_read(model_type)}
+    except RowError as error:
+        return {"model_type": model_type, "reason": _brief(str(error)), "stacks": [], "encodings": []}
     except Exception as error:  # noqa: BLE001  # Config classes raise exceptions of any class, and one must not take the others' rows with it.
         return {"model_type": model_type, "reason": _brief(f"{type(error).__name__}: {error}"), "stacks": [], "encodings": []}
 
@@ -45,15 +48,27 @@ def _read(model_type: str) -> dict[str, Any]:
     if refused := resolved(files.config).refused:
         return {"reason": _brief(refused), "stacks": [], "encodings": []}
     encodings = find(files)
-    parts = [(stack, part, layers) for stack in mapped_stacks(files.config) for part, layers in default_layers(stack).items()]
-    names = [part for _, part, _ in parts]
-    if len(set(names)) < len(names):
-        return {"reason": "two stacks of its settings have the same name", "stacks": [], "encodings": []}
+    by_part = _by_part(files.config)
     stacks = [
-        _stack(stack, model_type, layers, _at_input(encodings, part, names), _inside(encodings, stack)) for stack, part, layers in parts
+        _stack(stack, model_type, layers, _at_input(encodings, part, [*by_part]), _inside(encodings, stack))
+        for part, (stack, layers) in by_part.items()
     ]
     used = {key for stack in stacks for keys in (stack["input"], *(group["encodings"] for group in stack["groups"])) for key in keys or ()}
     return {"stacks": stacks, "encodings": [_encoding(encoding) for encoding in encodings if encoding.key in used]}
+
+
+def _by_part(config: ModelConfig) -> dict[str, tuple[Stack, tuple[Layer, ...]]]:
+    """Stack and layers by part; nested configs override the outer one.
+
+    errors: RowError where two nested ones have the same part
+    """
+    by_part: dict[str, tuple[Stack, tuple[Layer, ...]]] = {}
+    for stack in mapped_stacks(config):
+        for part, layers in default_layers(stack).items():
+            if part in by_part and by_part[part][0].config.family != config.family:
+                raise RowError(f"two of its stacks are both called {part}")
+            by_part[part] = (stack, layers)
+    return by_part
 
 
 def _at_input(encodings: Iterable[Encoding[Form]], part: str, parts: Sequence[str]) -> list[Encoding[Form]]:

@@ -120,6 +120,18 @@ def test_a_config_class_that_refuses_its_own_defaults_is_listed_with_its_reason(
     assert (row["reason"].partition(":")[0], row["stacks"]) == (refused.type.__name__, [])
 
 
+def test_a_nested_config_overrides_the_outer_one() -> None:
+    config = CONFIG_MAPPING["dia"]()
+    rows = {stack["part"]: stack["n_layers"] for stack in stacks("dia")}
+    assert rows == {"encoder": config.encoder_config.num_hidden_layers, "decoder": config.decoder_config.num_hidden_layers}
+
+
+def test_two_nested_stacks_of_one_name_are_not_taken_for_one_another() -> None:
+    config = CONFIG_MAPPING["musicgen"]()
+    assert config.decoder.num_hidden_layers != config.text_encoder.num_decoder_layers
+    assert families.family("musicgen")["reason"] == "two of its stacks are both called decoder"
+
+
 def test_an_error_in_one_type_leaves_the_rows_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     def find(files: Files) -> Sequence[Encoding[Form]]:
         if files.config.family == "llama":

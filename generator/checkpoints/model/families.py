@@ -5,17 +5,23 @@ from collections.abc import Mapping
 from generator.contracts import Mixer, ModelConfig
 
 # Encoders that transformers trains neither as masked language models nor for speech, or does not have.
-ENCODERS = frozenset({"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet"})
+ENCODERS = frozenset(
+    {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model", "altclip_text_model", "bert-generation",
+     "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr", "flava_text_model", "layoutlmv2",
+     "layoutlmv3", "lilt", "markuplm", "siglip_text_model", "siglip2_text_model", "splinter", "vilt", "visual_bert"}
+)  # fmt: skip
 AUDIO_ENCODERS = frozenset(
     {"wav2vec2-conformer", "wav2vec2-bert"}
 )  # Encoders of audio without "audio" or "speech" in the name of the family.
+# Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a question.
+PREFIX_ALONE = frozenset({"gemma", "gemma2"})
 # Decoders with a stored table; tables of other families belong to an encoder unless the name of the tensor contains "decoder".
 DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
 
 # Position 0 has the row padding_idx + 1 of a stored table, as in fairseq.
 AFTER_PADDING = frozenset(
     {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke", "data2vec-text",
-     "roberta-prelayernorm", "altclip", "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
+     "roberta-prelayernorm", "altclip", "altclip_text_model", "bridgetower", "bridgetower_text_model", "clap", "clap_text_model", "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
 )  # fmt: skip
 # Position 0 has row 2, as in learned tables of fairseq.
 AFTER_TWO = frozenset({"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra"})

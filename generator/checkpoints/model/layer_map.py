@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
+from itertools import groupby
 
 from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.layers import layers
@@ -17,7 +18,10 @@ BOTH = "encoder and decoder"
 
 def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
     """Every layer of the stacks for text and audio, with the encodings that act in it; empty for a family that is not known."""
-    all_layers = [layer for stack in mapped_stacks(files.config) for layer in layers(stack)]
+    by_part: dict[str, tuple[Layer, ...]] = {}
+    for stack in mapped_stacks(files.config):  # Nested configs override the outer one.
+        by_part |= {part: tuple(group) for part, group in groupby(layers(stack), key=lambda layer: layer.part)}
+    all_layers = [layer for part in by_part for layer in by_part[part]]
     parts = {layer.part for layer in all_layers}
     every_layer = [replace(layer, encodings=acting(encodings, layer, parts)) for layer in all_layers]
     if files.tensors or encodings:
@@ -26,8 +30,8 @@ def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer,
 
 
 def mapped_stacks(config: ModelConfig) -> list[Stack]:
-    """The stacks that have a layer map, one of each part; nested configs override the outer one."""
-    return list({stack.part: stack for stack in stacks(config) if _is_mapped(stack)}.values())
+    """The stacks that have a layer map, outer ones first."""
+    return [stack for stack in stacks(config) if _is_mapped(stack)]
 
 
 def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Set[str]) -> tuple[str, ...]:

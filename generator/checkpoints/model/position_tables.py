@@ -175,11 +175,11 @@ def _added(config: ModelConfig) -> bool:
 
 
 def _first_row(files: Files, name: str, n_rows: int) -> int:
-    family = files.config.family
-    first_row = 2 if family in AFTER_TWO else 0
+    families = {files.config.family, files.config.text_model.family} if "qformer" not in name else set[str]()
+    first_row = 2 if families & AFTER_TWO else 0
     if SCALED.search(name) and files.config.flag("use_cls_token") is True:
         first_row = 1
-    if family in AFTER_PADDING:
+    if families & AFTER_PADDING:
         padding = files.config.text_model.integer("pad_token_id")
         first_row = (1 if padding is None else padding) + 1
     if not 0 <= first_row < n_rows:
