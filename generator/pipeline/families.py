@@ -47,8 +47,8 @@ def _read(model_type: str) -> dict[str, Any]:
     files = ConfigAlone({"model_type": model_type}, model_type)
     if refused := resolved(files.config).refused:
         return {"reason": _brief(refused), "stacks": [], "encodings": []}
-    encodings = find(files)
     by_part = _by_part(files.config)
+    encodings = find(files) if by_part else []  # Those of image models would not be shown.
     stacks = [
         _stack(stack, model_type, layers, _at_input(encodings, part, [*by_part]), _inside(encodings, stack))
         for part, (stack, layers) in by_part.items()
