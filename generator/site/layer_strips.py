@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.contracts import EncodingRecord, Layer, Mixer, Scheme
+from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
 from generator.figures.style import SERIES
 from generator.text import ranges, significant
 
@@ -60,13 +60,12 @@ class LayerStrip:
 def layer_strips(layer_map: Sequence[Layer], records: Iterable[EncodingRecord], schemes: Iterable[Scheme]) -> tuple[LayerStrip, ...]:
     """One strip for each stack of a layer map. records: of the encodings that act in the layers"""
     titles = {scheme.key: scheme.title for scheme in schemes}
-    texts = {record.key: _described(record, titles.get(record.scheme, record.scheme)) for record in records}
+    texts = {record.key: described(titles.get(record.scheme, record.scheme), record.parameters) for record in records}
     return tuple(_strip(part, list(layers), texts) for part, layers in groupby(layer_map, key=lambda layer: layer.part))
 
 
-def _described(record: EncodingRecord, title: str) -> str:
-    """An encoding in words, with what defines its rotation."""
-    parameters = record.parameters
+def described(title: str, parameters: Json) -> str:
+    """An encoding in words, by the title of its scheme and what defines its rotation."""
     if "base" not in parameters:
         return title
     scaling: Any = parameters["scaling"]

@@ -32,6 +32,8 @@ RECURRENT = frozenset({"mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"})  # A
 # Kinds of layers that mean another thing in the code of a family.
 MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
     ("fnet", "full attention"): ("fourier",),
+    ("zaya", "hybrid"): ("full",),
+    ("zaya", "hybrid sliding"): ("sliding",),
     **{(family, "hybrid"): ("full", "convolution") for family in ("inkling_text", "inkling2_text")},
     **{(family, "hybrid sliding"): ("sliding", "convolution") for family in ("inkling_text", "inkling2_text")},
 }

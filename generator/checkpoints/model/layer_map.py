@@ -9,7 +9,7 @@ from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.resolved import is_known
 from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, Layer
+from generator.contracts import Encoding, Files, Layer, ModelConfig
 from generator.encodings import Form
 
 OF_ONE_LAYER = re.compile(r" layer (\d+)$")  # The end of a part with tensors in several layers.
@@ -20,16 +20,24 @@ VOCABULARIES = ("vocab_size", "src_vocab_size")
 def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
     """Every layer of the stacks for text and audio, with the encodings that act in it; empty for a family that is not known."""
     by_part: dict[str, tuple[Layer, ...]] = {}
-    for stack in filter(_is_mapped, stacks(files.config)):  # Nested configs override the outer one.
+    for stack in mapped_stacks(files.config):  # Nested configs override the outer one.
         by_part |= {part: tuple(group) for part, group in groupby(layers(stack), key=lambda layer: layer.part)}
     all_layers = [layer for part in by_part for layer in by_part[part]]
     parts = {layer.part for layer in all_layers}
-    every_layer = [
-        replace(layer, encodings=tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))) for layer in all_layers
-    ]
+    every_layer = [replace(layer, encodings=acting(encodings, layer, parts)) for layer in all_layers]
     if files.tensors or encodings:
         return tuple(every_layer)
     return tuple(replace(layer, encodings=None) if layer.attends else layer for layer in every_layer)
+
+
+def mapped_stacks(config: ModelConfig) -> list[Stack]:
+    """The stacks that have a layer map, outer ones first."""
+    return [stack for stack in stacks(config) if _is_mapped(stack)]
+
+
+def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Set[str]) -> tuple[str, ...]:
+    """Keys of the encodings that act in ``layer``. parts: those of all layers of the model"""
+    return tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))
 
 
 def _is_mapped(stack: Stack) -> bool:
