@@ -12,7 +12,7 @@ from generator.site.layer_strips import WORDS, described
 
 UNREAD, UNKNOWN, UNTURNED = "not said by the settings", "unknown without weights", "no rotation"
 PLAIN = frozenset({"full attention", "attention", "global"})  # Types of layers with attention to all.
-MARKS: Mapping[Mixer, str] = dict(zip(WORDS, "■□□○~·", strict=True))
+MARKS: Mapping[Mixer, str] = dict(zip(WORDS, "■□□○~≈·", strict=True))
 OTHER = "◆"
 
 
