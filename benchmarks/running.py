@@ -88,7 +88,9 @@ class Recorder:
                 self._note_varying(args, kwargs)
                 args, kwargs = replaced(args, kwargs, _even, alike=True)
         self._open.append(module)
-        self.calls.setdefault(module, Call(*replaced(args, kwargs, lambda hidden: hidden.clone())))
+        if module not in self.calls:
+            given, named = replaced(args, kwargs, lambda hidden: hidden.clone())
+            self.calls[module] = Call(tuple(map(_uncached, given)), {name: _uncached(value) for name, value in named.items()})
         return args, kwargs
 
     def _note_varying(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -182,6 +184,11 @@ def replaced(
         {key: change(value) for key, value in found if value.shape == found[0][1].shape} if alike else {k: change(v) for k, v in found[:1]}
     )
     return tuple(changed.get(key, value) for key, value in enumerate(args)), {key: changed.get(key, value) for key, value in kwargs.items()}
+
+
+def _uncached(value: Any) -> Any:
+    """None for a cache of keys and values, which would grow with every further call; any other value as it is."""
+    return None if "Cache" in type(value).__name__ else value
 
 
 def _even(hidden: Any) -> Any:
