@@ -174,6 +174,8 @@ def _of_tables(observation: Observation, encodings: Sequence[Encoding[Form]]) ->
         if encoding.form.acts_in == "input" and encoding.scheme != "none" and encoding.modality != "image"
     ]
     ours = sorted({form.first_row for form in tables if isinstance(form, PositionTable)})
+    if observation.tables is None:
+        return
     theirs = sorted({rows.first for rows in observation.tables if rows.first is not None})
     if bool(tables) != bool(observation.tables):
         yield f"added at the input: {bool(tables)} ≠ {bool(observation.tables)}"

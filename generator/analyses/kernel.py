@@ -92,8 +92,8 @@ def compute(subject: Subject[Shaped]) -> Result:
         Metric("constant", "Heads left out as constant", float(len(kernels[0].heads) - windows[0].n_varying)),
         Metric("rising", "Heads without a half-distance", float(windows[0].n_varying - windows[0].n_falling)),
         Metric("farthest", "Farthest distance compared", float(kernels[0].longest - 1), "positions"),
-        Metric("left_out", "Outliers left out", float(left_out.size)),
-        *_of_context(context),
+        *((Metric("left_out", "Outliers left out", float(left_out.size)),) if isinstance(form, PositionTable) else ()),
+        *_of_context(context, kernels[0].longest),
     )
     arrays = {
         "matrix": matrix,
@@ -169,27 +169,23 @@ def _unstable(values: list[float | None], limit: float, texts: list[str], unit: 
 
 
 def _over_windows(metric: Metric, values: list[float | None], unstable: str | None) -> tuple[Metric, ...]:
-    """Mean of ``values``, one per window, with the lowest and the highest; the mean only where they agree.
+    """Mean of ``values``, one per window, only where they agree; of several windows also the lowest and the highest value.
 
     metric: without a value, with the reason where no window has one
     """
     defined = [value for value in values if value is not None]
-    low_high = (f"{metric.title}, lowest of all windows", f"{metric.title}, highest of all windows")
-    if len(values) == 1 or not defined:
-        reason = "there is one window only" if defined else metric.reason
-        ends = tuple(
-            Metric(f"{metric.key}_{end}", title, None, metric.unit, reason) for end, title in zip(("low", "high"), low_high, strict=True)
-        )
-    else:
-        ends = tuple(
-            Metric(f"{metric.key}_{end}", title, value, metric.unit)
-            for end, title, value in zip(("low", "high"), low_high, (min(defined), max(defined)), strict=True)
-        )
     value, reason = (None, metric.reason) if not defined else (None, unstable) if unstable else (float(np.mean(defined)), None)
-    return Metric(metric.key, metric.title, value, metric.unit, reason), *ends
+    ends = (("low", "lowest", min), ("high", "highest", max)) if len(values) > 1 and defined else ()
+    return (
+        Metric(metric.key, metric.title, value, metric.unit, reason),
+        *(Metric(f"{metric.key}_{key}", f"{metric.title}, {name} of all windows", pick(defined), metric.unit) for key, name, pick in ends),
+    )
 
 
-def _of_context(context: Profile) -> tuple[Metric, ...]:
+def _of_context(context: Profile, longest: int) -> tuple[Metric, ...]:
+    """Half-distance over all positions, where these are more than the ``longest`` line of a window."""
+    if context.distances[-1] <= longest:
+        return ()
     halves = [
         half for decay in _scaled(context) if not np.isnan(decay).all() and (half := half_distance(context.distances, decay)) is not None
     ]
@@ -201,7 +197,6 @@ def _of_context(context: Profile) -> tuple[Metric, ...]:
             "positions",
             None if halves else "the farthest positions count most",
         ),
-        Metric("context", "Farthest distance of all", float(context.distances[-1]), "positions"),
     )
 
 
@@ -228,7 +223,7 @@ def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
 def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, line: str) -> tuple[Finding, ...]:
     by_key, quantity = {metric.key: metric for metric in metrics}, f"the {form.quantity.partition(',')[0]}"
     out = form.outliers if isinstance(form, PositionTable) else np.zeros(0, dtype=np.int64)
-    left_out = (Finding(f"Left out as outliers: {ranges(out)}.", ("left_out",)),) if out.size else ()
+    left_out = (Finding(f"Positions left out as outliers: {ranges(out)}.", ("left_out",)),) if out.size else ()
     if all(window.half is None for window in windows):
         return (Finding(f"Within {line}, {quantity} does not fall with distance.", ("positions", "rising"), 0.8), *left_out)
     half, falls = by_key["half"], by_key["monotonicity"]
@@ -251,47 +246,53 @@ def _between(low: float | None, high: float | None) -> str:
 
 
 def draw_profiles(results: Results) -> "Figure":
-    """Decay with distance, one line per encoding with the range of its windows, one panel per unit of distance."""
-    lines = {
-        label: Line(np.arange(result.arrays["profile"].size), result.arrays["profile"], label.colour) for label, result in results.items()
-    }
-    figure, axes = _draw_lines(results, lines, logarithmic_axis=False)
-    for label, result in results.items():
-        profiles = result.arrays["profiles"]
-        if len(results) <= MOST_BANDS and len(profiles) > 1 and not np.isnan(profiles).all(axis=0).any():
-            low, high = np.nanmin(profiles, axis=0), np.nanmax(profiles, axis=0)
-            axes[str(result.arrays["unit"])].fill_between(lines[label].x, low, high, color=label.colour, alpha=0.16, linewidth=0)
+    """Decay with distance, one line per encoding: within a window, and over all positions; one row of panels per unit of distance."""
+    units = sorted({str(result.arrays["unit"]) for result in results.values()}, reverse=True)
+    figure, axes = panels(2 * len(units), height=3.8)
+    for row, unit in enumerate(units):
+        in_unit = {label: result for label, result in results.items() if str(result.arrays["unit"]) == unit}
+        window, every = axes[2 * row], axes[2 * row + 1]
+        lines = {
+            label: Line(np.arange(len(result.arrays["profile"])), result.arrays["profile"], label.colour)
+            for label, result in in_unit.items()
+        }
+        _draw_lines(window, results, lines)
+        _draw_bands(window, in_unit)
+        _draw_lines(every, results, {label: _of_all_positions(label, result) for label, result in in_unit.items()})
+        for line in every.lines:
+            line.set_label("")
+        logarithmic(every, "x")
+        window.set(xlabel=f"distance ({unit})", ylabel="similarity (1 = highest, 0 = far)")
+        every.set(xlabel="distance, over all positions")
+    legend_below(figure)
     return figure
 
 
-def draw_context(results: Results) -> "Figure":
-    """Decay over all positions, on a logarithmic axis of distance, one line per encoding, one panel per unit of distance."""
-    lines = {
-        label: Line(result.arrays["context_distances"][1:], result.arrays["context"][1:], label.colour) for label, result in results.items()
-    }
-    return _draw_lines(results, lines, logarithmic_axis=True)[0]
+def _of_all_positions(label: Label, result: Result) -> Line:
+    return Line(result.arrays["context_distances"][1:], result.arrays["context"][1:], label.colour)
 
 
-def _draw_lines(results: Results, lines: Mapping[Label, Line], *, logarithmic_axis: bool) -> "tuple[Figure, dict[str, Axes]]":
-    """A figure of ``lines`` with a panel for each unit of distance, and its axes by unit."""
-    units = sorted({str(result.arrays["unit"]) for result in results.values()}, reverse=True)
-    figure, axes = panels(len(units), height=4.2)
+def _draw_lines(axes: "Axes", results: Results, lines: Mapping[Label, Line]) -> None:
+    """Plot ``lines``, in the styles that their labels have among all ``results``."""
     low = max(LOWEST, min(0.0, *(float(line.y[np.isfinite(line.y)].min(initial=0.0)) for line in lines.values())) - MARGIN)
     dashes = {label: dash for label, _, dash in with_line_styles(results)}
-    for ax, unit in zip(axes, units, strict=True):
-        for level in (0.0, 0.5, 1.0):
-            ax.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=DOTTED if level == 0.5 else "solid")
-        in_unit = {label: lines[label] for label, result in results.items() if str(result.arrays["unit"]) == unit}
-        for label, line in in_unit.items():
-            name = label.title if not np.isnan(line.y).all() else f"{label.title} (does not fall)"
-            ax.plot(line.x, line.y, color=label.colour, linestyle=dashes[label], label=name)
-        if logarithmic_axis:
-            logarithmic(ax, "x")
-        first, last = min(line.x[0] for line in in_unit.values()), max(line.x[-1] for line in in_unit.values())
-        ax.set(xlabel=f"distance ({unit})", ylabel="similarity (1 = highest, 0 = far)", xlim=(first, last), ylim=(low, HIGHEST))
-        mark_beyond(ax, list(in_unit.values()), (low, HIGHEST))
-    legend_below(figure)
-    return figure, dict(zip(units, axes, strict=True))
+    for level in (0.0, 0.5, 1.0):
+        axes.axhline(level, color=MUTED if level == 0.5 else GRID, linewidth=0.8, linestyle=DOTTED if level == 0.5 else "solid")
+    for label, line in lines.items():
+        name = label.title if not np.isnan(line.y).all() else f"{label.title} (does not fall)"
+        axes.plot(line.x, line.y, color=label.colour, linestyle=dashes[label], label=name)
+    first, last = min(line.x[0] for line in lines.values()), max(line.x[-1] for line in lines.values())
+    axes.set(xlim=(first, last), ylim=(low, HIGHEST))
+    mark_beyond(axes, list(lines.values()), (low, HIGHEST))
+
+
+def _draw_bands(axes: "Axes", results: Results) -> None:
+    """The range of the windows of each encoding, where there are few encodings."""
+    for label, result in results.items() if len(results) <= MOST_BANDS else ():
+        profiles = result.arrays["profiles"]
+        if len(profiles) > 1 and not np.isnan(profiles).all(axis=0).any():
+            low, high = np.nanmin(profiles, axis=0), np.nanmax(profiles, axis=0)
+            axes.fill_between(np.arange(low.size), low, high, color=label.colour, alpha=0.16, linewidth=0)
 
 
 def draw_matrices(results: Results) -> "Figure":
@@ -302,22 +303,12 @@ def draw_matrices(results: Results) -> "Figure":
 
 
 def alt_profiles(results: Results) -> str:
-    """Alternative text: half-distance of each encoding."""
-    summaries = (f"{label.title}: {_value_text(result.metric('half'))}" for label, result in results.items())
-    return (
-        "Lines over the distance, each 1 where it is highest and 0 at the mean of the far distances. Half-distance, "
-        + "; ".join(summaries)
-        + "."
-    )
-
-
-def alt_context(results: Results) -> str:
-    """Alternative text: farthest distance and half-distance over all positions of each encoding."""
+    """Alternative text: half-distance of each encoding, and its farthest distance."""
     summaries = (
-        f"{label.title}: to {rounded(result.value('context'), 0)}, half-distance {_value_text(result.metric('half_context'))}"
+        f"{label.title}: {_value_text(result.metric('half'))}, farthest {result.arrays['context_distances'][-1]:,}"
         for label, result in results.items()
     )
-    return "Lines over the distance on a logarithmic axis, as far as each encoding goes. " + "; ".join(summaries) + "."
+    return f"Lines over the distance, from 1 where highest to 0 at far distances. Half-distance, {'; '.join(summaries)}."
 
 
 def alt_matrices(results: Results) -> str:
@@ -348,32 +339,21 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="profiles",
-            caption=f"Similarity of two positions by distance, in windows of at most {POSITIONS} positions; for images, of {SIDE} patches along a row or column.",
+            caption=f"Similarity of two positions by distance. Left: in windows of at most {POSITIONS} positions, or of {SIDE} patches along a row or column. Right: over all positions, on a logarithmic axis.",
             how_to_read=(
-                "Every line is stretched so that its highest point is 1 and the mean of its far distances, the last quarter, is 0: only its shape counts. A line that drops at once tells "
-                "next neighbours from all others and little else; a straight line tells all distances apart equally well; one that begins low "
-                "favours neighbours over the position itself; wiggles make some farther positions look nearer than they are. Where it falls "
-                "through the dotted line is its half-distance. A table's line is the mean of its start, its middle and its end; in figures of up to three encodings a band shows how far these differ."
+                "Every line is stretched so that its highest point is 1 and the mean of its far distances, the last quarter, is 0: only its shape counts. The right panel takes the last quarter of all distances. A line that drops at once tells "
+                "neighbours from all others and little else; a straight line tells all distances apart equally well; wiggles make some farther positions look nearer. Where it falls through the "
+                "dotted line is its half-distance. A table's line is the mean of several windows, and a band shows their range."
             ),
             alt=alt_profiles,
             draw=draw_profiles,
         ),
         FigureSpec(
-            key="context",
-            caption="The same over all positions that each encoding has, from neighbours to the farthest, on a logarithmic axis of distance.",
-            how_to_read=(
-                "Each line is stretched so that its highest point is 1 and the mean of the last quarter of all its distances is 0. Equal steps to the right double the distance. "
-                "A line that has nearly reached 0 after a few positions tells only neighbours apart; one that still falls at the right tells far positions apart too."
-            ),
-            alt=alt_context,
-            draw=draw_context,
-        ),
-        FigureSpec(
             key="matrices",
             caption="The kernels themselves: the similarity that each encoding gives every pair of positions.",
             how_to_read=(
-                "Row: the position that looks; column: the position looked at. Yellow is the highest mean of any offset, dark purple the lowest, so "
-                "compare patterns and not colours. Outliers of a table are left out and stay empty, as a row and a column. Patches are in reading order, so that each square on the diagonal is a row of the image. Stripes along the diagonal mean that only the offset counts; blocks and crosses mean that some "
+                "Row: the position that looks; column: the position looked at. Yellow is the highest mean of any offset, dark purple the lowest: "
+                "compare patterns, not colours. Outliers of a table stay empty. Patches are in reading order, so that each square on the diagonal is a row of the image. Stripes along the diagonal mean that only the offset counts; blocks and crosses mean that some "
                 "positions are special; an empty half cannot be seen by a causal model."
             ),
             alt=alt_matrices,

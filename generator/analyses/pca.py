@@ -68,10 +68,13 @@ def compute(subject: Subject[PositionTable]) -> Result:
     finite(form.vectors, "the table")
     if min(form.vectors.shape) < LEADING + 1:
         raise NotApplicableError(f"a table of {form.vectors.shape[0]} × {form.vectors.shape[1]} has no three components to look along")
-    shares = _shares_of(form)
-    kept, inner = _inner(form)
-    shares_within = _shares_of(inner)
-    placed = oriented(inner.components.left * np.sqrt(inner.extent * shares_within[:LEADING]))
+    shares = form.components.values**2 / np.sum(form.components.values**2)  # (k,)
+    kept = _kept(form)
+    if kept.size == form.extent:
+        placed, shares_within = form.components.left * np.sqrt(form.extent * shares[:LEADING]), shares
+    else:
+        placed, shares_within = placed_by_components(form.vectors[kept])
+    placed = oriented(placed)
     path = around(placed[:, 0], placed[:, 1]) if form.grid is None else None
     onwards = abs(rank_correlation(placed[:, 2])) if form.grid is None else None
     coordinates = np.full((form.extent, LEADING), np.nan)
@@ -83,27 +86,36 @@ def compute(subject: Subject[PositionTable]) -> Result:
         ),
         Metric("within_3", f"Variance in {NAMES[2]}, without outliers", 100.0 * float(shares_within[:LEADING].sum()), "%"),
         *_of_path(path, onwards),
-        Metric("left_out", "Outliers left out", float(form.extent - inner.extent)),
+        Metric("left_out", "Outliers left out", float(form.extent - kept.size)),
     )
     left_out = np.setdiff1d(np.arange(form.extent), kept)
     line = form.extent if form.grid is None else form.grid[1]
     arrays = {"coordinates": coordinates, "shares": shares, "shares_within": shares_within, "left_out": left_out, "line": np.array(line)}
-    findings = _findings(shares_within, path, onwards, inner.extent)
+    findings = _findings(shares_within, path, onwards, kept.size)
     return Result(metrics, arrays, (*findings, *_of_left_out(left_out)))
 
 
-def _inner(form: PositionTable) -> tuple[Array, PositionTable]:
-    """Positions without outliers, (n_kept,), int, and the table of these; all where what is left has no three components."""
+def _kept(form: PositionTable) -> Array:
+    """Positions without outliers, (n_kept,), int; all where those have no three components."""
     kept = np.delete(np.arange(form.extent), form.outliers)
-    inner = PositionTable(form.vectors[kept])
-    if kept.size == form.extent or kept.size <= LEADING or np.ptp(inner.vectors, axis=0).max() <= FLAT * np.abs(inner.vectors).max():
-        return np.arange(form.extent), form
-    return kept, inner
+    inner = form.vectors[kept]
+    is_constant = np.ptp(inner, axis=0).max() <= FLAT * float(np.max(np.abs(form.vectors)))
+    return np.arange(form.extent) if kept.size <= LEADING or is_constant else kept
 
 
-def _shares_of(form: PositionTable) -> Floats:
-    """Share of the variance in each principal component: (n_components,)."""
-    return np.asarray(form.components.values**2 / np.sum(form.components.values**2))
+def placed_by_components(vectors: Floats) -> tuple[Floats, Floats]:
+    """Coordinates along the first components, and the share of the variance in each, from the smaller Gram matrix: a third of the time.
+
+    vectors: (n_positions, d_model), not constant
+    returns: (n_positions, LEADING), in units of the root mean square distance from the mean; (n_components,), largest first
+    """
+    scaled = vectors / np.max(np.abs(vectors))
+    centred = scaled - scaled.mean(axis=0)
+    is_wide = centred.shape[0] <= centred.shape[1]
+    values, directions = np.linalg.eigh(centred @ centred.T if is_wide else centred.T @ centred)
+    values, directions = np.maximum(values[::-1], 0.0), directions[:, : -LEADING - 1 : -1]
+    along = directions * np.sqrt(values[:LEADING]) if is_wide else centred @ directions
+    return along / np.sqrt(values.sum() / len(vectors)), values / values.sum()
 
 
 def _of_path(path: Path | None, onwards: float | None) -> tuple[Metric, ...]:
@@ -181,7 +193,7 @@ def _uneven(path: Path) -> str:
 
 
 def _of_left_out(left_out: Array) -> tuple[Finding, ...]:
-    return (Finding(f"Left out of the path as outliers: {ranges(left_out)}.", ("left_out",)),) if left_out.size else ()
+    return (Finding(f"Positions left out of the path as outliers: {ranges(left_out)}.", ("left_out",)),) if left_out.size else ()
 
 
 def draw(results: Results) -> "Figure":

@@ -85,9 +85,9 @@ def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
     if turns == n_pairs:
         return (Finding(f"All {n_pairs} pairs turn fully at least once {within}.", rests_on, 0.4),)
     if turns == 0:
-        return (Finding(f"No pair turns fully {within}, so no angle repeats.", rests_on, 0.6),)
-    others = n_pairs - turns if n_pairs - turns > 1 else "one"
-    text = f"{turns} of {n_pairs} pairs turn fully at least once {within}; the angle of the other {others} never repeats."
+        return (Finding(f"No pair turns fully {within}.", rests_on, 0.6),)
+    others = f"the other {n_pairs - turns} do not" if n_pairs - turns > 1 else "the other one does not"
+    text = f"{turns} of {n_pairs} pairs turn fully at least once {within}; {others}."
     return (Finding(text, rests_on, 0.6),)
 
 

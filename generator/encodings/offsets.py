@@ -51,7 +51,7 @@ class OffsetBias(Form):
     @property
     def parameters(self) -> Mapping[str, object]:
         """Number of heads, whether later keys are hidden, and for a linear bias the slope of every head, in logits per position."""
-        slopes = (self.values[:, -1] - self.values[:, -2]).tolist() if self.beyond == "linear" else None
+        slopes = (self.values[:, 1] - self.values[:, 0]).tolist() if self.beyond == "linear" and len(self.offsets) > 1 else None
         return {"heads": len(self.values), "causal": self.causal} | ({} if slopes is None else {"slopes": slopes})
 
     @property

@@ -146,7 +146,7 @@ class Rotation(Form):
                 f"rotary scaling with alpha {alpha!r:.60} of {n_components} components; expected a positive alpha, and more than 2"
             )
         base = self.base * alpha ** (n_components / (n_components - 2))
-        return frozen(base ** (-2.0 * np.arange(n_components // 2) / n_components))
+        return frozen(self.step * base ** (-2.0 * np.arange(n_components // 2) / n_components))
 
     def _by_transformers(self) -> tuple[Floats, float]:
         """Frequencies (n_pairs,) and attention factor by transformers' rotary initialiser."""
@@ -168,7 +168,7 @@ class Rotation(Form):
         rotated = rotated[rotated != 0.0]  # A pair of frequency 0 is not rotated.
         if not rotated.size or not np.all(np.isfinite(rotated) & (rotated > 0.0)):
             raise ValueError("no positive frequencies")
-        return frozen(rotated), float(attention_factor)
+        return frozen(self.step * rotated), float(attention_factor)
 
     def by_offset(self, n_offsets: int) -> Floats:
         """mean_j cos(offset · frequency_j) at offsets 0 … n_offsets − 1: (n_offsets,), within [−1, 1], 1 at offset 0."""

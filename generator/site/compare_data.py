@@ -123,14 +123,15 @@ def _columns(form: Form, n: int) -> int | None:
 
 
 def _curve(reading: Reading) -> dict[str, Any] | None:
-    """Coordinates of every ``step``-th position and the last; None where no analysis gives them."""
+    """Coordinates of every ``step``-th position and the last, and patches per row of a grid; None where no analysis gives them."""
     arrays = (result.arrays[COORDINATES] for result in reading.results.values() if COORDINATES in result.arrays)
     points = next(arrays, None)
     if points is None or points.ndim != 2 or points.shape[1] != 3 or not len(points):
         return None
     step = -(-len(points) // MOST_POINTS)
     indices = np.unique(np.append(np.arange(0, len(points), step), len(points) - 1))
-    return {"step": step, "last": len(points) - 1, **pack(points[indices].astype(np.float64))}
+    grid = reading.form.load().grid
+    return {"step": step, "last": len(points) - 1, "columns": None if grid is None else grid[1], **pack(points[indices].astype(np.float64))}
 
 
 def _metrics(atlas: Atlas) -> dict[str, tuple[str, str]]:

@@ -197,9 +197,19 @@ def test_outliers_do_not_change_the_path(rows: list[int]) -> None:
     assert [result.value(key) for key in ("turns", "steady", "evenness", "rate", "within_3", "left_out")] == pytest.approx(
         [expected.value(key) for key in ("turns", "steady", "evenness", "rate", "within_3")] + [len(rows)]
     )
-    np.testing.assert_allclose(result.arrays["coordinates"][kept], expected.arrays["coordinates"])
+    np.testing.assert_allclose(result.arrays["coordinates"][kept], expected.arrays["coordinates"], rtol=0, atol=1e-9)
     assert np.isnan(result.arrays["coordinates"][rows]).all()
     assert (expected.value("first_1") or 0.0) < 60.0 < (result.value("first_1") or 0.0)
+
+
+@pytest.mark.parametrize("shape", [(60, 20), (20, 60), (20, 20)])
+def test_components_without_outliers_are_those_of_scikit_learn(shape: tuple[int, int]) -> None:
+    table = np.random.default_rng(4).normal(size=shape) * 0.7 ** np.arange(shape[1])
+    theirs = PCA(svd_solver="full").fit(table)
+    placed, shares = pca.placed_by_components(1e200 * table)
+    np.testing.assert_allclose(shares, theirs.explained_variance_ratio_, rtol=0, atol=1e-12)
+    scale = np.sqrt(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1)))
+    np.testing.assert_allclose(np.abs(placed), np.abs(theirs.transform(table)[:, :3]) / scale, rtol=0, atol=1e-9)
 
 
 def test_patches_on_a_grid_make_no_path() -> None:

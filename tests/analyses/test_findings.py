@@ -121,19 +121,19 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (
         rotation,
         TURNING,
-        ["46 of 64 pairs turn fully at least once within 4,096 positions; the angle of the other 18 never repeats."],
+        ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18 do not."],
     ),
     (rotation, replace(TURNING, window=63), ["17 of 64 pairs turn fully at least once within the 63 positions that the window"]),
     (
         rotation,
         replace(TURNING, window=5000),
-        ["46 of 64 pairs turn fully at least once within 4,096 positions; the angle of the other 18"],
+        ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18 do not."],
     ),
     (rotation, replace(TURNING, window=6), ["No pair turns fully within the 6 positions"]),
     (
         rotation,
         replace(TURNING, n_positions=47_118),
-        ["63 of 64 pairs turn fully at least once within 47,118 positions; the angle of the other one never repeats"],
+        ["63 of 64 pairs turn fully at least once within 47,118 positions; the other one does not"],
     ),
     (rotation, replace(TURNING, n_positions=60_000), ["All 64 pairs turn fully"]),
     (

@@ -86,3 +86,26 @@ def test_every_window_is_that_of_the_authors(config: dict[str, Any], expected: d
     for kind, keys in expected["before"].items():
         if kind not in KINDS:
             assert {layer.before for layer in layers if kind in layer.mixers} == {keys - 1}
+
+
+@pytest.mark.parametrize("name", [name for name, (_, expected) in EXPECTED.items() if expected.get("bias") == "alibi"])
+def test_alibi_acts_in_every_layer(name: str) -> None:
+    layers, records = read(EXPECTED[name][0])
+    assert {[records[key].scheme for key in layer.encodings or ()] == ["alibi"] for layer in layers} == {True}
+
+
+def test_phi_3_5_moe_multiplies_sine_and_cosine_by_its_short_factor() -> None:
+    config, _ = EXPECTED["microsoft--Phi-3.5-MoE-instruct"]
+    _, records = read(config)
+    assert [record.parameters["attention_factor"] for record in records.values()] == [config["rope_scaling"]["short_mscale"]]
+
+
+def test_jina_v3_is_an_encoder() -> None:
+    layers, _ = read(EXPECTED["jinaai--jina-embeddings-v3"][0])
+    assert {(layer.part, layer.after) for layer in layers} == {("encoder", None)}
+
+
+def test_a_llama_without_a_model_type_is_known_by_its_architecture() -> None:
+    config = {"architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_attention_heads": 2, "num_hidden_layers": 3, "vocab_size": 100}
+    layers, records = read(config)
+    assert [rotation_of(layer, records) for layer in layers] == [(10_000.0, 32, "default")] * 3

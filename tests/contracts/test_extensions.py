@@ -2,6 +2,7 @@
 
 import ast
 import pickle
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from importlib import import_module
@@ -194,3 +195,9 @@ def test_an_extension_may_be_a_package(tmp_path: Path, monkeypatch: pytest.Monke
         (tmp_path / f"numbers_of_a_kind/{name}.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert discovery.load(import_module("numbers_of_a_kind"), complex) == (1j, 2j)
+
+
+@pytest.mark.parametrize("scheme", discovery.load(schemes, Scheme), ids=lambda scheme: scheme.key)
+def test_the_paragraph_of_a_scheme_says_nothing_of_other_encodings_of_a_model(scheme: Scheme) -> None:
+    template: Any = environment_of(TEMPLATES).get_template(f"schemes/{scheme.key}.md.jinja").make_module({"link": str})
+    assert not re.search(r"nowhere else|nothing else|no other|here only|only here|the only", str(template.where()))

@@ -119,3 +119,12 @@ def test_the_slopes_of_falcon_are_rounded_like_the_models(n_heads: int) -> None:
 def test_a_note_mentions_an_exponent_that_transformers_ignores(steepest: int, has_note: bool) -> None:
     (encoding,) = find(DictFiles({"model_type": "mpt", "n_heads": 8, "attn_config": {"alibi": True, "alibi_bias_max": steepest}}))
     assert any("does not pass it on" in note for note in encoding.notes) is has_note
+
+
+@pytest.mark.parametrize("sign", [{"position_embedding_type": "alibi"}, {"alibi_starting_size": 512}])
+def test_an_encoder_is_penalised_for_the_distance_to_both_sides(sign: dict[str, object]) -> None:
+    """Jina v2 (arXiv 2310.19923, section 3.2) and MosaicBERT (arXiv 2312.17482): slope times distance, whichever side."""
+    (encoding,) = find(DictFiles({"model_type": "bert", "hidden_size": 64, "num_attention_heads": 8, "vocab_size": 100, **sign}))
+    kernel = form_of(encoding, OffsetBias).kernel(9)
+    np.testing.assert_allclose(kernel[:, 4], -slopes(8)[:, None] * np.abs(np.arange(9) - 4))
+    assert (encoding.part, encoding.stack) == ("encoder", "encoder")

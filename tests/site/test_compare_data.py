@@ -141,6 +141,12 @@ def test_a_curve_contains_the_last_position_once(n_positions: int, step: int, n_
     assert (curve["step"], curve["last"], unpacked(curve).size) == (step, n_positions - 1, 3 * n_points)
 
 
+@pytest.mark.parametrize(("form", "columns"), [(PositionTable(sinusoid(6, 4)), None), (PositionTable(sinusoid(6, 4), grid=(2, 3)), 3)])
+def test_a_curve_has_the_patches_of_a_row(form: Form, columns: int | None) -> None:
+    curve = compare_data.record(reading(form, made=Result(arrays={"coordinates": np.zeros((6, 3))})))["curve"]
+    assert curve["columns"] == columns
+
+
 def test_without_coordinates_there_is_no_curve() -> None:
     assert compare_data.record(reading(NOTHING))["curve"] is None
 

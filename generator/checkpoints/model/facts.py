@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from generator.checkpoints.model.resolved import resolved
 from generator.contracts import Fact, ModelConfig
 from generator.contracts.model_config import SIZES, Size
 
@@ -15,11 +16,13 @@ TITLES: Mapping[Size, str] = {
 
 
 def facts(config: ModelConfig) -> tuple[Fact, ...]:
-    """The model family, and every size in the config.
+    """The model family, and every size in the config, as its config class understands it; a context only where config.json gives one.
 
     errors: RowError when a size is not a whole number from 1 to 2^31
     """
-    sizes = [(title, _by_stage(config, name) or config.size(name)) for name, title in TITLES.items()]
+    whole = resolved(config).config
+    configs = {name: config if name == "n_positions" else whole for name in TITLES}
+    sizes = [(title, _by_stage(configs[name], name) or configs[name].size(name)) for name, title in TITLES.items()]
     return (Fact("Family", config.family), *(Fact(title, value) for title, value in sizes if value is not None))
 
 

@@ -13,6 +13,8 @@ ENCODERS = frozenset(
 AUDIO_ENCODERS = frozenset(
     {"wav2vec2-conformer", "wav2vec2-bert"}
 )  # Encoders of audio without "audio" or "speech" in the name of the family.
+# Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a question.
+PREFIX_ALONE = frozenset({"gemma", "gemma2"})
 # Decoders with a stored table; tables of other families belong to an encoder unless the name of the tensor contains "decoder".
 DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "biogpt"})
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
+from itertools import groupby
 
 from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.layers import layers
@@ -17,8 +18,10 @@ BOTH = "encoder and decoder"
 
 def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
     """Every layer of the stacks for text and audio, with the encodings that act in it; empty for a family that is not known."""
-    mapped = {stack.part: layers(stack) for stack in stacks(files.config) if _is_mapped(stack)}  # Nested configs override the outer one.
-    all_layers = [layer for part in mapped for layer in mapped[part]]
+    by_part: dict[str, tuple[Layer, ...]] = {}
+    for stack in filter(_is_mapped, stacks(files.config)):  # Nested configs override the outer one.
+        by_part |= {part: tuple(group) for part, group in groupby(layers(stack), key=lambda layer: layer.part)}
+    all_layers = [layer for part in by_part for layer in by_part[part]]
     parts = {layer.part for layer in all_layers}
     every_layer = [
         replace(layer, encodings=tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))) for layer in all_layers

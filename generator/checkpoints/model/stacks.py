@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generator.checkpoints.model.families import AUDIO_ENCODERS, ENCODERS
+from generator.checkpoints.model.families import AUDIO_ENCODERS, ENCODERS, PREFIX_ALONE
 from generator.checkpoints.model.resolved import is_known, resolved
 from generator.contracts import Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST
@@ -70,7 +70,8 @@ def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = ""
     is_encoder = is_of_patches or (is_encoder_family(config.family) and config.flag("is_decoder") is not True)
     is_of_audio = is_of_sound or (is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_")))
     stack_part = "encoder" if is_encoder and part == "decoder" else part
-    configured = next((flag == sees for name, sees in BOTH_SIDES if (flag := config.flag(name)) is not None), None)
+    flags = () if config.family in PREFIX_ALONE else BOTH_SIDES
+    configured = next((flag == sees for name, sees in flags if (flag := config.flag(name)) is not None), None)
     sees_both_sides = stack_part.endswith("encoder") if configured is None else configured
     return Stack(stack_part, "encoder" if sees_both_sides else "decoder", "audio" if is_of_audio else modality, config, refused)
 

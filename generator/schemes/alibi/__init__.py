@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.stacks import stacks
+from generator.checkpoints.model.stacks import Stack, stacks
 from generator.contracts import Encoding, Files, InPrint, ModelConfig, Numbers, Picture, Provenance, Published, Recomputed, Scheme
 from generator.encodings import Form, OffsetBias
 from generator.errors import RowError
@@ -25,6 +25,7 @@ SHOWN = 128  # offsets in the form; the bias is linear beyond.
 PAPER = InPrint("Press et al. 2022 (arXiv 2108.12409)", "section 3")
 STEEPEST = 8.0  # Press et al. 2022, section 3: the slopes end at 2^−8.
 LEFT_OUT = "Shown is what config.json asks for under alibi_bias_max; the code of transformers does not pass it on, and takes 8."
+BOTH_SIDES = "In an encoder the penalty grows with the distance to both sides."
 NOTE = "No tensor holds it; the slopes follow from the number of heads."
 
 
@@ -54,7 +55,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when the number of heads or a size is missing or invalid
     """
-    return [_encoding(stack.config) for stack in stacks(files.config) if _has_alibi(stack.config)][-1:]
+    return [_encoding(stack) for stack in stacks(files.config) if _has_alibi(stack.config)][-1:]
 
 
 def _has_alibi(config: ModelConfig) -> bool:
@@ -63,7 +64,8 @@ def _has_alibi(config: ModelConfig) -> bool:
     return config.flag("alibi") is True or nested or config.family in ALWAYS
 
 
-def _encoding(config: ModelConfig) -> Encoding[Form]:
+def _encoding(stack: Stack) -> Encoding[Form]:
+    config = stack.config
     n_heads = config.needed("n_heads")
     if n_heads > MOST_HEADS:
         raise RowError(f"{config.where}: {n_heads:,} heads; expected at most {MOST_HEADS:,}")
@@ -74,9 +76,11 @@ def _encoding(config: ModelConfig) -> Encoding[Form]:
     if config.family in ROUNDED:
         head_dim = max(config.needed("d_model") // n_heads, 1)
         slope, rounding_notes = bfloat16(slope) / math.sqrt(head_dim), _rounding_notes(head_dim)
-    offsets = np.arange(-SHOWN, 1)
-    form = OffsetBias(frozen(slope[:, None] * offsets), frozen(offsets), causal=True, beyond="linear")
-    return Encoding("decoder", SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), (NOTE, *rounding_notes), stack="decoder")
+    is_causal = stack.kind == "decoder"
+    offsets = np.arange(-SHOWN, 1 if is_causal else SHOWN + 1)
+    form = OffsetBias(frozen(-slope[:, None] * np.abs(offsets)), frozen(offsets), is_causal, beyond="linear")
+    notes = (NOTE, *rounding_notes, *(() if is_causal else (BOTH_SIDES,)))
+    return Encoding(stack.part, SCHEME.key, form, Provenance("config.json", shape=(n_heads,)), notes, stack=stack.kind)
 
 
 def _rounding_notes(head_dim: int) -> tuple[str, str]:

@@ -69,6 +69,11 @@ class Chapter:
     not_applicable: tuple[Section, ...]
     data: str
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Keys of the analyses whose sections are on the page of the encoding."""
+        return tuple(section.analysis.key for stage in self.stages if not stage.page for section in stage.sections)
+
 
 def pages(atlas: Atlas) -> list[Page]:
     """The list of checkpoints, and the pages of each."""

@@ -36,7 +36,7 @@
       draw: (turn, at) => {
         now = turn;
         canvas.dataset.turn = turn.join();
-        draw(canvas, shape, turn, at.map((position) => nearest(position, curve)));
+        draw(canvas, shape, turn, at.map((position) => nearest(position, curve)), (index) => row(index, curve));
       },
     };
   }
@@ -46,6 +46,12 @@
     const final = points.length / 3 - 1;
     if (position > last) return final + 1;
     return position === last ? final : Math.min(Math.round(position / step), final);
+  }
+
+  /* Row of the grid that a point is in; all points of a sequence are in one. */
+  function row(index, { points, step, last, columns }) {
+    const position = index === points.length / 3 - 1 ? last : index * step;
+    return columns ? Math.floor(position / columns) : 0;
   }
 
   function ordinal(place) {
@@ -84,7 +90,7 @@
     return [across, -second * Math.cos(b) + depth * Math.sin(b), second * Math.sin(b) + depth * Math.cos(b)];
   }
 
-  function draw(canvas, shape, turn, marked) {
+  function draw(canvas, shape, turn, marked, rowOf) {
     const pixels = Math.round((canvas.clientWidth || 300) * (window.devicePixelRatio || 1));
     canvas.width = canvas.height = pixels;
     const context = canvas.getContext("2d");
@@ -96,7 +102,7 @@
     const segments = placed
       .slice(1)
       .map((end, index) => ({ start: placed[index], end, index }))
-      .filter(({ start, end }) => isPlaced(start) && isPlaced(end));
+      .filter(({ start, end, index }) => isPlaced(start) && isPlaced(end) && rowOf(index) === rowOf(index + 1));
     segments.sort((one, other) => one.start[2] + one.end[2] - other.start[2] - other.end[2]); // Farthest first.
     segments.forEach(({ start, end, index }) => {
       context.strokeStyle = atlas.css(atlas.sequential, index / (placed.length - 1));

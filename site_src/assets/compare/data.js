@@ -48,7 +48,7 @@
       quantity,
       stored: kernel(stored),
       shape: kernel(shape && { ...shape, levels: shape.levels ?? stored.levels }), // One head has the same levels either way.
-      curve: record.curve && { step: record.curve.step, last: record.curve.last, points: atlas.numbers(record.curve) },
+      curve: record.curve && { step: record.curve.step, last: record.curve.last, columns: record.curve.columns, points: atlas.numbers(record.curve) },
       metrics: record.metrics,
     };
   }

@@ -141,7 +141,7 @@
   function kernelOf({ title, n, quantity, heads, stored, shape }, asStored) {
     const kernel = asStored ? stored : shape;
     if (!kernel || kernel.low === null) return { title, missing: asStored ? "It has values that are not numbers." : "All pairs are alike, so it has no shape." };
-    const unit = asStored ? quantity + (heads > 1 ? `, mean of ${heads} heads` : "") : "from its lowest to its highest";
+    const unit = asStored ? quantity + (heads > 1 ? `, mean of ${heads} heads` : "") : "from the lowest to the highest mean of any offset";
     return { title, n, map: atlas.sequential, unit, quantity, ...kernel };
   }
 
