@@ -153,7 +153,9 @@ def hidden_states(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[
     """Arguments that may be hidden states, floating tensors of two or three axes, or four (batch, positions, streams, width), each with its place or name."""
     found = [(key, value) for key, value in tensors(args, kwargs) if value.is_floating_point()]
     return [
-        (key, value) for key, value in found if value.ndim in (2, 3) or (value.ndim == 4 and value.shape[1] == LENGTH != value.shape[3])
+        (key, value)
+        for key, value in found
+        if value.ndim in (2, 3) or (value.ndim == 4 and LENGTH in value.shape[1:3] and value.shape[3] != LENGTH)
     ]
 
 
@@ -363,7 +365,7 @@ class Run:
     def _even_facts(self, place: Place, length: int) -> dict[str, Any]:
         even = _square(self.even.get(place, Events()), length)
         if not even:
-            return {}
+            return {"bias": None, "temperature": None}
         far = _square(self.far.get(place, Events()), length)
         logits, visible, _ = even[0]
         biased = measures.bias(logits, visible)
