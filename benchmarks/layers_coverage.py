@@ -66,7 +66,8 @@ class Facts:
         elif self.frequencies and abs(self.factor - other.factor) > TOLERANCE * other.factor:
             yield f"factor {self.factor:.6g} ≠ {other.factor:.6g}"
         for name in ("bias", "sink", "temperature"):
-            if getattr(other, name) not in (None, getattr(self, name)):
+            unseen = name == "sink" and not other.sink  # Some models rescale the output of attention instead.
+            if not unseen and getattr(other, name) not in (None, getattr(self, name)):
                 yield f"{name} {getattr(self, name)} ≠ {getattr(other, name)}"
         if other.bias is None:
             return

@@ -50,6 +50,8 @@ class Mixing:
         return "recurrent" if found.after == 0 else "other"
 
     def _mixes(self, module: Any) -> bool:
+        if self._recorder.calls[module].square == self._length:  # Even where keys come from a former layer.
+            return True
         middle = self._length // 2
         seen = self._seen(module, [middle])
         return bool(np.delete(seen, middle, axis=1).any())

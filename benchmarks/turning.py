@@ -141,7 +141,7 @@ def _measured(matrices: np.ndarray) -> Turn | None:
     angles = np.angle(pairs[:, 1] / pairs[:, 0])
     heads = next(count for count in range(len(angles), 0, -1) if count == 1 or (len(angles) % count == 0 and _repeats(angles, count)))
     pairs, angles = pairs[: len(angles) // heads], angles[: len(angles) // heads]
-    steps = pairs[:, 1:12] / pairs[:, :11]
+    steps = (pairs[:, 1:] / pairs[:, :-1])[:, :11]
     steady = bool(np.abs(steps - np.exp(1j * angles)[:, None]).max() < TOLERANCE)
     return Turn(
         tuple(sorted((float(angle) for angle in np.abs(angles) if angle), reverse=True)), float(np.sqrt(np.abs(pairs).mean())), steady
