@@ -36,6 +36,7 @@ def build(output: Path, *options: str, **environment: str) -> subprocess.Complet
 
 def default_atlas(folder: Path) -> None:
     """Build the default list in ``folder``/build."""
+    begin(folder / "build")
     done = build(folder / "build")
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,13 +1,14 @@
 """A small site for tests of comparisons: references from the repository, two biases, a table, and one checkpoint that fails."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from generator.contracts import Atlas, Outcome, PageKind, Reading, discovery
 from generator.encodings import PositionTable
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, families
 from generator.pipeline.build import MKDOCS, SITE_SRC, TEMPLATES
 from generator.site import mkdocs_build, pages, render, write
 from tests.built import ROOT
@@ -25,9 +26,9 @@ def small_atlas(folder: Path) -> Atlas:
     rows = [checkpoint(slug=slug, place=str(ROOT / "references" / slug), title=title) for slug, title in REFERENCES.items()]
     rows += [checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug) for slug, contents in synthetic.items()]
     outcomes = [evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows]
-    return Atlas(
-        tuple(_with_curves(outcome) for outcome in outcomes), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}
-    )
+    shown = tuple(_with_curves(outcome) for outcome in outcomes)
+    by_default = partial(families.table, ("bert", "gemma3", "jamba"))
+    return Atlas(shown, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, families=by_default)
 
 
 def _with_curves(outcome: Outcome) -> Outcome:

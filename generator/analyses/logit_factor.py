@@ -55,7 +55,7 @@ def _finding(form: Temperature, first: float | None, last: float) -> Finding:
     rests_on = ("last", "first", "context")
     if first is None:
         return Finding(f"Within the {form.n_positions:,} positions of the context the factor stays 1.", rests_on, 0.3)
-    text = f"From position {first:,.0f} on, the factor on the logits is above 1; at the last of {form.n_positions:,} positions it is {rounded(last, 3, 1.0)}."
+    text = f"From position {rounded(first, 0)} on, the factor on the logits is above 1; at the last of {form.n_positions:,} positions it is {rounded(last, 3, 1.0)}."
     return Finding(text, rests_on, 0.5)
 
 
@@ -82,7 +82,7 @@ def draw(results: Results) -> "Figure":
 def alt(results: Results) -> str:
     """Alternative text: where the factor begins to grow, and its last value."""
     summaries = (
-        f"{label.title}: {_from(result)}, {rounded(result.value('last'), 3)} at the last of {result.value('context'):,.0f} positions"
+        f"{label.title}: {_from(result)}, {rounded(result.value('last'), 3)} at the last of {rounded(result.value('context'), 0)} positions"
         for label, result in results.items()
     )
     return "The factor on the logits as a line over the position. " + "; ".join(summaries) + "."
@@ -90,7 +90,7 @@ def alt(results: Results) -> str:
 
 def _from(result: Result) -> str:
     first = result.value("first")
-    return "1 throughout" if first is None else f"1 up to position {first - 1:,.0f}"
+    return "1 throughout" if first is None else f"1 up to position {rounded(first - 1, 0)}"
 
 
 ANALYSIS = Analysis(

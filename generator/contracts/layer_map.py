@@ -6,8 +6,8 @@ from typing import Literal
 from generator.contracts.checkpoints import StackKind
 
 # Attention to all visible positions, to those of a window, to those of the query's chunk; a state updated from token to token;
-# a convolution over neighbouring tokens; or none of these, as in a layer of experts alone.
-Mixer = Literal["full", "sliding", "chunked", "recurrent", "convolution", "none"]
+# a convolution over neighbouring tokens; a Fourier transform over all of them; or none of these, as in a layer of experts alone.
+Mixer = Literal["full", "sliding", "chunked", "recurrent", "convolution", "fourier", "none"]
 ATTENTION: frozenset[Mixer] = frozenset({"full", "sliding", "chunked"})
 
 

@@ -78,6 +78,10 @@ def _uncached(_: str, make: Maker) -> Maker:
     return make
 
 
+def _no_families() -> bytes:
+    return b'{"schema":1,"transformers":"","families":[]}'
+
+
 @dataclass(frozen=True, eq=False)
 class Atlas:
     """Outcomes of a whole build, sorted by slug, and the extensions that produced them.
@@ -86,6 +90,7 @@ class Atlas:
     address: URL of the site, ending with "/"; None where it is not configured
     submit(name, make): starts ``make`` in another process unless its result is cached under ``name``; returns a function that waits
     for the result
+    families: returns data/families.json, the layer maps of model types by default; by itself, that of no type
     """
 
     outcomes: tuple[Outcome, ...]
@@ -95,6 +100,7 @@ class Atlas:
     date: str | None = None
     address: str | None = None
     submit: Callable[[str, Maker], Maker] = _uncached
+    families: Maker = _no_families
 
     @property
     def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from generator.cache import fingerprint
 from generator.contracts import STATUSES, Atlas, Outcome, Page, PageKind, discovery, names
-from generator.pipeline import evaluate, jobs, last_build, versions
+from generator.pipeline import evaluate, families, jobs, last_build, versions
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.result_store import ResultStore
@@ -115,7 +115,9 @@ def _atlas(outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactC
     given = os.environ.get(mkdocs_build.ADDRESS)
     address = f"{given.rstrip('/')}/" if given else None
     schemes = evaluate.all_schemes()
-    return Atlas(names.named(outcomes, schemes), evaluate.all_analyses(), schemes, versions.all_versions(), day, address, artifacts.submit)
+    by_default = artifacts.submit("families", families.make)
+    named = names.named(outcomes, schemes)
+    return Atlas(named, evaluate.all_analyses(), schemes, versions.all_versions(), day, address, artifacts.submit, by_default)
 
 
 def _date(outcomes: Sequence[Outcome]) -> int | None:

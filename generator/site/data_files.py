@@ -26,7 +26,11 @@ CsvRow = list[Any]
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Functions that return the content of each file, by path below the docs folder."""
     pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture_arrays, scheme) for scheme in atlas.schemes}
-    tables = {"data/atlas.json": partial(_atlas_json, atlas), "data/metrics.csv": partial(_metrics_csv, atlas.outcomes)}
+    tables: dict[str, Callable[[], bytes]] = {
+        "data/atlas.json": partial(_atlas_json, atlas),
+        "data/metrics.csv": partial(_metrics_csv, atlas.outcomes),
+    }
+    tables["data/families.json"] = atlas.families
     for analysis in atlas.analyses:
         tables[f"data/analyses/{analysis.key}.csv"] = partial(_metrics_csv, atlas.outcomes, analysis.key)
         tables[f"data/analyses/{analysis.key}.json"] = partial(_metrics_json, atlas.outcomes, analysis.key)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.contracts import EncodingRecord, Layer, Mixer, Scheme
+from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
 from generator.figures.style import SERIES
 from generator.text import ranges, significant
 
@@ -19,7 +19,14 @@ WORDS: Mapping[Mixer, str] = {
     "chunked": "attention in chunks",
     "recurrent": "recurrent state",
     "convolution": "convolution",
+    "fourier": "Fourier transform",
     "none": "no mixing of positions",
+}
+WITHOUT_ATTENTION: Mapping[Mixer, str] = {
+    "recurrent": "keep a recurrent state",
+    "convolution": "mix by a convolution",
+    "fourier": "mix by a Fourier transform",
+    "none": "mix no positions",
 }
 
 
@@ -53,13 +60,12 @@ class LayerStrip:
 def layer_strips(layer_map: Sequence[Layer], records: Iterable[EncodingRecord], schemes: Iterable[Scheme]) -> tuple[LayerStrip, ...]:
     """One strip for each stack of a layer map. records: of the encodings that act in the layers"""
     titles = {scheme.key: scheme.title for scheme in schemes}
-    texts = {record.key: _described(record, titles.get(record.scheme, record.scheme)) for record in records}
+    texts = {record.key: described(titles.get(record.scheme, record.scheme), record.parameters) for record in records}
     return tuple(_strip(part, list(layers), texts) for part, layers in groupby(layer_map, key=lambda layer: layer.part))
 
 
-def _described(record: EncodingRecord, title: str) -> str:
-    """An encoding in words, with what defines its rotation."""
-    parameters = record.parameters
+def described(title: str, parameters: Json) -> str:
+    """An encoding in words, by the title of its scheme and what defines its rotation."""
     if "base" not in parameters:
         return title
     scaling: Any = parameters["scaling"]
@@ -115,13 +121,7 @@ def _finding(layers: Sequence[Layer]) -> str:
 def _does(layer: Layer) -> str:
     """What a layer does, as the predicate of a sentence in the plural."""
     if not layer.attends:
-        return (
-            "keep a recurrent state"
-            if "recurrent" in layer.mixers
-            else "mix by a convolution"
-            if "convolution" in layer.mixers
-            else "mix no positions"
-        )
+        return WITHOUT_ATTENTION[layer.mixers[0]]
     limits = {"sliding": "see a window of {:,} positions", "chunked": "see chunks of {:,} positions"}
     mixer = next((mixer for mixer in layer.mixers if mixer in limits), None)
     size = None if layer.before is None else layer.before + 1 + (layer.after or 0)

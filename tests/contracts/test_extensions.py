@@ -65,6 +65,8 @@ ORDINARY = {
     ("generator.site.data_files", "checkpoint"): "the heading of a column",
     ("generator.site.data_files", "scaling"): "a parameter in atlas.json",
     ("generator.site.data_files", "scheme"): "the heading of a column",
+    ("generator.pipeline.families", "scheme"): "a member of an encoding in families.json",
+    ("generator.site.pages.model_types", "scheme"): "a member of an encoding in families.json",
     ("generator.site.layer_strips", "scaling"): "a parameter in atlas.json",
     ("generator.site.layer_strips", "convolution"): "a way of mixing positions",
     ("generator.site.layer_strips", "none"): "a layer that mixes no positions",
@@ -74,6 +76,7 @@ ORDINARY = {
 OF_FAMILIES = ("families", "family_formats")
 NO_FAMILIES = {
     **{("generator.analyses.seam", family): "a premise of an explanation" for family in ("bert", "distilbert")},
+    ("generator.checkpoints.model.default_layers", "mamba"): "how settings of a recurrent state begin",
     ("generator.checkpoints.model.layers", "mamba"): "a kind of layer in config.json",
     ("generator.pipeline.versions", "git"): "a program",
     ("generator.schemes.deberta", "deberta"): "the key of the scheme",

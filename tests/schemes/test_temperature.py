@@ -85,7 +85,7 @@ def test_settings_that_are_missing_have_the_defaults_of_transformers() -> None:
         ({"model_type": "mistral4", "rope_parameters": BETA}, ()),
         (INKLING, (5, 11)),
         ({**INKLING, "local_layer_ids": [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, (1, 11)),
-        ({**INKLING, "layer_types": ["hybrid", "hybrid_sliding"]}, (0,)),
+        ({**INKLING, "num_hidden_layers": 2, "layer_types": ["hybrid", "hybrid_sliding"]}, (0,)),
     ],
 )
 def test_layers_with_a_factor(config: dict[str, Any], layers: tuple[int, ...]) -> None:

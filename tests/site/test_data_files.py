@@ -179,6 +179,7 @@ def test_any_title_is_one_cell_on_one_line(title: str) -> None:
 def test_each_encoding_has_a_file_of_arrays() -> None:
     assert sorted(files(outcome(reading(), slug="x"))) == [
         "data/atlas.json",
+        "data/families.json",
         "data/metrics.csv",
         "data/x/decoder-learned.npz",
         "data/x/metrics.csv",

@@ -10,6 +10,7 @@ import pytest
 from generator.contracts import Analysis, Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import NoEncoding
 from generator.numerics.arrays import frozen
+from generator.pipeline import families
 from generator.pipeline.build import TEMPLATES
 from generator.site import data_files
 from generator.site.render import environment_of
@@ -62,6 +63,16 @@ def test_every_key_of_atlas_json_is_documented(folder: Path) -> None:
     row = atlas["checkpoints"][0]
     keys = {*atlas, *row, *row["encodings"][0], *row["encodings"][0]["metrics"]["kernel.half"]}
     assert keys <= set(re.findall(r"`(\w+)`", PAGE))
+
+
+def test_every_key_of_families_json_is_documented() -> None:
+    data = json.loads(families.table(["mistral", "jamba"]))
+    stacks = [stack for family in data["families"] for stack in family["stacks"]]
+    groups = [group for stack in stacks for group in stack["groups"]]
+    records = [data, *data["families"], *stacks, *groups, *(encoding for family in data["families"] for encoding in family["encodings"])]
+    records += [group["limit"] for group in groups if group["limit"]]
+    documented_keys = set(re.findall(r"`(\w+)`", PAGE.partition("## families.json")[2].partition("## ")[0]))
+    assert {key for record in records for key in record} <= documented_keys
 
 
 def test_every_column_of_metrics_csv_is_documented() -> None:

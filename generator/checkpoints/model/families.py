@@ -7,8 +7,8 @@ from generator.contracts import Mixer, ModelConfig
 # Encoders that transformers trains neither as masked language models nor for speech, or does not have.
 ENCODERS = frozenset(
     {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model", "altclip_text_model", "bert-generation",
-     "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr", "flava_text_model", "layoutlmv2",
-     "layoutlmv3", "lilt", "markuplm", "siglip_text_model", "siglip2_text_model", "splinter", "vilt", "visual_bert"}
+     "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr", "embedding_gemma2", "embedding_gemma2_text", "flava_text_model", "layoutlmv2",
+     "layoutlmv3", "lilt", "markuplm", "moss_transcribe_diarize_audio", "siglip_text_model", "siglip2_text_model", "splinter", "vilt", "visual_bert"}
 )  # fmt: skip
 AUDIO_ENCODERS = frozenset(
     {"wav2vec2-conformer", "wav2vec2-bert"}
@@ -30,11 +30,19 @@ WORDS_SCALED = "gemma"  # Families with this prefix multiply word vectors by √
 
 RECURRENT = frozenset({"mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"})  # All layers are recurrent; their config lists no kinds.
 # Kinds of layers that mean another thing in the code of a family.
-MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {}
-BESIDE: Mapping[str, tuple[Mixer, ...]] = {}  # Mixers that act beside attention in every layer.
-WITHOUT_MASK: frozenset[str] = frozenset()
-UNUSED_WINDOW: frozenset[str] = frozenset()  # Their code ignores the window of their config.
-EXCLUSIVE = ("gemma", "embedding_gemma", "diffusion_gemma")  # Encoders that count the query in the window of each side.
+MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
+    ("fnet", "full attention"): ("fourier",),
+    ("zaya", "hybrid"): ("full",),
+    ("zaya", "hybrid sliding"): ("sliding",),
+    **{(family, "hybrid"): ("full", "convolution") for family in ("inkling_text", "inkling2_text")},
+    **{(family, "hybrid sliding"): ("sliding", "convolution") for family in ("inkling_text", "inkling2_text")},
+}
+# Every layer has a convolution beside attention, as in Conformer (arXiv 2005.08100, section 2.2).
+BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
+    ("wav2vec2-conformer", "wav2vec2-bert", "fastspeech2_conformer", "granite_speech_encoder", "parakeet_encoder", "lasr_encoder"),
+    ("convolution",),
+)
+EXCLUSIVE = ("gemma", "diffusion_gemma")  # Encoders that count the query in the window of each side.
 # Layers of attention between recurrent ones have no encoding of position.
 MIXED = frozenset({"jamba", "zamba", "nemotron_h", "kimi_linear"})
 # Also mixed, unless a setting has this value.

@@ -9,36 +9,45 @@ from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.resolved import is_known
 from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, Layer
+from generator.contracts import Encoding, Files, Layer, ModelConfig
 from generator.encodings import Form
 
 OF_ONE_LAYER = re.compile(r" layer (\d+)$")  # The end of a part with tensors in several layers.
 BOTH = "encoder and decoder"
+VOCABULARIES = ("vocab_size", "src_vocab_size")
 
 
 def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
     """Every layer of the stacks for text and audio, with the encodings that act in it; empty for a family that is not known."""
     by_part: dict[str, tuple[Layer, ...]] = {}
-    for stack in filter(_is_mapped, stacks(files.config)):  # Nested configs override the outer one.
+    for stack in mapped_stacks(files.config):  # Nested configs override the outer one.
         by_part |= {part: tuple(group) for part, group in groupby(layers(stack), key=lambda layer: layer.part)}
     all_layers = [layer for part in by_part for layer in by_part[part]]
     parts = {layer.part for layer in all_layers}
-    every_layer = [
-        replace(layer, encodings=tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))) for layer in all_layers
-    ]
+    every_layer = [replace(layer, encodings=acting(encodings, layer, parts)) for layer in all_layers]
     if files.tensors or encodings:
         return tuple(every_layer)
     return tuple(replace(layer, encodings=None) if layer.attends else layer for layer in every_layer)
 
 
+def mapped_stacks(config: ModelConfig) -> list[Stack]:
+    """The stacks that have a layer map, outer ones first."""
+    return [stack for stack in stacks(config) if _is_mapped(stack)]
+
+
+def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Set[str]) -> tuple[str, ...]:
+    """Keys of the encodings that act in ``layer``. parts: those of all layers of the model"""
+    return tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))
+
+
 def _is_mapped(stack: Stack) -> bool:
-    is_of_tokens = "vocab_size" in stack.config or stack.modality == "audio"
+    is_of_tokens = any(name in stack.config for name in VOCABULARIES) or stack.modality == "audio"
     return is_of_tokens and stack.modality != "image" and (is_known(stack.config.family) or stack.config.family in FORMATS)
 
 
 def _acts(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
     """Whether ``encoding`` acts in ``layer``: one of its own layers, or else any with the mechanism that its form takes part in."""
-    if encoding.form.acts_in in ("input", "beside") or not _is_of(encoding, layer, parts):
+    if encoding.form.acts_in in ("input", "beside") or encoding.modality == "image" or not _is_of(encoding, layer, parts):
         return False
     if encoding.layers is not None:
         return layer.index in encoding.layers
@@ -48,8 +57,8 @@ def _acts(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
 
 
 def _is_of(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
-    """Whether the part of an encoding names the stack of ``layer``; one that names none of ``parts`` is of all stacks of its kind."""
+    """Whether the part of an encoding names the stack of ``layer``; one that names none of ``parts`` is of the only stack, or of those of its kind."""
     if encoding.part.startswith(BOTH):
         return True
     named = next((part for part in sorted(parts, key=len, reverse=True) if f"{encoding.part} ".startswith(f"{part} ")), None)
-    return layer.stack == encoding.stack if named is None else layer.part == named
+    return (len(parts) == 1 or layer.stack == encoding.stack) if named is None else layer.part == named

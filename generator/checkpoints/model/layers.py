@@ -3,19 +3,21 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from generator.checkpoints.model.families import BESIDE, EXCLUSIVE, MIXERS, RECURRENT, UNUSED_WINDOW, WITHOUT_MASK
+from generator.checkpoints.model.families import BESIDE, EXCLUSIVE, MIXERS, RECURRENT
 from generator.checkpoints.model.family_formats import MOST_LAYERS
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Layer, Mixer, ModelConfig, StackKind
 from generator.contracts.model_config import SIZES
 
 FULL, SLIDING, RECURRENT_TYPE = "full attention", "sliding attention", "recurrent"
+CROSS = "cross attention"  # To an image alone, as in some layers of Llama 3.2 Vision.
 # Settings of the window: of both sides together, of one side without the query, of one side with it.
 BOTH_SIDES, ONE_SIDE, WITH_QUERY = (
     ("attention_window", "local_attention"),
     ("local_radius",),
     ("sliding_window", "sliding_window_size", "attention_window_size", "window_size"),
 )
+BY_TYPE = "window_size"  # The window of layers that are listed as local; in other configs, something else.
 CHUNK = ("attention_chunk_size",)
 TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
     {
@@ -25,7 +27,7 @@ TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
         "chunked attention": ("chunked",),
         **dict.fromkeys(("linear attention", "mamba", "recurrent"), ("recurrent",)),
         "conv": ("convolution",),
-        **dict.fromkeys(("moe", "mlp"), ("none",)),
+        **dict.fromkeys(("moe", "mlp", CROSS), ("none",)),
         "hybrid": ("full", "recurrent"),
         "hybrid sliding": ("sliding", "recurrent"),
     }
@@ -69,17 +71,14 @@ def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
         return listed[:count]
     if config.family in RECURRENT:
         return [RECURRENT_TYPE] * (count or 0)
-    return [SLIDING if _is_windowed(config, kind) else FULL] * (count or 0)
+    usual, crossing = SLIDING if _is_windowed(config, kind) else FULL, config.listed("cross_attention_layers")
+    return [CROSS if layer in crossing else usual for layer in range(count or 0)]
 
 
 def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
     """Whether the window of a config without kinds of layers limits all of them; one as long as the context limits none."""
-    if (
-        config.flag("use_sliding_window") is False
-        or config.family in UNUSED_WINDOW
-        or _sees_all(config, kind)
-        or (window := _window(config, 0)) is None
-    ):
+    window = window_setting(config, 0)
+    if config.flag("use_sliding_window") is False or _sees_all(config, kind) or window is None or window[0] == BY_TYPE:
         return False
     context = next((size for name in SIZES["n_positions"] if (size := config.count(name))), None)
     return context is None or window[1] < context
@@ -87,7 +86,9 @@ def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
 
 def _sees_all(config: ModelConfig, kind: StackKind) -> bool:
     """Whether the window is that of the other stack, or is completed by summaries of all blocks (LongT5, arXiv 2112.07916, section 3.1.2)."""
-    return "local_radius" in config and (kind == "decoder" or config.text("encoder_attention_type") == "transient-global")
+    if config.is_encoder_decoder and kind == "decoder":
+        return "local_radius" in config or "attention_window" in config
+    return config.text("encoder_attention_type") == "transient-global"
 
 
 def mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:
@@ -98,10 +99,10 @@ def mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:
 
 def _reach(config: ModelConfig, kind: StackKind, mixers: Sequence[Mixer], index: int) -> tuple[int | None, int | None]:
     """Largest distance of a visible position before and after the query; None without a limit."""
-    after = None if kind == "encoder" or config.family in WITHOUT_MASK else 0
+    after = None if kind == "encoder" else 0
     if "chunked" in mixers and (chunk := next((size for name in CHUNK if (size := config.count(name))), None)):
         return chunk - 1, after
-    if "sliding" in mixers and (window := _window(config, index)) is not None:
+    if "sliding" in mixers and (window := window_setting(config, index)) is not None:
         return _sides(config, kind, window)
     if "convolution" in mixers and len(mixers) == 1 and (width := config.count("conv_L_cache")):
         return width - 1, after
@@ -117,8 +118,8 @@ def _sides(config: ModelConfig, kind: StackKind, window: tuple[str, int]) -> tup
     return size, 0 if kind == "decoder" else size
 
 
-def _window(config: ModelConfig, index: int) -> tuple[str, int] | None:
-    """Name and value of the setting of the window of layer ``index``."""
+def window_setting(config: ModelConfig, index: int) -> tuple[str, int] | None:
+    """Name and value of the setting of the window of layer ``index``; None where it has none."""
     for name in (*WITH_QUERY, *ONE_SIDE, *BOTH_SIDES):
         sizes = config.listed(name)
         size = sizes[index] if index < len(sizes) else config.value(name)

@@ -4,6 +4,7 @@ import json
 import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -112,8 +113,9 @@ def _settings(config: "PreTrainedConfig") -> Json:
     if kinds is not None:
         settings["layer_types"] = [str(kind) for kind in kinds]
     for name in COMPUTED:
-        if isinstance(value := getattr(config, name, None), int):
-            settings[name] = value
+        with suppress(Exception):  # Some compute it from settings that differ by layer, and refuse.
+            if isinstance(value := getattr(config, name, None), int):
+                settings[name] = value
     return settings
 
 

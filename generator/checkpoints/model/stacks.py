@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from generator.checkpoints.model.families import AUDIO_ENCODERS, ENCODERS, PREFIX_ALONE
-from generator.checkpoints.model.resolved import is_known, resolved
+from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST
 
@@ -21,6 +21,8 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
     "global_config": ("global transformer", "text"),
     "talker_config": ("talker", "audio"),
 }
+WHOLE = frozenset({"decoder", "encoder and decoder", "vision"})  # Parts of a config whose text model is no part of another one.
+DECODERS = ("decoder", "decoder_config")  # Keys of nested configs that are decoders whatever their family.
 BOTH_SIDES = (("use_bidirectional_attention", True), ("is_causal", False))  # Settings, with the value for attention to both sides.
 
 
@@ -52,15 +54,22 @@ def stacks(config: ModelConfig) -> list[Stack]:
 
 def _nested(outer: Stack) -> list[Stack]:
     """The stacks nested directly in ``outer``, whose config class has resolved theirs unless it is unknown or refused them."""
-    sections = ((part, modality, outer.config.section(name)) for name, (part, modality) in NESTED.items())
-    found = [(part, modality, inner) for part, modality, inner in sections if inner is not None]
-    if is_known(outer.config.family) and not outer.refused:
-        return [_stack(inner, part, modality) for part, modality, inner in found]
-    return [_stack((inner := resolved(section)).config, part, modality, inner.refused) for part, modality, section in found]
+    is_resolved = is_known(outer.config.family) and not outer.refused
+    nested = []
+    for name, (part, modality) in NESTED.items():
+        section = outer.config.section(name)
+        if section is not None:
+            whole = Resolved(section) if is_resolved else resolved(section)
+            config = whole.config.updated({"is_decoder": True}) if name in DECODERS else whole.config
+            is_text = part == "decoder" and name not in DECODERS
+            nested.append(_stack(config, outer.part if is_text and outer.part not in WHOLE else part, modality, whole.refused))
+    return nested
 
 
 def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = "") -> Stack:
     """The stack of ``config``; ``part`` and ``modality`` are defaults, which its settings and its family override."""
+    if config.is_encoder_decoder and part.endswith("encoder"):  # A T5 of which another model has the encoder.
+        return Stack(part, "encoder", modality, config.updated({"is_encoder_decoder": False}), refused)
     if config.is_encoder_decoder:
         return Stack("encoder and decoder", "decoder", modality, config, refused)
     is_of_patches = "vocab_size" not in config and ("patch_size" in config or "image_size" in config)

@@ -33,6 +33,7 @@ MOST_COMPONENTS = 2**16
 WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
     "recurrent": ("has no attention but a recurrent state", "have no attention but a recurrent state"),
     "convolution": ("has no attention but a convolution", "have no attention but a convolution"),
+    "fourier": ("has no attention but a Fourier transform", "have no attention but a Fourier transform"),
     "none": ("mixes no positions", "mix no positions"),
 }
 MOST_NAMED = 24

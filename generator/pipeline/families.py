@@ -1,0 +1,133 @@
+"""Layer maps of the model types of transformers, by the defaults of their config classes."""
+
+import json
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.default_layers import default_layers, is_read
+from generator.checkpoints.model.layer_map import BOTH, acting, mapped_stacks
+from generator.checkpoints.model.layers import CHUNK, window_setting
+from generator.checkpoints.model.resolved import resolved
+from generator.checkpoints.model.stacks import Stack
+from generator.contracts import Encoding, Layer, ModelConfig
+from generator.encodings import Form, NoEncoding, Rotation
+from generator.errors import RowError
+from generator.pipeline.evaluate import find
+
+MOST_SHOWN = 160  # characters of a reason
+AT_LENGTH = ("inverse_frequencies", "layers")  # Parameters that are long, and follow from the others.
+
+
+def make() -> bytes:
+    """data/families.json, of all types of the installed transformers."""
+    from transformers import CONFIG_MAPPING
+
+    return table(sorted(CONFIG_MAPPING))
+
+
+def table(types: Iterable[str]) -> bytes:
+    """data/families.json, of these types."""
+    families = {"schema": 1, "transformers": version("transformers"), "families": [family(model_type) for model_type in types]}
+    return json.dumps(families, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def family(model_type: str) -> dict[str, Any]:
+    """A model type with its stacks and encodings; ``reason``: why its defaults could not be read, or null."""
+    try:
+        return {"model_type": model_type, "reason": None, **_read(model_type)}
+    except RowError as error:
+        return {"model_type": model_type, "reason": _brief(str(error)), "stacks": [], "encodings": []}
+    except Exception as error:  # noqa: BLE001  # Config classes raise exceptions of any class, and one must not take the others' rows with it.
+        return {"model_type": model_type, "reason": _brief(f"{type(error).__name__}: {error}"), "stacks": [], "encodings": []}
+
+
+def _read(model_type: str) -> dict[str, Any]:
+    files = ConfigAlone({"model_type": model_type}, model_type)
+    if refused := resolved(files.config).refused:
+        return {"reason": _brief(refused), "stacks": [], "encodings": []}
+    by_part = _by_part(files.config)
+    encodings = find(files) if by_part else []  # Those of image models would not be shown.
+    stacks = [
+        _stack(stack, model_type, layers, _at_input(encodings, part, [*by_part]), _inside(encodings, stack))
+        for part, (stack, layers) in by_part.items()
+    ]
+    used = {key for stack in stacks for keys in (stack["input"], *(group["encodings"] for group in stack["groups"])) for key in keys or ()}
+    return {"stacks": stacks, "encodings": [_encoding(encoding) for encoding in encodings if encoding.key in used]}
+
+
+def _by_part(config: ModelConfig) -> dict[str, tuple[Stack, tuple[Layer, ...]]]:
+    """Stack and layers by part; nested configs override the outer one.
+
+    errors: RowError where two nested ones have the same part
+    """
+    by_part: dict[str, tuple[Stack, tuple[Layer, ...]]] = {}
+    for stack in mapped_stacks(config):
+        for part, layers in default_layers(stack).items():
+            if part in by_part and by_part[part][0].config.family != config.family:
+                raise RowError(f"two of its stacks are both called {part}")
+            by_part[part] = (stack, layers)
+    return by_part
+
+
+def _at_input(encodings: Iterable[Encoding[Form]], part: str, parts: Sequence[str]) -> list[Encoding[Form]]:
+    """Encodings that are added at the input of ``part``, by their names, or of the only part."""
+    added = [encoding for encoding in encodings if encoding.form.acts_in == "input" and encoding.modality != "image"]
+    return [encoding for encoding in added if len(parts) == 1 or f" {encoding.part}".endswith(f" {part}")]
+
+
+def _inside(encodings: Iterable[Encoding[Form]], stack: Stack) -> list[Encoding[Form]]:
+    """Encodings that act in layers, of this stack and not of another whose name begins alike."""
+    return [
+        encoding
+        for encoding in encodings
+        if encoding.form.acts_in != "input"
+        and f"{encoding.part} ".startswith(f"{stack.part} ")
+        and encoding.part.startswith(BOTH) == (stack.part == BOTH)
+    ]
+
+
+def _stack(
+    stack: Stack, model_type: str, layers: Sequence[Layer], at_input: Sequence[Encoding[Form]], inside: Sequence[Encoding[Form]]
+) -> dict[str, Any]:
+    """A stack as in the file; its layers in groups that mix positions alike and have the same encodings."""
+    part = layers[0].part
+    of_layers = {layer: acting(inside, layer, {part}) for layer in layers}
+    rotations = {encoding.key for encoding in inside if isinstance(encoding.form, Rotation)}
+    is_settled = any(isinstance(encoding.form, NoEncoding) for encoding in at_input) or any(map(rotations.intersection, of_layers.values()))
+    groups: dict[str, dict[str, Any]] = {}
+    for layer, keys in of_layers.items():
+        known = bool(keys) or is_settled or not layer.attends
+        group = {**_mixing(stack, layer), "encodings": list(keys) if known else None}
+        groups.setdefault(json.dumps(group), {"layers": [], **group})["layers"].append(layer.index)
+    return {
+        "part": part,
+        "model_type": stack.config.family,
+        "nested": stack.config.family != model_type,
+        "sides": stack.config.is_encoder_decoder,
+        "n_layers": len(layers),
+        "input": [encoding.key for encoding in at_input],
+        "groups": list(groups.values()),
+    }
+
+
+def _mixing(stack: Stack, layer: Layer) -> dict[str, Any]:
+    """How a layer mixes positions, null where its settings do not say, and the setting of its window or chunks."""
+    kinds = list(layer.mixers) if is_read(stack.config, layer) else None
+    window = None
+    if kinds is not None and "sliding" in kinds:
+        window = window_setting(stack.config, layer.index)
+    elif kinds is not None and "chunked" in kinds:
+        window = next(((name, size) for name in CHUNK if (size := stack.config.count(name))), None)
+    setting = None if window is None else {"setting": window[0], "value": window[1]}
+    return {"type": layer.type, "kinds": kinds, "limit": setting}
+
+
+def _encoding(encoding: Encoding[Form]) -> dict[str, Any]:
+    parameters = {name: value for name, value in encoding.record.parameters.items() if name not in AT_LENGTH}
+    return {"key": encoding.key, "part": encoding.part, "scheme": encoding.scheme, "parameters": parameters}
+
+
+def _brief(text: str) -> str:
+    return " ".join(text.split())[:MOST_SHOWN]
