@@ -43,7 +43,8 @@ def inputs(model: Any) -> Iterator[dict[str, Any]]:
         for sound in sounds(model.config, name) if name in parameters else ():
             yield {name: sound, **common}
             masks = [mask for mask in MASKS if mask in parameters]
-            yield from ({name: sound, mask: torch.ones(1, max(sound.shape[1:]), dtype=torch.long), **common} for mask in masks)
+            lengths = sorted({*sound.shape[1:]}, reverse=True)
+            yield from ({name: sound, mask: torch.ones(1, length, dtype=torch.long), **common} for mask in masks for length in lengths)
 
 
 def tokens(model: Any, length: int) -> Any:

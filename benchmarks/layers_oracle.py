@@ -39,7 +39,8 @@ class ObservedLayer:
     frequencies: radians per position, fastest first, empty when nothing was turned; attention_factor: length of (cos, sin)
     bias: whether logits depend on the place of query and key for another reason than a rotation
     slopes: of each head, logit per position of distance, where the bias is linear
-    sink: whether the softmax has a column that is no key; temperature: whether logits are scaled by the position of the query
+    sink: whether the softmax has a column that is no key; temperature: whether logits are scaled by the position of the query;
+    bias and temperature are None where no logits of all pairs of positions were seen
     n_positions: length of the sequence
     """
 
@@ -49,10 +50,10 @@ class ObservedLayer:
     chunk: int | None = None
     frequencies: tuple[float, ...] = ()
     attention_factor: float = 1.0
-    bias: bool = False
+    bias: bool | None = False
     slopes: tuple[float, ...] = ()
     sink: bool = False
-    temperature: bool = False
+    temperature: bool | None = False
     n_positions: int = 0
 
 

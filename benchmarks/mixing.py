@@ -43,26 +43,27 @@ class Mixing:
                 yield child
 
     def _kind(self, module: Any, found: Reach | None) -> str:
-        if found is None or self._recorder.calls[module].softmax:
-            return "attention"
+        if found is None or self._recorder.calls[module].softmax or (found.after is None and "Attention" in type(module).__name__):
+            return "attention"  # The last, by name, where no softmax was seen, as in attention by hashing.
         if found.before is not None:
             return "shift" if found == Reach(1, 0) else "convolution"
         return "recurrent" if found.after == 0 else "other"
 
     def _mixes(self, module: Any) -> bool:
+        if self._recorder.calls[module].square == self._length:  # Even where keys come from a former layer.
+            return True
         middle = self._length // 2
         seen = self._seen(module, [middle])
         return bool(np.delete(seen, middle, axis=1).any())
 
     def _reach(self, module: Any) -> Reach:
-        """How far the outputs see; of all places where keys are chosen by a softmax, otherwise of three, between which the same happens."""
+        """How far the outputs see; of all places where keys are chosen by a softmax, otherwise of the first and the last."""
         if self._recorder.calls[module].softmax:
             return reach(self._seen(module, range(self._length)))
         last = self._length - 1
-        first, middle, end = self._seen(module, [0, last // 2, last])
+        first, end = self._seen(module, [0, last])
         before, after = last - int(np.flatnonzero(end)[0]), int(np.flatnonzero(first)[-1])
-        narrow = not middle[0]
-        return Reach(before if before < last and narrow else None, after if after < last else None)
+        return Reach(before if before < last else None, after if after < last else None)
 
     def _seen(self, module: Any, places: Iterable[int]) -> np.ndarray:
         """The inputs on which the outputs at some places depend, by their gradient: (places, length); none for a module without such in and output."""

@@ -88,7 +88,9 @@ class Recorder:
                 self._note_varying(args, kwargs)
                 args, kwargs = replaced(args, kwargs, _even, alike=True)
         self._open.append(module)
-        self.calls.setdefault(module, Call(*replaced(args, kwargs, lambda hidden: hidden.clone())))
+        if module not in self.calls:
+            given, named = replaced(args, kwargs, lambda hidden: hidden.clone())
+            self.calls[module] = Call(tuple(map(_uncached, given)), {name: _uncached(value) for name, value in named.items()})
         return args, kwargs
 
     def _note_varying(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -151,7 +153,9 @@ def hidden_states(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[
     """Arguments that may be hidden states, floating tensors of two or three axes, or four (batch, positions, streams, width), each with its place or name."""
     found = [(key, value) for key, value in tensors(args, kwargs) if value.is_floating_point()]
     return [
-        (key, value) for key, value in found if value.ndim in (2, 3) or (value.ndim == 4 and value.shape[1] == LENGTH != value.shape[3])
+        (key, value)
+        for key, value in found
+        if value.ndim in (2, 3) or (value.ndim == 4 and LENGTH in value.shape[1:3] and value.shape[3] != LENGTH)
     ]
 
 
@@ -182,6 +186,11 @@ def replaced(
         {key: change(value) for key, value in found if value.shape == found[0][1].shape} if alike else {k: change(v) for k, v in found[:1]}
     )
     return tuple(changed.get(key, value) for key, value in enumerate(args)), {key: changed.get(key, value) for key, value in kwargs.items()}
+
+
+def _uncached(value: Any) -> Any:
+    """None for a cache of keys and values, which would grow with every further call; any other value as it is."""
+    return None if "Cache" in type(value).__name__ else value
 
 
 def _even(hidden: Any) -> Any:
@@ -356,7 +365,7 @@ class Run:
     def _even_facts(self, place: Place, length: int) -> dict[str, Any]:
         even = _square(self.even.get(place, Events()), length)
         if not even:
-            return {}
+            return {"bias": None, "temperature": None}
         far = _square(self.far.get(place, Events()), length)
         logits, visible, _ = even[0]
         biased = measures.bias(logits, visible)

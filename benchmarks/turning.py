@@ -139,8 +139,15 @@ def _measured(matrices: np.ndarray) -> Turn | None:
         return None
     pairs = np.array(turned)  # (n_pairs, length)
     angles = np.angle(pairs[:, 1] / pairs[:, 0])
-    steps = pairs[:, 1:12] / pairs[:, :11]
+    heads = next(count for count in range(len(angles), 0, -1) if count == 1 or (len(angles) % count == 0 and _repeats(angles, count)))
+    pairs, angles = pairs[: len(angles) // heads], angles[: len(angles) // heads]
+    steps = (pairs[:, 1:] / pairs[:, :-1])[:, :11]
     steady = bool(np.abs(steps - np.exp(1j * angles)[:, None]).max() < TOLERANCE)
     return Turn(
         tuple(sorted((float(angle) for angle in np.abs(angles) if angle), reverse=True)), float(np.sqrt(np.abs(pairs).mean())), steady
     )
+
+
+def _repeats(angles: np.ndarray, count: int) -> bool:
+    """Whether the angles (n_pairs,) are ``count`` times the same, as in functions that turn several heads beside each other."""
+    return len(angles) > count and np.array_equal(angles, np.tile(angles[: len(angles) // count], count))
