@@ -8,8 +8,27 @@ from generator.contracts import Mixer, ModelConfig
 ENCODERS = frozenset(
     {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model", "altclip_text_model", "bert-generation",
      "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr", "embedding_gemma2", "embedding_gemma2_text", "flava_text_model", "layoutlmv2",
-     "layoutlmv3", "lilt", "markuplm", "moss_transcribe_diarize_audio", "siglip_text_model", "siglip2_text_model", "splinter", "vilt", "visual_bert"}
+     "layoutlmv3", "lilt", "markuplm", "moss_transcribe_diarize_audio", "nemotron3_5_transcribe_asr_audio", "nemotron3_diarization_audio",
+     "siglip_text_model", "siglip2_text_model", "splinter", "tipsv2_text_model", "vilt", "visual_bert"}
 )  # fmt: skip
+CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder"})  # Encoders by name that do not look ahead.
+# Their layers do what no record of a layer can say: attention to hashed or to staggered blocks, several streams, nested cycles.
+NOT_MAPPED = frozenset(
+    {
+        "reformer",
+        "perceiver",
+        "pegasus_x",
+        "prophetnet",
+        "xlm-prophetnet",
+        "cpmant",
+        "hrm_text",
+        "fastspeech2_conformer",
+        "vits",
+        "univnet",
+        "pix2struct",
+        "pop2piano",
+    }
+)
 AUDIO_ENCODERS = frozenset(
     {"wav2vec2-conformer", "wav2vec2-bert"}
 )  # Encoders of audio without "audio" or "speech" in the name of the family.

@@ -5,6 +5,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 
+from generator.checkpoints.model.families import NOT_MAPPED
 from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.resolved import is_known
@@ -41,8 +42,8 @@ def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Set[str]) -
 
 
 def _is_mapped(stack: Stack) -> bool:
-    is_of_tokens = any(name in stack.config for name in VOCABULARIES) or stack.modality == "audio"
-    return is_of_tokens and stack.modality != "image" and (is_known(stack.config.family) or stack.config.family in FORMATS)
+    family, is_of_tokens = stack.config.family, any(name in stack.config for name in VOCABULARIES) or stack.modality == "audio"
+    return is_of_tokens and stack.modality != "image" and family not in NOT_MAPPED and (is_known(family) or family in FORMATS)
 
 
 def _acts(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:

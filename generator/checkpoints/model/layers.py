@@ -21,9 +21,9 @@ BY_TYPE = "window_size"  # The window of layers that are listed as local; in oth
 CHUNK = ("attention_chunk_size",)
 TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
     {
-        **dict.fromkeys((FULL, "attention", "global", "indexed attention", "window attention"), ("full",)),
+        **dict.fromkeys((FULL, "attention", "global", "indexed attention", "window attention", "reference sliding attention"), ("full",)),
         **dict.fromkeys(("compressed sparse attention", "heavily compressed attention", "minimax m3 sparse"), ("full",)),
-        **dict.fromkeys((SLIDING, "local", "reference sliding attention"), ("sliding",)),
+        **dict.fromkeys((SLIDING, "local"), ("sliding",)),
         "chunked attention": ("chunked",),
         **dict.fromkeys(("linear attention", "mamba", "recurrent"), ("recurrent",)),
         "conv": ("convolution",),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generator.checkpoints.model.families import AUDIO_ENCODERS, ENCODERS, PREFIX_ALONE
+from generator.checkpoints.model.families import AUDIO_ENCODERS, CAUSAL_ENCODERS, ENCODERS, PREFIX_ALONE
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST
@@ -81,7 +81,7 @@ def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = ""
     stack_part = "encoder" if is_encoder and part == "decoder" else part
     flags = () if config.family in PREFIX_ALONE else BOTH_SIDES
     configured = next((flag == sees for name, sees in flags if (flag := config.flag(name)) is not None), None)
-    sees_both_sides = stack_part.endswith("encoder") if configured is None else configured
+    sees_both_sides = stack_part.endswith("encoder") and config.family not in CAUSAL_ENCODERS if configured is None else configured
     return Stack(stack_part, "encoder" if sees_both_sides else "decoder", "audio" if is_of_audio else modality, config, refused)
 
 
