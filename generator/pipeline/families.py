@@ -93,7 +93,7 @@ def _stack(
 ) -> dict[str, Any]:
     """A stack as in the file; its layers in groups that mix positions alike and have the same encodings."""
     part = layers[0].part
-    of_layers = {layer: acting(inside, layer, {part}) for layer in layers}
+    of_layers = {layer: acting(inside, layer, {part: stack.modality}) for layer in layers}
     rotations = {encoding.key for encoding in inside if isinstance(encoding.form, Rotation)}
     is_settled = any(isinstance(encoding.form, NoEncoding) for encoding in at_input) or any(map(rotations.intersection, of_layers.values()))
     groups: dict[str, dict[str, Any]] = {}

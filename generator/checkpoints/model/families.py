@@ -61,6 +61,7 @@ BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
     ("wav2vec2-conformer", "wav2vec2-bert", "fastspeech2_conformer", "granite_speech_encoder", "parakeet_encoder", "lasr_encoder"),
     ("convolution",),
 )
+HALVED = frozenset({"t5gemma2_text"})  # Encoders whose window is that of both sides together.
 EXCLUSIVE = ("gemma", "diffusion_gemma")  # Encoders that count the query in the window of each side.
 # Layers of attention between recurrent ones have no encoding of position.
 MIXED = frozenset({"jamba", "zamba", "nemotron_h", "kimi_linear"})

@@ -1,7 +1,7 @@
 """The layer map of a model: its layers, and the encodings that act in each."""
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -10,8 +10,8 @@ from generator.checkpoints.model.family_formats import FORMATS
 from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.resolved import is_known
 from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, Layer, ModelConfig
-from generator.encodings import Form
+from generator.contracts import Encoding, Files, Layer, Modality, ModelConfig
+from generator.encodings import Form, NoEncoding
 
 OF_ONE_LAYER = re.compile(r" layer (\d+)$")  # The end of a part with tensors in several layers.
 BOTH = "encoder and decoder"
@@ -21,14 +21,15 @@ VOCABULARIES = ("vocab_size", "src_vocab_size")
 def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
     """Every layer of the stacks for text and audio, with the encodings that act in it; empty for a family that is not known."""
     by_part: dict[str, tuple[Layer, ...]] = {}
+    modalities: dict[str, Modality] = {}
     for stack in mapped_stacks(files.config):  # Nested configs override the outer one.
-        by_part |= {part: tuple(group) for part, group in groupby(layers(stack), key=lambda layer: layer.part)}
-    all_layers = [layer for part in by_part for layer in by_part[part]]
-    parts = {layer.part for layer in all_layers}
-    every_layer = [replace(layer, encodings=acting(encodings, layer, parts)) for layer in all_layers]
-    if files.tensors or encodings:
+        of_stack = {part: tuple(group) for part, group in groupby(layers(stack), key=lambda layer: layer.part)}
+        by_part, modalities = by_part | of_stack, modalities | dict.fromkeys(of_stack, stack.modality)
+    every_layer = [replace(layer, encodings=acting(encodings, layer, modalities)) for part in by_part for layer in by_part[part]]
+    if files.tensors or any(isinstance(encoding.form, NoEncoding) for encoding in encodings):
         return tuple(every_layer)
-    return tuple(replace(layer, encodings=None) if layer.attends else layer for layer in every_layer)
+    settled = {layer.part for layer in every_layer if layer.encodings}
+    return tuple(layer if layer.part in settled or not layer.attends else replace(layer, encodings=None) for layer in every_layer)
 
 
 def mapped_stacks(config: ModelConfig) -> list[Stack]:
@@ -36,8 +37,8 @@ def mapped_stacks(config: ModelConfig) -> list[Stack]:
     return [stack for stack in stacks(config) if _is_mapped(stack)]
 
 
-def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Set[str]) -> tuple[str, ...]:
-    """Keys of the encodings that act in ``layer``. parts: those of all layers of the model"""
+def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str, Modality]) -> tuple[str, ...]:
+    """Keys of the encodings that act in ``layer``. parts: those of all layers of the model, with the modality of their positions"""
     return tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))
 
 
@@ -46,7 +47,7 @@ def _is_mapped(stack: Stack) -> bool:
     return is_of_tokens and stack.modality != "image" and family not in NOT_MAPPED and (is_known(family) or family in FORMATS)
 
 
-def _acts(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
+def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality]) -> bool:
     """Whether ``encoding`` acts in ``layer``: one of its own layers, or else any with the mechanism that its form takes part in."""
     if encoding.form.acts_in in ("input", "beside") or encoding.modality == "image" or not _is_of(encoding, layer, parts):
         return False
@@ -57,9 +58,11 @@ def _acts(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
     return layer.attends if encoding.form.acts_in == "attention" else "recurrent" in layer.mixers
 
 
-def _is_of(encoding: Encoding[Form], layer: Layer, parts: Set[str]) -> bool:
-    """Whether the part of an encoding names the stack of ``layer``; one that names none of ``parts`` is of the only stack, or of those of its kind."""
+def _is_of(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality]) -> bool:
+    """Whether the part of an encoding names the stack of ``layer``; one that names none is of the only stack of its modality, or of those of its kind."""
     if encoding.part.startswith(BOTH):
         return True
     named = next((part for part in sorted(parts, key=len, reverse=True) if f"{encoding.part} ".startswith(f"{part} ")), None)
-    return (len(parts) == 1 or layer.stack == encoding.stack) if named is None else layer.part == named
+    if named is not None:
+        return layer.part == named
+    return parts[layer.part] == encoding.modality and (len(parts) == 1 or layer.stack == encoding.stack)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from generator.checkpoints.model.families import BESIDE, EXCLUSIVE, MIXERS, RECURRENT
+from generator.checkpoints.model.families import BESIDE, EXCLUSIVE, HALVED, MIXERS, RECURRENT
 from generator.checkpoints.model.family_formats import MOST_LAYERS
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Layer, Mixer, ModelConfig, StackKind
@@ -111,6 +111,8 @@ def _reach(config: ModelConfig, kind: StackKind, mixers: Sequence[Mixer], index:
 
 def _sides(config: ModelConfig, kind: StackKind, window: tuple[str, int]) -> tuple[int, int]:
     name, size = window
+    if config.family in HALVED and kind == "encoder":
+        return (size + 1) // 2 - 1, size // 2
     if name in BOTH_SIDES:
         size = size // 2
     elif name in WITH_QUERY and (kind == "decoder" or config.family.startswith(EXCLUSIVE)):
