@@ -100,12 +100,12 @@ def atlas_facts(layer: Layer, encodings: Mapping[str, Encoding[Form]], n_positio
     rotations = [form for form in forms if isinstance(form, Rotation)]
     before, after = (None if reach is None or reach >= n_positions - 1 else reach for reach in (layer.before, layer.after))
     seen = {"full" if mixer == "sliding" and before is None and after in (0, None) else mixer for mixer in layer.mixers} - {"none"}
-    seen = {"other" if mixer == "fourier" else mixer for mixer in seen}
+    words = frozenset("other" if mixer == "fourier" else str(mixer) for mixer in seen)
     linear = [form for form in forms if isinstance(form, OffsetBias) and form.beyond == "linear"]
     part = "layers of attention" if layer.part == "decoder" else f"{layer.part} layers of attention"
     beside = [encoding.form for encoding in encodings.values() if encoding.part.startswith(part) and layer.attends]
     return Facts(
-        frozenset(seen),
+        words,
         before,
         after,
         tuple(sorted((float(value) for form in rotations for value in form.frequencies), reverse=True)),

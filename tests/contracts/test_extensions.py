@@ -47,6 +47,7 @@ ORDINARY = {
     ("generator.cli.commands", "scheme"): "the heading of a column",
     ("generator.figures.style", "none"): "matplotlib's word for no colour, no interpolation",
     ("generator.figures.svg", "none"): "matplotlib's word for no outlines of text",
+    ("generator.checkpoints.model.families", "convolution"): "a way of mixing positions",
     ("generator.checkpoints.model.family_formats", "alibi"): "a key of config.json",
     ("generator.checkpoints.model.layers", "none"): "a layer that mixes no positions",
     ("generator.encodings.rotations", "window"): "a parameter in atlas.json",

@@ -126,10 +126,10 @@ def test_a_nested_config_overrides_the_outer_one() -> None:
     assert rows == {"encoder": config.encoder_config.num_hidden_layers, "decoder": config.decoder_config.num_hidden_layers}
 
 
-def test_two_nested_stacks_of_one_name_are_not_taken_for_one_another() -> None:
+def test_the_encoder_of_a_nested_t5_is_not_taken_for_the_decoder_beside_it() -> None:
     config = CONFIG_MAPPING["musicgen"]()
-    assert config.decoder.num_hidden_layers != config.text_encoder.num_decoder_layers
-    assert families.family("musicgen")["reason"] == "two of its stacks are both called decoder"
+    stacks = {stack["part"]: stack["n_layers"] for stack in families.family("musicgen")["stacks"]}
+    assert stacks == {"encoder": config.text_encoder.num_layers, "decoder": config.decoder.num_hidden_layers}
 
 
 def test_an_error_in_one_type_leaves_the_rows_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

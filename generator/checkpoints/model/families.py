@@ -20,7 +20,6 @@ NOT_MAPPED = frozenset(
         "pegasus_x",
         "prophetnet",
         "xlm-prophetnet",
-        "cpmant",
         "hrm_text",
         "fastspeech2_conformer",
         "vits",
