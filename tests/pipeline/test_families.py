@@ -94,7 +94,7 @@ def test_a_sinusoid_that_the_model_computes_is_told_at_the_input() -> None:
     assert [[key.partition("-")[2] for key in stack["input"]] for stack in stacks("speech_to_text")] == [["sinusoidal"]] * 2
 
 
-@pytest.mark.parametrize("model_type", ["fnet", "reformer", "big_bird", "longformer", "wav2vec2-conformer"])
+@pytest.mark.parametrize("model_type", ["fnet", "big_bird", "longformer", "wav2vec2-conformer"])
 def test_mixing_that_only_the_code_decides_is_left_open(model_type: str) -> None:
     """FNet mixes by a Fourier transform, Conformers by a convolution as well; the others limit attention by hashes, chunks, blocks or windows."""
     assert {str(kinds) for kinds in with_key(only(model_type), "kinds")} == {"None"}
