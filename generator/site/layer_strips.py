@@ -76,7 +76,7 @@ def described(title: str, parameters: Json) -> str:
 
 
 def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerStrip:
-    kinds = {layer: (layer.mixers, layer.before, layer.after, layer.encodings) for layer in layers}
+    kinds = {layer: (layer.type, layer.mixers, layer.before, layer.after, layer.encodings) for layer in layers}
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds.values()))}
     groups = (_group(number, [layer for layer in layers if numbers[kinds[layer]] == number], texts) for number in range(len(numbers)))
     return LayerStrip(part, tuple(numbers[kinds[layer]] % len(SERIES) + 1 for layer in layers), tuple(groups), _finding(layers))
@@ -85,7 +85,8 @@ def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> Laye
 def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
     first = layers[0]
     encodings = None if first.encodings is None else tuple(texts[key] for key in first.encodings if key in texts)
-    mixing = " and ".join(WORDS[mixer] for mixer in first.mixers)
+    words = " and ".join(WORDS[mixer] for mixer in first.mixers)
+    mixing = f"{words} ({first.type})" if "compressed" in first.type or "indexed" in first.type or "sparse" in first.type else words
     before, after = ("" if first.mixers == ("none",) else _reach(distance) for distance in (first.before, first.after))
     return LayerGroup(number % len(SERIES) + 1, len(layers), _indices([layer.index for layer in layers]), mixing, before, after, encodings)
 

@@ -49,3 +49,9 @@ def test_every_stack_has_a_strip() -> None:
     encoder = Layer("encoder", "encoder", 0, "full attention", ("full",), None, None, None)
     strips = layer_strips([encoder, FULL], [], [])
     assert [(strip.part, strip.groups[0].encodings) for strip in strips] == [("encoder", None), ("decoder", ())]
+
+
+def test_attention_to_chosen_positions_is_named() -> None:
+    layer = Layer("decoder", "decoder", 0, "indexed attention", ("full",), None, 0, ())
+    (strip,) = layer_strips([layer], [], [])
+    assert strip.groups[0].mixing == "attention to all (indexed attention)"

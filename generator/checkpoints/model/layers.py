@@ -10,6 +10,7 @@ from generator.contracts import Layer, Mixer, ModelConfig, StackKind
 from generator.contracts.model_config import SIZES
 
 FULL, SLIDING, RECURRENT_TYPE = "full attention", "sliding attention", "recurrent"
+SPARSE = "block sparse attention"  # BigBird (arXiv 2007.14062): every position may be chosen, and few are.
 CROSS = "cross attention"  # To an image alone, as in some layers of Llama 3.2 Vision.
 # Settings of the window: of both sides together, of one side without the query, of one side with it.
 BOTH_SIDES, ONE_SIDE, WITH_QUERY = (
@@ -22,7 +23,7 @@ CHUNK = ("attention_chunk_size",)
 TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
     {
         **dict.fromkeys((FULL, "attention", "global", "indexed attention", "window attention", "reference sliding attention"), ("full",)),
-        **dict.fromkeys(("compressed sparse attention", "heavily compressed attention", "minimax m3 sparse"), ("full",)),
+        **dict.fromkeys((SPARSE, "compressed sparse attention", "heavily compressed attention", "minimax m3 sparse"), ("full",)),
         **dict.fromkeys((SLIDING, "local"), ("sliding",)),
         "chunked attention": ("chunked",),
         **dict.fromkeys(("linear attention", "mamba", "recurrent"), ("recurrent",)),
@@ -72,6 +73,8 @@ def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     if config.family in RECURRENT:
         return [RECURRENT_TYPE] * (count or 0)
     usual, crossing = SLIDING if _is_windowed(config, kind) else FULL, config.listed("cross_attention_layers")
+    if config.text("attention_type") == "block_sparse":
+        usual = SPARSE
     return [CROSS if layer in crossing else usual for layer in range(count or 0)]
 
 
