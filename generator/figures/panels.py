@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # matplotlib takes most of a second to import; only drawing n
 
 HALF = 28  # Letters that fit into a title of half the width.
 LINE = 0.15  # Height of a line of a small title, in inches.
+MOST_DECADES = 6  # labelled on a logarithmic axis; more would overlap
 
 
 def panels(count: int, columns: int = 2, height: float = 3.2, **shared: Any) -> "tuple[Figure, list[Axes]]":
@@ -134,10 +135,11 @@ def head_colours(n_heads: int) -> list[str]:
 
 def logarithmic(axes: "Axes", which: str) -> None:
     """Give the x or y axis a logarithmic scale with plain numbers at its ticks."""
-    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     axis = axes.xaxis if which == "x" else axes.yaxis
     axes.set(**{f"{which}scale": "log"})
+    axis.set_major_locator(LogLocator(numticks=MOST_DECADES))
     axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axis.set_minor_formatter(NullFormatter())
 

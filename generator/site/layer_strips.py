@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
+from generator.encodings import NoEncoding
 from generator.figures.style import SERIES
 from generator.text import ranges, significant
 
@@ -57,11 +58,15 @@ class LayerStrip:
     finding: str
 
 
-def layer_strips(layer_map: Sequence[Layer], records: Iterable[EncodingRecord], schemes: Iterable[Scheme]) -> tuple[LayerStrip, ...]:
-    """One strip for each stack of a layer map. records: of the encodings that act in the layers"""
-    titles = {scheme.key: scheme.title for scheme in schemes}
-    texts = {record.key: described(titles.get(record.scheme, record.scheme), record.parameters) for record in records}
-    return tuple(_strip(part, list(layers), texts) for part, layers in groupby(layer_map, key=lambda layer: layer.part))
+def layer_strips(layer_map: Sequence[Layer], records: Sequence[EncodingRecord], schemes: Iterable[Scheme]) -> tuple[LayerStrip, ...]:
+    """One strip for each stack of a layer map. records: of all encodings of the checkpoint"""
+    known = {scheme.key: scheme for scheme in schemes}
+    texts = {record.key: described(known[record.scheme].title, record.parameters) for record in records}
+    acting = {key for layer in layer_map for key in layer.encodings or ()}
+    before = [record for record in records if record.key not in acting and known[record.scheme].tells_position]
+    is_told = any(record.form != NoEncoding.__name__ for record in before)
+    nothing = "nothing here; it was told at the input" if is_told else "nothing here"
+    return tuple(_strip(part, list(layers), texts, nothing) for part, layers in groupby(layer_map, key=lambda layer: layer.part))
 
 
 def described(title: str, parameters: Json) -> str:
@@ -75,16 +80,18 @@ def described(title: str, parameters: Json) -> str:
     return f"{title}: base {significant(parameters['base'], 4)}, {components}{rule}{factor}"
 
 
-def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerStrip:
+def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str], nothing: str) -> LayerStrip:
     kinds = {layer: (layer.type, layer.mixers, layer.before, layer.after, layer.encodings) for layer in layers}
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds.values()))}
-    groups = (_group(number, [layer for layer in layers if numbers[kinds[layer]] == number], texts) for number in range(len(numbers)))
+    groups = (
+        _group(number, [layer for layer in layers if numbers[kinds[layer]] == number], texts, nothing) for number in range(len(numbers))
+    )
     return LayerStrip(part, tuple(numbers[kinds[layer]] % len(SERIES) + 1 for layer in layers), tuple(groups), _finding(layers))
 
 
-def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str]) -> LayerGroup:
+def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str], nothing: str) -> LayerGroup:
     first = layers[0]
-    encodings = None if first.encodings is None else tuple(texts[key] for key in first.encodings if key in texts)
+    encodings = None if first.encodings is None else tuple(texts[key] for key in first.encodings if key in texts) or (nothing,)
     words = " and ".join(WORDS[mixer] for mixer in first.mixers)
     mixing = f"{words} ({first.type})" if "compressed" in first.type or "indexed" in first.type or "sparse" in first.type else words
     before, after = ("" if first.mixers == ("none",) else _reach(distance) for distance in (first.before, first.after))

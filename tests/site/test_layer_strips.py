@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from generator.contracts import EncodingRecord, Layer, Provenance
+from generator.pipeline.evaluate import all_schemes
 from generator.site.layer_strips import layer_strips
 
 SLIDING = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 511, 0, ("decoder-rotary",))
@@ -18,18 +19,18 @@ def stack(*layers: Layer) -> list[Layer]:
 
 
 def test_layers_that_are_alike_share_a_colour() -> None:
-    (strip,) = layer_strips(stack(SLIDING, FULL, SLIDING, FULL), [ROTARY], [])
+    (strip,) = layer_strips(stack(SLIDING, FULL, SLIDING, FULL), [ROTARY], all_schemes())
     assert strip.cells == (1, 2, 1, 2)
     assert [(group.layers, group.count, group.before) for group in strip.groups] == [("0, 2", 2, "511"), ("1, 3", 2, "all")]
 
 
 def test_a_rotation_is_described_by_its_base_and_components() -> None:
-    (strip,) = layer_strips(stack(SLIDING), [ROTARY], [])
-    assert strip.groups[0].encodings == ("rotary: base 10,000, 32 of 64 components",)
+    (strip,) = layer_strips(stack(SLIDING), [ROTARY], all_schemes())
+    assert strip.groups[0].encodings == ("Rotary: base 10,000, 32 of 64 components",)
 
 
 def test_windows_and_layers_without_encoding_are_a_finding() -> None:
-    (strip,) = layer_strips(stack(SLIDING, SLIDING, SLIDING, FULL), [ROTARY], [])
+    (strip,) = layer_strips(stack(SLIDING, SLIDING, SLIDING, FULL), [ROTARY], all_schemes())
     assert strip.finding == (
         "Of 4 layers, 3 see a window of 512 positions and 1 see all positions; attention in 1 of them has neither a rotation nor a bias."
     )
@@ -48,10 +49,16 @@ def test_layers_that_all_see_everything_alike_are_no_finding() -> None:
 def test_every_stack_has_a_strip() -> None:
     encoder = Layer("encoder", "encoder", 0, "full attention", ("full",), None, None, None)
     strips = layer_strips([encoder, FULL], [], [])
-    assert [(strip.part, strip.groups[0].encodings) for strip in strips] == [("encoder", None), ("decoder", ())]
+    assert [(strip.part, strip.groups[0].encodings) for strip in strips] == [("encoder", None), ("decoder", ("nothing here",))]
 
 
 def test_attention_to_chosen_positions_is_named() -> None:
     layer = Layer("decoder", "decoder", 0, "indexed attention", ("full",), None, 0, ())
     (strip,) = layer_strips([layer], [], [])
     assert strip.groups[0].mixing == "attention to all (indexed attention)"
+
+
+def test_layers_of_a_model_with_a_table_were_told_at_the_input() -> None:
+    table = EncodingRecord("decoder", "learned", "PositionTable", Provenance(""))
+    (strip,) = layer_strips(stack(FULL), [table], all_schemes())
+    assert strip.groups[0].encodings == ("nothing here; it was told at the input",)
