@@ -1,6 +1,6 @@
 import pytest
 
-from generator.checkpoints.model.resolved import completed, defaults
+from generator.checkpoints.model.resolved import completed, defaults, resolved
 from generator.checkpoints.model.stacks import Stack, stacks
 from generator.checkpoints.model.tensor_names import in_order, modality, parts, stack
 from generator.contracts import Json, ModelConfig
@@ -74,3 +74,11 @@ def test_a_stack_of_speech_has_the_modality_audio(config: Json, modalities: list
 )
 def test_the_modality_of_a_tensor_is_a_whole_word_of_its_name(name: str, expected: str) -> None:
     assert modality(name) == expected
+
+
+def test_a_config_class_cannot_ask_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import get_session
+    from transformers import LlamaConfig
+
+    monkeypatch.setattr(LlamaConfig, "from_dict", lambda _: get_session().get("http://127.0.0.1:9/"))
+    assert "OfflineModeIsEnabled" in resolved(ModelConfig({"model_type": "llama", "hidden_size": 4711}, "x")).refused

@@ -4,7 +4,7 @@ import json
 import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -85,13 +85,25 @@ def _resolved(text: str) -> tuple[Json | None, str]:
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _offline():
             warnings.simplefilter("ignore")
             return _settings(CONFIG_MAPPING[family].from_dict(settings)), ""
     except Exception as error:  # noqa: BLE001  # Config classes validate in many ways, and raise exceptions of any class.
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:MOST_SHOWN]}"
     finally:
         logger.setLevel(level)
+
+
+@contextmanager
+def _offline() -> Iterator[None]:
+    """No config class asks the Hub, as those that name a backbone may do."""
+    from huggingface_hub import constants
+
+    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
 
 
 def _depths(settings: Json) -> Iterator[int]:
@@ -147,6 +159,7 @@ def defaults(model_type: str) -> Json:
     if model_type not in CONFIG_MAPPING:
         return {}
     try:
-        return _settings(CONFIG_MAPPING[model_type]())
+        with _offline():
+            return _settings(CONFIG_MAPPING[model_type]())
     except Exception:  # noqa: BLE001  # A few families have no default config, and raise exceptions of any class.
         return {}
