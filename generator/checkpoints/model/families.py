@@ -7,7 +7,7 @@ from generator.contracts import Mixer, ModelConfig
 # Encoders that transformers trains neither as masked language models nor for speech, or does not have.
 ENCODERS = frozenset(
     {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model", "altclip_text_model", "bert-generation",
-     "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr", "embedding_gemma2", "embedding_gemma2_text", "flava_text_model", "layoutlmv2",
+     "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr", "embedding_gemma2", "embedding_gemma2_text", "flava_text_model", "instructblip_qformer", "instructblipvideo_qformer", "blip_2_qformer", "layoutlmv2",
      "layoutlmv3", "lilt", "markuplm", "moss_transcribe_diarize_audio", "nemotron3_5_transcribe_asr_audio", "nemotron3_diarization_audio",
      "siglip_text_model", "siglip2_text_model", "splinter", "tipsv2_text_model", "vilt", "visual_bert"}
 )  # fmt: skip
