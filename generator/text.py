@@ -2,6 +2,7 @@
 
 import math
 import unicodedata
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -130,3 +131,11 @@ def ranges(indices: Array) -> str:
     runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
     texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:4]]
     return ", ".join(texts) + (f" and {len(runs) - 4} more stretches" if len(runs) > 4 else "")
+
+
+def pattern(indices: Sequence[int]) -> str:
+    """Ascending integers as text: “3, 7, … 47 (one in 4)” where they are evenly spaced, else as ``ranges``."""
+    steps = set(np.diff(indices).tolist())
+    if len(indices) > 3 and len(steps) == 1 and steps != {1}:
+        return f"{indices[0]}, {indices[1]}, … {indices[-1]} (one in {steps.pop()})"
+    return ranges(np.array(indices))

@@ -69,7 +69,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if min(form.vectors.shape) < LEADING + 1:
         raise NotApplicableError(f"a table of {form.vectors.shape[0]} × {form.vectors.shape[1]} has no three components to look along")
     shares = form.components.values**2 / np.sum(form.components.values**2)  # (k,)
-    kept = _kept(form)
+    kept = _placed(form)
     if kept.size == form.extent:
         placed, shares_within = form.components.left * np.sqrt(form.extent * shares[:LEADING]), shares
     else:
@@ -95,7 +95,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(metrics, arrays, (*findings, *_of_left_out(left_out)))
 
 
-def _kept(form: PositionTable) -> Array:
+def _placed(form: PositionTable) -> Array:
     """Positions without outliers, (n_kept,), int; all where those have no three components."""
     kept = np.delete(np.arange(form.extent), form.outliers)
     inner = form.vectors[kept]

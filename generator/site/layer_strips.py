@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
 from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
 from generator.encodings import NoEncoding
 from generator.figures.style import SERIES
-from generator.text import ranges, significant
+from generator.text import pattern, significant
 
 ALL = "see all positions"
 WORDS: Mapping[Mixer, str] = {
@@ -64,8 +62,8 @@ def layer_strips(layer_map: Sequence[Layer], records: Sequence[EncodingRecord], 
     texts = {record.key: described(known[record.scheme].title, record.parameters) for record in records}
     acting = {key for layer in layer_map for key in layer.encodings or ()}
     before = [record for record in records if record.key not in acting and known[record.scheme].tells_position]
-    is_told = any(record.form != NoEncoding.__name__ for record in before)
-    nothing = "nothing here; it was told at the input" if is_told else "nothing here"
+    is_at_input = any(record.form != NoEncoding.__name__ for record in before)
+    nothing = "nothing here; position is added at the input" if is_at_input else "nothing here"
     return tuple(_strip(part, list(layers), texts, nothing) for part, layers in groupby(layer_map, key=lambda layer: layer.part))
 
 
@@ -95,19 +93,11 @@ def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str], nothi
     words = " and ".join(WORDS[mixer] for mixer in first.mixers)
     mixing = f"{words} ({first.type})" if "compressed" in first.type or "indexed" in first.type or "sparse" in first.type else words
     before, after = ("" if first.mixers == ("none",) else _reach(distance) for distance in (first.before, first.after))
-    return LayerGroup(number % len(SERIES) + 1, len(layers), _indices([layer.index for layer in layers]), mixing, before, after, encodings)
+    return LayerGroup(number % len(SERIES) + 1, len(layers), pattern([layer.index for layer in layers]), mixing, before, after, encodings)
 
 
 def _reach(distance: int | None) -> str:
     return "all" if distance is None else "none" if distance == 0 else f"{distance:,}"
-
-
-def _indices(indices: Sequence[int]) -> str:
-    """Ascending indices as text."""
-    steps = set(np.diff(indices).tolist())
-    if len(indices) > 3 and len(steps) == 1 and steps != {1}:
-        return f"{indices[0]}, {indices[1]}, … {indices[-1]} (one in {steps.pop()})"
-    return ranges(np.array(indices))
 
 
 def _finding(layers: Sequence[Layer]) -> str:
@@ -117,13 +107,18 @@ def _finding(layers: Sequence[Layer]) -> str:
     is_mixed = 0 < unencoded < sum(layer.attends for layer in layers)
     if set(counts) == {ALL} and not is_mixed:
         return ""
-    lists = " and ".join(f"{count} {what}" for what, count in counts.most_common())
+    lists = " and ".join(f"{count} {_singular(what) if count == 1 else what}" for what, count in counts.most_common())
     rest = f"; attention in {unencoded} of them has neither a rotation nor a bias" if is_mixed else ""
     return (
         f"Of {len(layers):,} layers, {lists}{rest}."
         if len(counts) > 1 or is_mixed
         else f"All {len(layers):,} layers {lists.partition(' ')[2]}{rest}."
     )
+
+
+def _singular(predicate: str) -> str:
+    verb, _, rest = predicate.partition(" ")
+    return f"{verb}{'es' if verb == 'mix' else 's'} {rest}"
 
 
 def _does(layer: Layer) -> str:

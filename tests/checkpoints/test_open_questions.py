@@ -39,6 +39,12 @@ def test_a_config_that_its_family_refuses_stays_open() -> None:
 
 
 def test_no_encoding_is_not_claimed_beside_another() -> None:
-    config = {"model_type": "jamba", "hidden_size": 64, "num_attention_heads": 2, "vocab_size": 100}
-    schemes = [encoding.scheme for encoding in find(DictFiles(config, {"embed_positions.weight": np.eye(8, 4)}))]
-    assert "none" not in schemes
+    config = {
+        **BERT,
+        "model_type": "granitemoehybrid",
+        "position_embedding_type": "nope",
+        "layer_types": ["attention"] * 2,
+        "num_hidden_layers": 2,
+    }
+    assert [encoding.scheme for encoding in find(DictFiles(config))] == ["none"]
+    assert [encoding.scheme for encoding in find(DictFiles(config, {"embed_positions.weight": np.eye(8, 4)}))] == ["learned"]

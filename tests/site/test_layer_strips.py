@@ -32,7 +32,7 @@ def test_a_rotation_is_described_by_its_base_and_components() -> None:
 def test_windows_and_layers_without_encoding_are_a_finding() -> None:
     (strip,) = layer_strips(stack(SLIDING, SLIDING, SLIDING, FULL), [ROTARY], all_schemes())
     assert strip.finding == (
-        "Of 4 layers, 3 see a window of 512 positions and 1 see all positions; attention in 1 of them has neither a rotation nor a bias."
+        "Of 4 layers, 3 see a window of 512 positions and 1 sees all positions; attention in 1 of them has neither a rotation nor a bias."
     )
 
 
@@ -61,4 +61,4 @@ def test_attention_to_chosen_positions_is_named() -> None:
 def test_layers_of_a_model_with_a_table_were_told_at_the_input() -> None:
     table = EncodingRecord("decoder", "learned", "PositionTable", Provenance(""))
     (strip,) = layer_strips(stack(FULL), [table], all_schemes())
-    assert strip.groups[0].encodings == ("nothing here; it was told at the input",)
+    assert strip.groups[0].encodings == ("nothing here; position is added at the input",)

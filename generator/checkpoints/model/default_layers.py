@@ -16,8 +16,6 @@ LIMITS = (
     "num_hash", "num_landmarks", "positionwise_conv_kernel_size", "speech_encoder_chunk_size", "window_size",
 )  # fmt: skip
 READ_FOR: Mapping[str, str] = MappingProxyType({"attention_window": "encoder"})  # Windows that the map reads, of stacks of this kind.
-HYBRID = ("hybrid", "hybrid sliding")  # Types of layers with attention and something beside it.
-STATE = ("mamba", "ssm")  # With these, settings of a recurrent state begin.
 ROLES = ("encoder", "decoder")
 HEADS = (*SIZES["n_heads"], "attention_heads", "decoder_attention_heads", "num_encoder_attention_heads")
 
@@ -32,12 +30,7 @@ def default_layers(stack: Stack) -> dict[str, tuple[Layer, ...]]:
 
 
 def is_read(config: ModelConfig, layer: Layer) -> bool:
-    """Whether the settings say how a layer mixes positions: its kind is listed, or there are heads and none of LIMITS.
-
-    Hybrid layers are read as attention beside a recurrent state, which their settings have to name.
-    """
-    if layer.type in HYBRID:
-        return any(name.startswith(STATE) for name in config.settings)
+    """Whether the settings say how a layer mixes positions: its kind is listed, or there are heads and none of LIMITS."""
     if config.layer_types:
         return layer.type in TYPES
     if config.family in RECURRENT:

@@ -6,28 +6,19 @@ from generator.contracts import Mixer, ModelConfig
 
 # Encoders that transformers trains neither as masked language models nor for speech, or does not have.
 ENCODERS = frozenset(
-    {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model", "altclip_text_model", "bert-generation",
-     "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr", "embedding_gemma2", "embedding_gemma2_text", "flava_text_model", "instructblip_qformer", "instructblipvideo_qformer", "blip_2_qformer", "layoutlmv2",
-     "layoutlmv3", "lilt", "markuplm", "moss_transcribe_diarize_audio", "nemotron3_5_transcribe_asr_audio", "nemotron3_diarization_audio",
-     "siglip_text_model", "siglip2_text_model", "splinter", "tipsv2_text_model", "vilt", "visual_bert"}
+    {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model", "altclip_text_model",
+     "bert-generation", "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr",
+     "embedding_gemma2", "embedding_gemma2_text", "flava_text_model", "instructblip_qformer", "instructblipvideo_qformer",
+     "blip_2_qformer", "layoutlmv2", "layoutlmv3", "lilt", "markuplm", "moss_transcribe_diarize_audio",
+     "nemotron3_5_transcribe_asr_audio", "nemotron3_diarization_audio", "siglip_text_model", "siglip2_text_model", "splinter",
+     "tipsv2_text_model", "vilt", "visual_bert"}
 )  # fmt: skip
 CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder"})  # Encoders by name that do not look ahead.
 # Their layers do what no record of a layer can say: attention to hashed or to staggered blocks, several streams, nested cycles.
 NOT_MAPPED = frozenset(
-    {
-        "reformer",
-        "perceiver",
-        "pegasus_x",
-        "prophetnet",
-        "xlm-prophetnet",
-        "hrm_text",
-        "fastspeech2_conformer",
-        "vits",
-        "univnet",
-        "pix2struct",
-        "pop2piano",
-    }
-)
+    {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text", "fastspeech2_conformer", "vits", "univnet",
+     "pix2struct", "pop2piano"}
+)  # fmt: skip
 AUDIO_ENCODERS = frozenset(
     {"wav2vec2-conformer", "wav2vec2-bert"}
 )  # Encoders of audio without "audio" or "speech" in the name of the family.
@@ -39,7 +30,8 @@ DECODERS = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt", "opt", "bi
 # Position 0 has the row padding_idx + 1 of a stored table, as in fairseq.
 AFTER_PADDING = frozenset(
     {"roberta", "camembert", "xlm-roberta", "xlm-roberta-xl", "longformer", "mpnet", "luke", "data2vec-text",
-     "roberta-prelayernorm", "altclip", "altclip_text_model", "bridgetower", "bridgetower_text_model", "clap", "clap_text_model", "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
+     "roberta-prelayernorm", "altclip", "altclip_text_model", "bridgetower", "bridgetower_text_model", "clap", "clap_text_model",
+     "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
 )  # fmt: skip
 # Position 0 has row 2, as in learned tables of fairseq.
 AFTER_TWO = frozenset({"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra"})
@@ -57,7 +49,7 @@ MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
 }
 # Every layer has a convolution beside attention, as in Conformer (arXiv 2005.08100, section 2.2).
 BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
-    ("wav2vec2-conformer", "wav2vec2-bert", "fastspeech2_conformer", "granite_speech_encoder", "parakeet_encoder", "lasr_encoder"),
+    ("wav2vec2-conformer", "wav2vec2-bert", "granite_speech_encoder", "parakeet_encoder", "lasr_encoder"),
     ("convolution",),
 )
 HALVED = frozenset({"t5gemma2_text"})  # Encoders whose window is that of both sides together.
@@ -68,7 +60,7 @@ MIXED = frozenset({"jamba", "zamba", "nemotron_h", "kimi_linear"})
 UNLESS: Mapping[str, tuple[str, object]] = {"zamba2": ("use_mem_rope", True), "granitemoehybrid": ("position_embedding_type", "rope")}
 
 
-def is_told_nothing(config: ModelConfig) -> bool:
-    """Whether the layers of attention between recurrent layers are told nothing of position."""
+def attends_without_encoding(config: ModelConfig) -> bool:
+    """Whether the layers of attention between recurrent layers have no encoding of position."""
     setting, value = UNLESS.get(config.family, ("", None))
     return config.family in MIXED or (config.family in UNLESS and config.value(setting) != value)

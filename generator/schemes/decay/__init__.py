@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.families import is_told_nothing
+from generator.checkpoints.model.families import attends_without_encoding
 from generator.checkpoints.model.stacks import Stack, stacks
 from generator.checkpoints.model.tensor_names import in_order
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
@@ -18,7 +18,7 @@ from generator.figures.style import MUTED, SERIES
 from generator.numerics.arrays import Floats
 from generator.schemes.decay.families import ALTERNATING, FROM_WEIGHTS, LIGHTNING, RETENTION, WITHOUT_TYPE
 from generator.schemes.decay.stored import MOST_LAYERS, LayerDecay, layer_decays
-from generator.text import rounded
+from generator.text import pattern, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -123,17 +123,11 @@ def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> t
     if len(layers) >= n_layers:
         return ()
     elsewhere = (
-        "Layers of attention between them are told nothing of position."
-        if is_told_nothing(config)
+        "Layers of attention between them have no encoding of position."
+        if attends_without_encoding(config)
         else "Nothing is turned in these; a rotation, if the config has one, acts in the others."
     )
-    return (f"{len(layers)} of {n_layers} layers decay: {_named(layers)}. {elsewhere}",)
-
-
-def _named(layers: Sequence[int]) -> str:
-    """Indices, with runs of consecutive ones as ranges."""
-    runs = [[layer for _, layer in run] for _, run in groupby(enumerate(layers), key=lambda pair: pair[1] - pair[0])]
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+    return (f"{len(layers)} of {n_layers} layers decay: {pattern(layers)}. {elsewhere}",)
 
 
 N_SHOWN, HEADS_SHOWN = 256, 4

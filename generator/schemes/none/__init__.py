@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.families import RECURRENT, is_told_nothing
+from generator.checkpoints.model.families import RECURRENT, attends_without_encoding
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, NoEncoding
 from generator.figures.panels import Panel, image_panels
@@ -34,7 +34,7 @@ def _reason(config: ModelConfig) -> str | None:
     """The reason why a family needs no position encoding; None for other families."""
     if config.family in RECURRENT:
         return BY_TURNS
-    if is_told_nothing(config):
+    if attends_without_encoding(config):
         return ALONE if config.layer_types and not any(_is_recurrent(layer_type) for layer_type in config.layer_types) else BETWEEN
     return None
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from generator.checkpoints.model.families import attends_without_encoding
 from generator.checkpoints.model.resolved import defaults
 from generator.checkpoints.model.stacks import Stack, stacks
 from generator.contracts import Encoding, Files, Mixer, ModelConfig, Numbers, Picture, Provenance, Scheme
@@ -14,9 +15,9 @@ from generator.encodings import BASE, Form, Rotation
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
-from generator.schemes.rotary.families import ALWAYS, CODE_NOTES, FACTORS, NEVER, OF_IMAGES, ONLY_WITH, ROTARY_DIM
+from generator.schemes.rotary.families import ALWAYS, CODE_NOTES, FACTORS, OF_IMAGES, ONLY_WITH, ROTARY_DIM
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
-from generator.text import rounded, significant
+from generator.text import pattern, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +37,6 @@ WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
     "fourier": ("has no attention but a Fourier transform", "have no attention but a Fourier transform"),
     "none": ("mixes no positions", "mix no positions"),
 }
-MOST_NAMED = 24
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -50,7 +50,7 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 def _rotates(config: ModelConfig) -> bool:
     word = config.text("position_embedding_type")
-    if config.family in NEVER or config.flag("alibi") is True or word in ("sinusoidal", "nope") or _is_of_images(config):
+    if attends_without_encoding(config) or config.flag("alibi") is True or word in ("sinusoidal", "nope") or _is_of_images(config):
         return False
     if config.family in ONLY_WITH:
         name, value = ONLY_WITH[config.family]
@@ -194,10 +194,7 @@ def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
 
 
 def _named(layers: Sequence[int]) -> str:
-    if len(layers) == 1:
-        return f"Layer {layers[0]}"
-    shown = ", ".join(str(layer) for layer in layers[:MOST_NAMED])
-    return f"Layers {shown}{' …' if len(layers) > MOST_NAMED else ''} ({len(layers)})"
+    return f"Layer {layers[0]}" if len(layers) == 1 else f"Layers {pattern(layers)}"
 
 
 def _numbers() -> Numbers:

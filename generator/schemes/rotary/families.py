@@ -6,8 +6,6 @@ from generator.contracts import ModelConfig
 
 # Have a rotation without any setting of one, by their own code.
 ALWAYS = frozenset({"open-llama", "roformer"})
-# Have the settings of a rotation, and none in their code.
-NEVER = frozenset({"nemotron_h", "kimi_linear"})
 # Layers with full attention have no rotation if there are others with a window.
 WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint", "kolibri1"})
 # Types of layers whose attention has no rotation.
@@ -21,8 +19,6 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
 }
 # Have a rotation only if a setting has this value.
 ONLY_WITH: Mapping[str, tuple[str, object]] = {
-    "granitemoehybrid": ("position_embedding_type", "rope"),
-    "zamba2": ("use_mem_rope", True),
     "clvp_encoder": ("use_rotary_embedding", True),
     "wav2vec2-conformer": ("position_embeddings_type", "rotary"),
     "wav2vec2-bert": ("position_embeddings_type", "rotary"),

@@ -11,7 +11,7 @@ from generator.encodings import Form, Temperature
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
 from generator.schemes.temperature.families import BY_BETA, BY_FLOOR, BY_LOGARITHM, FLOOR_SCALE, STRENGTH
-from generator.text import rounded, significant
+from generator.text import pattern, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,8 +30,10 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def _encoding(stack: Stack, form: Temperature, settings: str) -> Encoding[Form]:
-    indices = ", ".join(str(layer) for layer in form.layers)
-    notes = (NOTE.format(settings=settings), *((f"In {len(form.layers)} layers: {indices}.",) if form.layers else ("In all layers.",)))
+    notes = (
+        NOTE.format(settings=settings),
+        *((f"In {len(form.layers)} layers: {pattern(form.layers)}.",) if form.layers else ("In all layers.",)),
+    )
     part = "layers of attention" if stack.part == "decoder" else f"{stack.part} layers of attention"
     return Encoding(part, SCHEME.key, form, Provenance("config.json", shape=(1,)), notes, stack.modality, stack.kind, form.layers or None)
 
