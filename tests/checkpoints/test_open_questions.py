@@ -39,12 +39,6 @@ def test_a_config_that_its_family_refuses_stays_open() -> None:
 
 
 def test_no_encoding_is_not_claimed_beside_another() -> None:
-    config = {
-        **BERT,
-        "model_type": "granitemoehybrid",
-        "position_embedding_type": "nope",
-        "layer_types": ["attention"] * 2,
-        "num_hidden_layers": 2,
-    }
+    config = {**BERT, "model_type": "jamba", "layer_types": ["attention"] * 2}
     assert [encoding.scheme for encoding in find(DictFiles(config))] == ["none"]
     assert [encoding.scheme for encoding in find(DictFiles(config, {"embed_positions.weight": np.eye(8, 4)}))] == ["learned"]

@@ -77,7 +77,6 @@ ORDINARY = {
 OF_FAMILIES = ("families", "family_formats")
 NO_FAMILIES = {
     **{("generator.analyses.seam", family): "a premise of an explanation" for family in ("bert", "distilbert")},
-    ("generator.checkpoints.model.default_layers", "mamba"): "how settings of a recurrent state begin",
     ("generator.checkpoints.model.layers", "mamba"): "a kind of layer in config.json",
     ("generator.pipeline.versions", "git"): "a program",
     ("generator.schemes.deberta", "deberta"): "the key of the scheme",
