@@ -41,10 +41,10 @@ def inputs(model: Any) -> Iterator[dict[str, Any]]:
             yield {"input_ids": ids, "bbox": torch.zeros(*ids.shape, 8), **common}
     for name in NAMES[1:]:
         for sound in sounds(model.config, name) if name in parameters else ():
-            yield {name: sound, **common}
             masks = [mask for mask in MASKS if mask in parameters]
             lengths = sorted({*sound.shape[1:]}, reverse=True)
             yield from ({name: sound, mask: torch.ones(1, length, dtype=torch.long), **common} for mask in masks for length in lengths)
+            yield {name: sound, **common}
 
 
 def tokens(model: Any, length: int) -> Any:

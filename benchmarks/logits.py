@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ENDS = 8  # Positions at each end.
+TINY = 1e-6  # Logits up to this size count as 0.
 SAME = 1e-3  # Difference, relative to the largest logit, up to which logits count as equal.
 
 
@@ -42,7 +43,7 @@ def bias(logits: np.ndarray, visible: np.ndarray) -> bool:
     if logits.shape[1] > 4 * ENDS:
         logits, visible = (values[:, ENDS:-ENDS, ENDS:-ENDS] for values in (logits, visible))
     spread = np.where(visible, logits, -np.inf).max(axis=2) - np.where(visible, logits, np.inf).min(axis=2)
-    return bool(spread.max() > SAME * np.abs(logits[visible]).max())
+    return bool(spread.max() > max(SAME * np.abs(logits[visible]).max(), TINY))
 
 
 def slopes(logits: np.ndarray, visible: np.ndarray) -> tuple[float, ...]:
@@ -63,4 +64,4 @@ def temperature(logits: np.ndarray, far: np.ndarray | None) -> bool:
     """
     ends = ENDS if logits.shape[1] > 4 * ENDS else 0
     own = np.concatenate([np.diagonal(values, axis1=1, axis2=2)[:, ends:] for values in (logits, far) if values is not None], axis=1)
-    return bool(np.ptp(own, axis=1).max() > SAME * np.abs(own).max())
+    return bool(np.ptp(own, axis=1).max() > max(SAME * np.abs(own).max(), TINY))

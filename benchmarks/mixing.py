@@ -45,7 +45,7 @@ class Mixing:
     def _kind(self, module: Any, found: Reach | None) -> str:
         if found is None or self._recorder.calls[module].softmax or (found.after is None and "Attention" in type(module).__name__):
             return "attention"  # The last, by name, where no softmax was seen, as in attention by hashing.
-        if found.before is not None:
+        if found.before is not None or "Conv" in type(module).__name__:  # By name where it is wider than the sequence.
             return "shift" if found == Reach(1, 0) else "convolution"
         return "recurrent" if found.after == 0 else "other"
 

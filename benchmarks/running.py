@@ -86,7 +86,7 @@ class Recorder:
             self.entered.add(self._place)
             if self._even:
                 self._note_varying(args, kwargs)
-                args, kwargs = replaced(args, kwargs, _even, alike=True)
+                args, kwargs = replaced(args, kwargs, _even, all_streams=True)
         self._open.append(module)
         if module not in self.calls:
             given, named = replaced(args, kwargs, lambda hidden: hidden.clone())
@@ -178,14 +178,21 @@ def _places(model: Any) -> dict[Any, list[Place]]:
 
 
 def replaced(
-    args: Sequence[Any], kwargs: Mapping[str, Any], change: Callable[[Any], Any], *, alike: bool = False
+    args: Sequence[Any], kwargs: Mapping[str, Any], change: Callable[[Any], Any], *, all_streams: bool = False
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments with the hidden states, their first floating tensor of two or three axes, changed; alike: and all others of that shape."""
+    """Arguments with the hidden states, their first floating tensor of two or three axes, changed; all_streams: and all others but for their width.
+
+    A width of one, or that of the sequence, is no stream of hidden states but a mask, a bias or a factor.
+    """
     found = hidden_states(args, kwargs)
-    changed = (
-        {key: change(value) for key, value in found if value.shape == found[0][1].shape} if alike else {k: change(v) for k, v in found[:1]}
-    )
+    alike = [(key, value) for key, value in found[1:] if all_streams and _is_stream(value, found[0][1])]
+    changed = {key: change(value) for key, value in [*found[:1], *alike]}
     return tuple(changed.get(key, value) for key, value in enumerate(args)), {key: changed.get(key, value) for key, value in kwargs.items()}
+
+
+def _is_stream(tensor: Any, hidden: Any) -> bool:
+    width = tensor.shape[-1]
+    return bool(tensor.shape[:-1] == hidden.shape[:-1] and width > 1 and width not in hidden.shape[:-1])
 
 
 def _uncached(value: Any) -> Any:
@@ -277,8 +284,13 @@ class Run:
         self._arguments, self.plain = self._first_pass()
         self._rows = list(dict.fromkeys(self.recorder.rows))
         self.even = self.recorder.run(self._same_tokens(), even=True)
-        self._varied = self.recorder.varied if "input_ids" in self._arguments else bool(self._rows)
+        self._varied = self.recorder.varied if not self.of_sound else bool(self._rows)
         self.far = self._far_pass()
+
+    @property
+    def of_sound(self) -> bool:
+        """Whether the model takes sound, and no tokens beside those of a decoder."""
+        return "input_ids" not in self._arguments
 
     @property
     def notes(self) -> list[str]:
@@ -321,7 +333,7 @@ class Run:
 
     def tables(self) -> list[tuple[str, int | None]] | None:
         """Path and first row of each table added at the input; None where that cannot be told, since sound differs between positions."""
-        if "input_ids" not in self._arguments and not self._rows:
+        if self.of_sound and not self._rows:
             return None
         named = [row for row in self._rows if row[0]] or self._rows
         return (list(named) or [("", None)]) if self._varied else []
@@ -372,7 +384,7 @@ class Run:
         return {
             "bias": biased,
             "slopes": measures.slopes(logits, visible) if biased else (),
-            "temperature": not biased and measures.temperature(logits, far[0][0] if far else None),
+            "temperature": None if biased else measures.temperature(logits, far[0][0] if far else None),
         }
 
 

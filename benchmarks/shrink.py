@@ -70,6 +70,7 @@ def shrink(settings: Mapping[str, Any], config: Any, *, heads: int | None = 2) -
 def _shrink_section(section: dict[str, Any], config: Any, *, heads: int | None) -> None:
     """Shrink one section in place, and the sections and plain dicts within it."""
     factor = 1 if heads is None else _factor(config, heads)
+    context = _attribute(config, "max_position_embeddings")
     aliases = {target: name for name, target in (getattr(config, "attribute_map", None) or {}).items()}
     for name, value in vars(config).items():
         if UNTOUCHED.search(name) or name.startswith("_"):
@@ -77,7 +78,8 @@ def _shrink_section(section: dict[str, Any], config: Any, *, heads: int | None) 
         if hasattr(value, "to_dict"):
             _shrink_section(section.setdefault(name, {}), value, heads=heads)
         else:
-            change = _smaller(name, value, factor)
+            unlimited = name in WINDOWS and isinstance(context, int) and value == context  # A window as long as the context is none.
+            change = value if unlimited else _smaller(name, value, factor)
             for known in {name, aliases.get(name, name)} if change != value else ():
                 if known == name or known in section:
                     section[known] = change

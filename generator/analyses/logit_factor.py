@@ -31,12 +31,23 @@ def compute(subject: Subject[Temperature]) -> Result:
         metrics=(
             Metric("last", "Factor at the last position of the context", last),
             Metric("first", "First position with a factor above 1", first, "", None if first is not None else "none within the context"),
-            Metric("strength", "Growth for each factor of e in position", form.strength),
+            _strength(form),
             Metric("layers", "Layers that have it", float(len(form.layers)) if form.layers else None, "", None if form.layers else "all"),
             Metric("context", "Context length", float(form.n_positions), "positions"),
         ),
         arrays={"positions": positions, "factor": factor},
         findings=(_finding(form, first, last),),
+    )
+
+
+def _strength(form: Temperature) -> Metric:
+    power = form.growth == "power"
+    return Metric(
+        "strength",
+        "Growth for each factor of e in position",
+        None if power else form.strength,
+        "",
+        f"it grows with the power {rounded(form.strength, 3)} of the position" if power else None,
     )
 
 

@@ -126,6 +126,13 @@ class ModelConfig:
         """This config with ``settings`` added or replaced."""
         return replace(self, settings={**self.settings, **settings})
 
+    def of_layer(self, index: int) -> "ModelConfig":
+        """This config with the settings that ``per_layer_config`` has for one layer, by its number in decimal digits ("3" or "03")."""
+        by_layer = self.section("per_layer_config")
+        sections = {} if by_layer is None else by_layer.sections
+        own = next((section for name, section in sections.items() if name.lstrip("0") == str(index or "")), None)
+        return self if own is None else self.updated(own.settings)
+
     def nested(self, levels: int = DEEPEST) -> Iterator["ModelConfig"]:
         """This config and all nested ones, parents first."""
         if levels > 0:
@@ -159,8 +166,8 @@ class ModelConfig:
 
     @property
     def is_encoder_decoder(self) -> bool:
-        """Whether the model has an encoder and a decoder."""
-        return self.flag("is_encoder_decoder") is True
+        """Whether the model has an encoder and a decoder, and is not the decoder of one (Pix2Struct's text model says both)."""
+        return self.flag("is_encoder_decoder") is True and self.flag("is_decoder") is not True
 
     @property
     def head_dim(self) -> int:

@@ -46,14 +46,15 @@ class Sinks(Form):
 class Temperature(Form):
     """A factor on the logits of attention that grows with the position of the query.
 
-    1 + strength · log(1 + ⌊(p + shift) / start⌋) at position p if it grows in "steps", else 1 + strength · log(max((p + shift) / start, 1))
+    At position p, with r = (p + shift) / start: 1 + strength · log(1 + ⌊r⌋) if it grows in "steps", 1 + strength · log(max(r, 1)) if it is "smooth",
+    (1 + r)^strength if it is a "power".
     layers: (n_layers,), indices of the layers that have it; empty for all; n_positions: of the configured context
     """
 
     strength: float
     start: float
     shift: int
-    growth: Literal["steps", "smooth"]
+    growth: Literal["steps", "smooth", "power"]
     layers: tuple[int, ...]
     n_positions: int
     noun = "a factor on the logits"
@@ -76,6 +77,8 @@ class Temperature(Form):
     def factor(self, positions: Floats) -> Floats:
         """The factor at positions (n,): (n,), dimensionless."""
         ratio = (positions + self.shift) / self.start
+        if self.growth == "power":
+            return np.asarray((1.0 + ratio) ** self.strength)
         grown = np.floor(ratio) + 1.0 if self.growth == "steps" else np.maximum(ratio, 1.0)
         return np.asarray(1.0 + self.strength * np.log(grown))
 

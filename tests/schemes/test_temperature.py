@@ -111,3 +111,18 @@ def test_other_configs_have_no_factor(config: dict[str, Any]) -> None:
 def test_an_invalid_setting_is_a_row_error(value: object) -> None:
     with pytest.raises(RowError, match=r"test.*expected a positive number"):
         find(DictFiles({**LLAMA, "floor_scale": value}))
+
+
+def test_the_factor_equals_that_of_beam() -> None:
+    import torch
+    from transformers.models.beam.modeling_beam import compute_attention_scaling
+
+    theirs = compute_attention_scaling(torch.arange(10_000)[None])[0, 0, :, 0].numpy()
+    ours = form({"model_type": "beam", "num_hidden_layers": 12})
+    np.testing.assert_allclose(ours.factor(np.arange(10_000.0)), theirs, rtol=1e-6)
+    assert ours.layers == (5, 11)
+
+
+def test_beam_with_a_rotation_in_all_layers_has_no_temperature() -> None:
+    rope = {kind: {"rope_type": "default", "rope_theta": 1e4} for kind in ("sliding_attention", "full_attention")}
+    assert not find(DictFiles({"model_type": "beam", "num_hidden_layers": 12, "rope_parameters": rope}))

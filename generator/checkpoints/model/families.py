@@ -14,14 +14,13 @@ ENCODERS = frozenset(
      "tipsv2_text_model", "vilt", "visual_bert"}
 )  # fmt: skip
 CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder"})  # Encoders by name that do not look ahead.
-# Their layers do what no record of a layer can say: attention to hashed or to staggered blocks, several streams, nested cycles.
+# Their layers do what no record of a layer can say: attention to hashed or to staggered blocks, several streams, nested cycles, shortened sequences.
 NOT_MAPPED = frozenset(
     {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text", "fastspeech2_conformer", "vits", "univnet",
-     "pix2struct", "pop2piano"}
+     "funnel"}
 )  # fmt: skip
-AUDIO_ENCODERS = frozenset(
-    {"wav2vec2-conformer", "wav2vec2-bert"}
-)  # Encoders of audio without "audio" or "speech" in the name of the family.
+# Encoders of audio without "audio" or "speech" in the name of the family.
+AUDIO_ENCODERS = frozenset({"wav2vec2-conformer", "wav2vec2-bert", "moonshine_streaming_encoder"})
 # Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a question.
 PREFIX_ALONE = frozenset({"gemma", "gemma2"})
 # Decoders with a stored table; tables of other families belong to an encoder unless the name of the tensor contains "decoder".
@@ -34,7 +33,15 @@ AFTER_PADDING = frozenset(
      "xmod", "ibert", "esm", "layoutlmv3", "lilt", "markuplm", "fsmt", "prophetnet", "xlm-prophetnet"}
 )  # fmt: skip
 # Position 0 has row 2, as in learned tables of fairseq.
-AFTER_TWO = frozenset({"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra"})
+AFTER_TWO = frozenset(
+    {"bart", "mbart", "opt", "biogpt", "plbart", "mvp", "trocr", "nystromformer", "yoso", "mra",
+     "pp_formulanet", "pp_formulanet_text"}
+)  # fmt: skip
+# What the code of a family does with learned numbers that no scheme reads.
+UNREAD = {
+    "inkling2_text": "Each head has a sink whose logit is computed from the hidden state of the query; it was not read.",
+    "mistral_large4_text": "Each head multiplies its logits by a learned factor that grows with the logarithm of the position; it was not read.",
+}
 ANGLES_STORED = frozenset({"roformer"})  # The table is of the angles of a rotation and not added to the input.
 WORDS_SCALED = "gemma"  # Families with this prefix multiply word vectors by √d_model.
 

@@ -18,6 +18,7 @@ BOTH_SIDES, ONE_SIDE, WITH_QUERY = (
     ("local_radius",),
     ("sliding_window", "sliding_window_size", "attention_window_size", "window_size"),
 )
+BEFORE_AND_AFTER = "sliding_windows"  # Of each layer, the query counted on its left (Moonshine Streaming).
 BY_TYPE = "window_size"  # The window of layers that are listed as local; in other configs, something else.
 CHUNK = ("attention_chunk_size",)
 TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
@@ -80,6 +81,8 @@ def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
 
 def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
     """Whether the window of a config without kinds of layers limits all of them; one as long as the context limits none."""
+    if config.listed(BEFORE_AND_AFTER):
+        return True
     window = window_setting(config, 0)
     if config.flag("use_sliding_window") is False or _sees_all(config, kind) or window is None or window[0] == BY_TYPE:
         return False
@@ -105,6 +108,9 @@ def _reach(config: ModelConfig, kind: StackKind, mixers: Sequence[Mixer], index:
     after = None if kind == "encoder" else 0
     if "chunked" in mixers and (chunk := next((size for name in CHUNK if (size := config.count(name))), None)):
         return chunk - 1, after
+    match config.listed(BEFORE_AND_AFTER)[index : index + 1]:
+        case [[int(left), int(right)]]:
+            return max(left - 1, 0), max(right - 1, 0)
     if "sliding" in mixers and (window := window_setting(config, index)) is not None:
         return _sides(config, kind, window)
     if "convolution" in mixers and len(mixers) == 1 and (width := config.count("conv_L_cache")):
@@ -125,6 +131,7 @@ def _sides(config: ModelConfig, kind: StackKind, window: tuple[str, int]) -> tup
 
 def window_setting(config: ModelConfig, index: int) -> tuple[str, int] | None:
     """Name and value of the setting of the window of layer ``index``; None where it has none."""
+    config = config.of_layer(index)
     for name in (*WITH_QUERY, *ONE_SIDE, *BOTH_SIDES):
         sizes = config.listed(name)
         size = sizes[index] if index < len(sizes) else config.value(name)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from generator.checkpoints.model.families import UNREAD
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Files, Scheme
 from generator.encodings import Form
@@ -13,6 +14,7 @@ def open_questions(files: Files, encodings: Sequence[Encoding[Form]], schemes: S
     """One sentence for each; none where the encodings that were found are all that config and weights speak of."""
     for refused in dict.fromkeys(stack.refused for stack in stacks(files.config) if stack.refused):
         yield f"The config class of this family in transformers refuses config.json ({refused}); it was read as it stands."
+    yield from dict.fromkeys(UNREAD[stack.config.family] for stack in stacks(files.config) if stack.config.family in UNREAD)
     if not files.tensors and not encodings:
         yield "No weights were read; a learned table or a learned bias would be among them."
     for name in TYPE:

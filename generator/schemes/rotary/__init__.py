@@ -88,7 +88,9 @@ def _encoding(stack: Stack, rotated: RotatedLayers) -> Encoding[Form]:
         *_layers_notes(rotated),
         *((CODE_NOTES[config.family],) if config.family in CODE_NOTES else ()),
     )
-    part, origin = f"{stack.part} {rotated.name}".strip(), Provenance("config.json", shape=(rotary_dim // 2,))
+    parts = {layer.part for layer in rotated.layers}
+    part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
+    origin = Provenance("config.json", shape=(rotary_dim // 2,))
     indices = tuple(layer.index for layer in rotated.layers) or None
     return Encoding(part, SCHEME.key, form, origin, notes, stack.modality, stack.kind, indices)
 
@@ -178,17 +180,17 @@ def _longer_note(config: ModelConfig, form: Rotation) -> tuple[str, ...]:
 
 def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
     """Notes on the layers with this rotation, on layers with attention but without any, and on layers without attention."""
-    n_layers, indices = len(rotated.all_layers), [layer.index for layer in rotated.layers]
+    parts = {layer.part for layer in rotated.layers}
+    all_layers = [layer for layer in rotated.all_layers if layer.part in parts]
+    n_layers, indices = len(all_layers), [layer.index for layer in rotated.layers]
     if not 0 < len(indices) < n_layers:
         return
     yield f"{_named(indices)} of {n_layers} {'turn' if len(indices) > 1 else 'turns'} by it."
-    without = [layer for layer in rotated.all_layers if not layer.attends]
+    without = [layer for layer in all_layers if not layer.attends]
     for mixer, words in WITHOUT_ATTENTION.items():
         if layers := [layer.index for layer in without if mixer in layer.mixers]:
             yield f"{_named(layers)} of {n_layers} {words[len(layers) > 1]}."
-    unrotated = [
-        layer.index for layer in rotated.all_layers if layer.attends and rope_of(rotated.config, layer, rotated.all_layers) is None
-    ]
+    unrotated = [layer.index for layer in all_layers if layer.attends and rope_of(rotated.config, layer, rotated.all_layers) is None]
     if unrotated:
         yield f"{_named(unrotated)} of {n_layers} {'have' if len(unrotated) > 1 else 'has'} attention without a rotation."
 

@@ -8,8 +8,7 @@ from generator.contracts import ModelConfig
 ALWAYS = frozenset({"open-llama", "roformer"})
 # Layers with full attention have no rotation if there are others with a window.
 WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint", "kolibri1"})
-# Types of layers whose attention has no rotation.
-UNROTATED_KINDS: Mapping[str, frozenset[str]] = {}
+UNROTATED_ENCODERS = frozenset({"moonshine_streaming"})  # The decoder alone has a rotation.
 # Section of the rotation's settings by type of layer, where it has another name.
 SECTIONS: Mapping[str, Mapping[str, str]] = {
     "deepseek_v4": {
@@ -31,6 +30,8 @@ OF_IMAGES = frozenset({"efficientloftr"})  # Image models without a setting of o
 CODE_NOTES = {
     "qwen2_5_omni_dit": "Only the first head of each layer is turned.",
     "clvp_encoder": "The values are turned as well, in the same way.",
+    "moonshine_streaming": "The encoder has attention without a rotation.",
+    "mistral_large4_text": "Shown are the frequencies before the model multiplies each by a learned number.",
 }
 LEAST_OF_CLVP = 32  # Components of a head.
 

@@ -8,7 +8,7 @@ from generator.checkpoints.model.layers import FULL, SLIDING, layers
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Layer, ModelConfig
 from generator.contracts.model_config import whole
-from generator.schemes.rotary.families import SECTIONS, UNROTATED_KINDS, WINDOW_ONLY
+from generator.schemes.rotary.families import SECTIONS, UNROTATED_ENCODERS, WINDOW_ONLY
 
 LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")  # The second base of Gemma 3 and of ModernBERT, in older configs.
 SCALES = ("rope_theta", "partial_rotary_factor")  # What is left of the settings of layers to which the scaling does not apply.
@@ -43,13 +43,7 @@ class RotatedLayers:
         types = {layer.type for layer in self.layers}
         if types == {FULL} and len({layer.type for layer in self.all_layers}) > 1 and (size := self.config.value("global_head_dim")):
             return whole(size, f"{self.config.where}: head_dim")
-        overrides = self.config.section("per_layer_config")
-        if overrides is not None and self.layers:
-            index = self.layers[0].index
-            layer = overrides.section(f"{index:02}") or overrides.section(str(index))
-            if layer is not None and layer.value("head_dim"):
-                return layer.whole("head_dim")
-        return self.config.head_dim
+        return (self.config.of_layer(self.layers[0].index) if self.layers else self.config).head_dim
 
 
 def rotated_layers(stack: Stack) -> list[RotatedLayers]:
@@ -73,7 +67,7 @@ def _head_dim_key(config: ModelConfig, layer: Layer) -> str:
 
 def rope_of(config: ModelConfig, layer: Layer, all_layers: Sequence[Layer]) -> ModelConfig | None:
     """Settings of the rotation in a layer; None where it rotates nothing."""
-    if not layer.attends or layer.type in UNROTATED_KINDS.get(config.family, ()) or not _is_flagged(config, layer):
+    if not layer.attends or (layer.part == "encoder" and config.family in UNROTATED_ENCODERS) or not _is_flagged(config, layer):
         return None
     if config.family in WINDOW_ONLY and config.value("sliding_window") and "sliding" not in layer.mixers and _has_window(all_layers):
         return None

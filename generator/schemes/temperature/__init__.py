@@ -6,11 +6,11 @@ import numpy as np
 
 from generator.checkpoints.model.layers import layers
 from generator.checkpoints.model.stacks import Stack, stacks
-from generator.contracts import Encoding, Files, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, Temperature
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import SERIES
-from generator.schemes.temperature.families import BY_BETA, BY_FLOOR, BY_LOGARITHM, FLOOR_SCALE, STRENGTH
+from generator.schemes.temperature.families import BY_BETA, BY_FLOOR, BY_LOGARITHM, BY_POWER, FLOOR_SCALE, STRENGTH
 from generator.text import pattern, rounded, significant
 
 if TYPE_CHECKING:
@@ -43,19 +43,36 @@ def _rule(stack: Stack) -> tuple[Temperature, str] | None:
     config = stack.config
     n_positions = config.size("n_positions") or ALL_POSITIONS
     if config.family in BY_FLOOR:
-        unrotated = tuple(layer for layer, rotates in enumerate(config.listed("no_rope_layers")) if not rotates)
-        if not config.value("attn_temperature_tuning", True) or not unrotated:
-            return None
-        strength, start = config.positive("attn_scale", STRENGTH), config.positive("floor_scale", FLOOR_SCALE)
-        return Temperature(strength, start, 1, "steps", unrotated, n_positions), "attn_scale and floor_scale"
+        return _by_floor(config, n_positions)
     if config.family in BY_BETA:
-        if config.rope.value("llama_4_scaling_beta") is None or config.rope.value("original_max_position_embeddings") is None:
-            return None
-        strength, start = config.rope.positive("llama_4_scaling_beta"), config.rope.positive("original_max_position_embeddings")
-        settings = "llama_4_scaling_beta and original_max_position_embeddings"
-        return Temperature(strength, start, 0, "steps", (), n_positions), settings
+        return _by_beta(config, n_positions)
+    if config.family in BY_LOGARITHM:
+        return _by_logarithm(stack, n_positions)
+    if config.family in BY_POWER:
+        unrotated = tuple(layer.index for layer in layers(stack) if config.rope.value(layer.type.replace(" ", "_"), {}) is None)
+        return (Temperature(*BY_POWER[config.family], 1, "power", unrotated, n_positions), "rope_parameters") if unrotated else None
+    return None
+
+
+def _by_floor(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] | None:
+    unrotated = tuple(layer for layer, rotates in enumerate(config.listed("no_rope_layers")) if not rotates)
+    if not config.value("attn_temperature_tuning", True) or not unrotated:
+        return None
+    strength, start = config.positive("attn_scale", STRENGTH), config.positive("floor_scale", FLOOR_SCALE)
+    return Temperature(strength, start, 1, "steps", unrotated, n_positions), "attn_scale and floor_scale"
+
+
+def _by_beta(config: ModelConfig, n_positions: int) -> tuple[Temperature, str] | None:
+    if config.rope.value("llama_4_scaling_beta") is None or config.rope.value("original_max_position_embeddings") is None:
+        return None
+    strength, start = config.rope.positive("llama_4_scaling_beta"), config.rope.positive("original_max_position_embeddings")
+    return Temperature(strength, start, 0, "steps", (), n_positions), "llama_4_scaling_beta and original_max_position_embeddings"
+
+
+def _by_logarithm(stack: Stack, n_positions: int) -> tuple[Temperature, str] | None:
+    config = stack.config
     floor = config.value("log_scaling_n_floor", BY_LOGARITHM.get(config.family))
-    if config.family not in BY_LOGARITHM or floor is None:
+    if floor is None:
         return None
     full = tuple(layer.index for layer in layers(stack) if "sliding" not in layer.mixers)
     strength, start = config.positive("log_scaling_alpha", STRENGTH), config.positive("log_scaling_n_floor", floor)
