@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 LENGTH, ENCODER_LENGTH = 41, 37  # Primes, so that no other size is likely to equal one of them.
-NAMES = ("input_ids", "input_values", "input_features")
+NAMES = ("input_ids", "input_values", "input_features", "hidden_states")
+CODEBOOKS = ("num_codebooks", "num_channels", "audio_num_codebooks")  # How many tokens there are at each position.
 MASKS = ("input_features_mask", "feature_attention_mask", "attention_mask")
 BANDS = (
     "num_mel_bins",
@@ -37,10 +38,13 @@ def inputs(model: Any) -> Iterator[dict[str, Any]]:
         if "attention_mask" in parameters:  # As tokenizers give it; some models mask nothing without.
             yield {"input_ids": ids, "attention_mask": ids * 0 + 1, **common}
         yield {"input_ids": ids, **common}
+        for count in (value for name in CODEBOOKS if isinstance(value := getattr(model.config, name, None), int)):
+            yield {"input_ids": ids.expand(count, -1), **common}
+            yield from ({"input_ids": ids[..., None].expand(-1, -1, count + further), **common} for further in (0, 1))
         if "bbox" in parameters:
             yield {"input_ids": ids, "bbox": torch.zeros(*ids.shape, 8), **common}
     for name in NAMES[1:]:
-        for sound in sounds(model.config, name) if name in parameters else ():
+        for sound in sounds(model.config, name, ENCODER_LENGTH if two else LENGTH) if name in parameters else ():
             masks = [mask for mask in MASKS if mask in parameters]
             lengths = sorted({*sound.shape[1:]}, reverse=True)
             yield from ({name: sound, mask: torch.ones(1, length, dtype=torch.long), **common} for mask in masks for length in lengths)
@@ -61,15 +65,15 @@ def tokens(model: Any, length: int) -> Any:
     return torch.tensor(known)[order][None]
 
 
-def sounds(config: Any, name: str) -> Iterator[Any]:
-    """Samples (1, time), or features of the spectrum in the layouts that models use."""
+def sounds(config: Any, name: str, length: int) -> Iterator[Any]:
+    """Samples (1, time), or features of the spectrum in the layouts that models use, for about ``length`` positions."""
     import torch
 
     generator = torch.Generator().manual_seed(0)
     if name == "input_values":
-        yield torch.randn(1, 320 * LENGTH + 80, generator=generator)
+        yield torch.randn(1, 320 * length + 80, generator=generator)
     sections = [config, *(value for value in vars(config).values() if hasattr(value, "to_dict"))]
     bands = next((value for key in BANDS for section in sections if isinstance(value := getattr(section, key, None), int)), 80)
-    frames = 2 * next((value for section in sections if isinstance(value := getattr(section, "max_source_positions", None), int)), LENGTH)
-    for shape in ((bands, frames), (LENGTH, bands), (8 * LENGTH, bands), (getattr(config, "max_length", None) or frames, bands)):
+    frames = 2 * next((value for section in sections if isinstance(value := getattr(section, "max_source_positions", None), int)), length)
+    for shape in ((bands, frames), (length, bands), (8 * length, bands), (getattr(config, "max_length", None) or frames, bands)):
         yield torch.randn(1, *shape, generator=generator)

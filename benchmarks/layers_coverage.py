@@ -135,9 +135,15 @@ def compare(name: str, settings: Mapping[str, Any]) -> Row:
             layers = layer_map(files, encodings)
     except (RowError, MemoryError, models.TooLongError) as error:
         return Row(name, problem=f"the atlas says: {_brief(error)}")
+    if not observation.stacks:
+        return Row(name, problem="not observed: no layer that takes hidden states position by position")
     if not layers:
         return Row(name, problem="without a layer map: the atlas gives none for this family")
-    differences = [*_of_layers(observation, layers, encodings), *_of_tables(observation, encodings)]
+    parts: dict[str, list[Layer]] = defaultdict(list)
+    for layer in layers:
+        parts[layer.part].append(layer)
+    observed = tuple(part for path in observation.stacks if (part := _part(path, observation, parts)) is not None)
+    differences = [*_of_layers(observation, parts, encodings), *_of_tables(observation, encodings, observed)]
     return Row(name, sum(map(len, observation.stacks.values())), tuple(differences))
 
 
@@ -149,12 +155,9 @@ def _joined(stacks: Mapping[str, tuple[ObservedLayer, ...]]) -> Mapping[str, tup
     return joined
 
 
-def _of_layers(observation: Observation, layers: Sequence[Layer], encodings: Sequence[Encoding[Form]]) -> Iterator[str]:
+def _of_layers(observation: Observation, parts: Mapping[str, Sequence[Layer]], encodings: Sequence[Encoding[Form]]) -> Iterator[str]:
     """Differences of the layers, equal ones of a stack together."""
     by_key = {encoding.key: encoding for encoding in encodings}
-    parts: dict[str, list[Layer]] = defaultdict(list)
-    for layer in layers:
-        parts[layer.part].append(layer)
     for path, observed in _joined(observation.stacks).items():
         part = _part(path, observation, parts)
         if part is None:
@@ -194,13 +197,14 @@ def _part(path: str, observation: Observation, parts: Mapping[str, Sequence[Laye
     return next(iter([*(part for part in named if part in fitting), *fitting, *named, *parts]), None)
 
 
-def _of_tables(observation: Observation, encodings: Sequence[Encoding[Form]]) -> Iterator[str]:
-    """Differences of what is added at the input; boxes on a page, images, and sound where the input was text, were not part of it."""
-    given = ("text", "audio") if observation.of_sound else ("text",)
+def _of_tables(observation: Observation, encodings: Sequence[Encoding[Form]], observed: tuple[str, ...]) -> Iterator[str]:
+    """Differences of what is added at the input; boxes on a page, images, and sound whose stack was not observed, were not part of it."""
     tables = [
         encoding.form
         for encoding in encodings
-        if encoding.form.acts_in == "input" and encoding.scheme != "none" and encoding.modality in given
+        if encoding.form.acts_in == "input"
+        and encoding.scheme != "none"
+        and (encoding.modality == "text" or (encoding.modality == "audio" and encoding.part.startswith(observed)))
     ]
     ours = sorted({form.first_row for form in tables if isinstance(form, PositionTable)})
     if observation.tables is None:

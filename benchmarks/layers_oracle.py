@@ -70,14 +70,13 @@ class Observation:
     """config: the small settings, as config.json would hold them; section: of them that describes the model observed.
 
     stacks: layers by the path of their list in the model, in order; tables: what was added at the input, None where that cannot be told
-    of_sound: whether the input was sound; notes: what could not be observed, and why; shapes: of the model's tensors, by name
+    notes: what could not be observed, and why; shapes: of the model's tensors, by name
     """
 
     config: Mapping[str, Any]
     section: tuple[str, ...] = ()
     stacks: Mapping[str, tuple[ObservedLayer, ...]] = field(default_factory=dict)
     tables: tuple[Rows, ...] | None = ()
-    of_sound: bool = False
     notes: tuple[str, ...] = ()
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
@@ -146,7 +145,7 @@ def _observed(model: Any, settings: Mapping[str, Any], section: tuple[str, ...])
     shapes = {f"{before}{name}": tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     found = run.tables()
     tables = None if found is None else tuple(Rows(*rows) for rows in found)
-    return Observation(dict(settings), section, mixing, tables, run.of_sound, tuple(run.notes), shapes)
+    return Observation(dict(settings), section, mixing, tables, tuple(run.notes), shapes)
 
 
 def lines(observation: Observation) -> list[str]:

@@ -27,6 +27,7 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     **{kind: {"head_dim": 128} for kind in ("hunyuan_v1_dense", "hunyuan_v1_moe", "ministral")},
     "esm": {"vocab_size": 33, "pad_token_id": 1},
     "nemotron": {"num_key_value_heads": 48},
+    "speech-encoder-decoder": {"encoder": {"model_type": "wav2vec2"}, "decoder": {"model_type": "bert", "is_decoder": True, "add_cross_attention": True}},
 }  # fmt: skip
 
 
@@ -146,7 +147,7 @@ def classes(type_: str, config: type) -> list[Any]:
 
 
 def _unnamed(config: type) -> list[Any]:
-    """Model classes in the module of a config class, base models first."""
+    """Model classes in the module of a config class, base models first, a stack of layers by itself last."""
     from importlib import import_module
 
     from transformers import PreTrainedModel
@@ -159,4 +160,11 @@ def _unnamed(config: type) -> list[Any]:
     values = [value for value in vars(sys.modules[module]).values() if isinstance(value, type) and issubclass(value, PreTrainedModel)]
     models = [value for value in values if value.__module__ == module and "PreTrainedModel" not in value.__name__]
     matching = [value for value in models if getattr(value, "config_class", None) is config]
-    return sorted(matching, key=lambda value: (*(not value.__name__.endswith(end) for end in ("Model", "Backbone")), len(value.__name__)))
+    return sorted(
+        matching,
+        key=lambda value: (
+            *(not value.__name__.endswith(end) for end in ("Model", "Backbone")),
+            value.__name__.endswith("Stack"),
+            len(value.__name__),
+        ),
+    )

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
+from benchmarks.inputs import LENGTH
+
 VOCABULARY, EXPERTS, CHOSEN = 512, 8, 2
 TEXT = ("text_config", "language_config", "llm_config", "thinker_config", "text_model_config")
 UNTOUCHED = re.compile(r"codec|vision|image|rope|quantization|label|init|_dict|task_specific|torch_dtype|auto_map")
@@ -30,7 +32,7 @@ GROUPS = re.compile(
 WINDOWS: Mapping[str, int] = {
     **dict.fromkeys(("sliding_window", "sliding_window_size", "attention_window_size", "swa_window_size"), 7),
     **dict.fromkeys(("local_attention", "attention_window", "window_size"), 10),
-    **dict.fromkeys(("attention_chunk_size", "floor_scale"), 9),
+    **dict.fromkeys(("attention_chunk_size", "context_size", "floor_scale"), 9),
     **dict.fromkeys(("local_radius", "block_length"), 4),
     "max_source_positions": 48,
 }  # fmt: skip
@@ -99,6 +101,8 @@ def _rule(name: str) -> Callable[[int, int], int] | None:
     """The small value of a setting of this name, from its value and the factor of the width; None for others."""
     if name in WINDOWS:
         return lambda value, _factor: min(value, WINDOWS[name])
+    if name == "max_position_embeddings":
+        return lambda value, _factor: max(value, LENGTH + 7)
     rules: tuple[tuple[re.Pattern[str], Callable[[int, int], int]], ...] = (
         (VOCABULARIES, lambda value, _factor: min(value, VOCABULARY)),
         (TOKENS, lambda value, _factor: min(value, VOCABULARY - 1)),

@@ -8,7 +8,7 @@ from typing import Any
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.default_layers import default_layers, is_read
 from generator.checkpoints.model.layer_map import BOTH, acting, mapped_stacks
-from generator.checkpoints.model.layers import CHUNK, window_setting
+from generator.checkpoints.model.layers import chunk_setting, window_setting
 from generator.checkpoints.model.resolved import resolved
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Encoding, Layer, ModelConfig
@@ -119,7 +119,7 @@ def _mixing(stack: Stack, layer: Layer) -> dict[str, Any]:
     if kinds is not None and "sliding" in kinds:
         window = window_setting(stack.config, layer.index)
     elif kinds is not None and "chunked" in kinds:
-        window = next(((name, size) for name in CHUNK if (size := stack.config.count(name))), None)
+        window = chunk_setting(stack.config)
     setting = None if window is None else {"setting": window[0], "value": window[1]}
     return {"type": layer.type, "kinds": kinds, "limit": setting}
 

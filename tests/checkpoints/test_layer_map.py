@@ -64,3 +64,50 @@ def test_a_family_that_is_not_known_has_no_layer_map() -> None:
 @pytest.mark.parametrize("n_layers", [-1, 0, "many", 10**9])
 def test_an_impossible_number_of_layers_gives_no_layer_map(n_layers: object) -> None:
     assert layers_of({**SIZES, "model_type": "gpt2", "n_layer": n_layers}) == ()
+
+
+def test_layers_have_windows_of_their_own() -> None:
+    """NeoMME, as its config class of transformers fills it in: short and long windows by turns, and all in every sixth layer and the last."""
+    layers = layers_of({**SIZES, "model_type": "neomme", "num_hidden_layers": 8, "num_key_value_heads": 2})
+    assert [layer.before for layer in layers] == [256, 1024, 256, 1024, 256, None, 1024, None]
+
+
+def test_the_encoder_of_moonshine_streaming_sees_what_the_mask_of_its_code_shows() -> None:
+    from transformers.models.moonshine_streaming.modeling_moonshine_streaming import sliding_window_mask_function
+
+    windows, middle = ([16, 4], [16, 0], [3, 9]), 50
+    masks = [[sliding_window_mask_function(window)(0, 0, middle, key) for key in range(100)] for window in windows]
+    expected = [(middle - mask.index(True), max(key for key in range(100) if mask[key]) - middle) for mask in masks]
+    encoder = {"model_type": "moonshine_streaming_encoder", "num_hidden_layers": 3, "sliding_windows": windows, "vocab_size": 100}
+    layers = layers_of({"model_type": "moonshine_streaming", "num_hidden_layers": 2, "vocab_size": 100, "encoder_config": encoder})
+    assert [(layer.before, layer.after) for layer in layers if layer.part == "encoder"] == expected
+    assert [bool(layer.encodings) for layer in layers] == [False] * 3 + [True] * 2
+
+
+def test_blocks_of_an_encoder_limit_both_sides() -> None:
+    """The model card of Granite Speech 3.3: attention within blocks of 4 seconds, which are 200 frames."""
+    layers = layers_of({"model_type": "granite_speech_encoder", "num_layers": 2, "context_size": 200})
+    assert {(layer.mixers, layer.before, layer.after) for layer in layers} == {(("chunked", "convolution"), 199, 199)}
+
+
+@pytest.mark.parametrize("family", ["parakeet_rnnt", "nemotron_asr_streaming"])
+def test_an_lstm_that_predicts_tokens_is_recurrent(family: str) -> None:
+    encoder = {"model_type": "parakeet_encoder", "num_hidden_layers": 1}
+    layers = layers_of({"model_type": family, "num_decoder_layers": 2, "vocab_size": 100, "encoder_config": encoder})
+    assert [layer.mixers for layer in layers if layer.part == "decoder"] == [("recurrent",)] * 2
+
+
+@pytest.mark.parametrize("family", ["beit", "data2vec-vision", "flava_image_model"])
+def test_an_image_model_with_a_vocabulary_is_no_model_of_text(family: str) -> None:
+    assert layers_of({**SIZES, "model_type": family, "num_hidden_layers": 2, "image_size": 32, "patch_size": 16}) == ()
+
+
+def test_an_encoding_acts_in_the_layers_of_its_own_stack_alone() -> None:
+    layers = layers_of({"model_type": "blt", "vocab_size": 100})
+    assert {layer.encodings for layer in layers if layer.part == "decoder"} == {("decoder-rotary",)}
+
+
+def test_the_text_model_of_pix2struct_is_a_decoder_alone() -> None:
+    text = {"model_type": "pix2struct_text_model", "num_layers": 2, "num_heads": 2, "hidden_size": 16, "vocab_size": 100}
+    layers = layers_of({"model_type": "pix2struct", "is_encoder_decoder": True, "text_config": {**text, "is_decoder": True}})
+    assert [(layer.part, layer.after) for layer in layers] == [("decoder", 0)] * 2

@@ -42,3 +42,8 @@ def test_no_encoding_is_not_claimed_beside_another() -> None:
     config = {**BERT, "model_type": "jamba", "layer_types": ["attention"] * 2}
     assert [encoding.scheme for encoding in find(DictFiles(config))] == ["none"]
     assert [encoding.scheme for encoding in find(DictFiles(config, {"embed_positions.weight": np.eye(8, 4)}))] == ["learned"]
+
+
+@pytest.mark.parametrize(("family", "word"), [("mistral_large4_text", "logarithm of the position"), ("inkling2_text", "sink")])
+def test_learned_numbers_that_no_scheme_reads_stay_open(family: str, word: str) -> None:
+    assert word in questions({**BERT, "model_type": family})

@@ -13,11 +13,13 @@ ENCODERS = frozenset(
      "nemotron3_5_transcribe_asr_audio", "nemotron3_diarization_audio", "siglip_text_model", "siglip2_text_model", "splinter",
      "tipsv2_text_model", "vilt", "visual_bert"}
 )  # fmt: skip
+OF_IMAGES = frozenset({"beit", "data2vec-vision", "flava_image_model", "ovis2_vision"})  # Image models whose config has a vocabulary.
 CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder"})  # Encoders by name that do not look ahead.
-# Their layers do what no record of a layer can say: attention to hashed or to staggered blocks, several streams, nested cycles, shortened sequences.
+# Their layers do what no record of a layer can say: attention to hashed or to staggered blocks, several streams, nested cycles,
+# shortened sequences, convolutions in place of attention at the ends.
 NOT_MAPPED = frozenset(
     {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text", "fastspeech2_conformer", "vits", "univnet",
-     "funnel"}
+     "funnel", "sam3_lite_text_text_model"}
 )  # fmt: skip
 # Encoders of audio without "audio" or "speech" in the name of the family.
 AUDIO_ENCODERS = frozenset({"wav2vec2-conformer", "wav2vec2-bert", "moonshine_streaming_encoder"})
@@ -46,6 +48,12 @@ ANGLES_STORED = frozenset({"roformer"})  # The table is of the angles of a rotat
 WORDS_SCALED = "gemma"  # Families with this prefix multiply word vectors by √d_model.
 
 RECURRENT = frozenset({"mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"})  # All layers are recurrent; their config lists no kinds.
+# The decoder of these models for speech is an LSTM, which predicts the next token.
+LSTM = frozenset({"parakeet_rnnt", "parakeet_tdt", "nemotron_asr_streaming", "nemotron3_5_asr"})
+WITHOUT_WINDOW = frozenset({"moshi_depth"})  # Their setting of a window limits nothing: all codebooks of a frame are fewer.
+CHUNKED: Mapping[str, str] = dict.fromkeys(
+    ("granite_speech_encoder", "granite_speech_plus_encoder"), "context_size"
+)  # Setting of the size.
 # Kinds of layers that mean another thing in the code of a family.
 MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
     ("fnet", "full attention"): ("fourier",),
@@ -56,7 +64,7 @@ MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
 }
 # Every layer has a convolution beside attention, as in Conformer (arXiv 2005.08100, section 2.2).
 BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
-    ("wav2vec2-conformer", "wav2vec2-bert", "granite_speech_encoder", "parakeet_encoder", "lasr_encoder"),
+    ("wav2vec2-conformer", "wav2vec2-bert", *CHUNKED, "parakeet_encoder", "lasr_encoder"),
     ("convolution",),
 )
 HALVED = frozenset({"t5gemma2_text"})  # Encoders whose window is that of both sides together.

@@ -21,14 +21,15 @@ VOCABULARIES = ("vocab_size", "src_vocab_size")
 def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
     """Every layer of the stacks for text and audio, with the encodings that act in it; empty for a family that is not known."""
     by_part: dict[str, tuple[Layer, ...]] = {}
-    modalities: dict[str, Modality] = {}
+    modalities: dict[str, Modality | None] = dict.fromkeys(stack.part for stack in stacks(files.config))
     for stack in mapped_stacks(files.config):  # Nested configs override the outer one.
         of_stack = {part: tuple(group) for part, group in groupby(layers(stack), key=lambda layer: layer.part)}
         by_part, modalities = by_part | of_stack, modalities | dict.fromkeys(of_stack, stack.modality)
     every_layer = [replace(layer, encodings=acting(encodings, layer, modalities)) for part in by_part for layer in by_part[part]]
-    if files.tensors or any(isinstance(encoding.form, NoEncoding) for encoding in encodings):
+    if files.tensors:
         return tuple(every_layer)
     settled = {layer.part for layer in every_layer if layer.encodings}
+    settled |= {encoding.part for encoding in encodings if isinstance(encoding.form, NoEncoding)}
     return tuple(layer if layer.part in settled or not layer.attends else replace(layer, encodings=None) for layer in every_layer)
 
 
@@ -37,8 +38,8 @@ def mapped_stacks(config: ModelConfig) -> list[Stack]:
     return [stack for stack in stacks(config) if _is_mapped(stack)]
 
 
-def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str, Modality]) -> tuple[str, ...]:
-    """Keys of the encodings that act in ``layer``. parts: those of all layers of the model, with the modality of their positions"""
+def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str, Modality | None]) -> tuple[str, ...]:
+    """Keys of the encodings that act in ``layer``. parts: of all stacks of the model, with the modality of their positions, None without a layer map"""
     return tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))
 
 
@@ -47,7 +48,7 @@ def _is_mapped(stack: Stack) -> bool:
     return is_of_tokens and stack.modality != "image" and family not in NOT_MAPPED and (is_known(family) or family in FORMATS)
 
 
-def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality]) -> bool:
+def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality | None]) -> bool:
     """Whether ``encoding`` acts in ``layer``: one of its own layers, or else any with the mechanism that its form takes part in."""
     if encoding.form.acts_in in ("input", "beside") or encoding.modality == "image" or not _is_of(encoding, layer, parts):
         return False
@@ -58,11 +59,12 @@ def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality])
     return layer.attends if encoding.form.acts_in == "attention" else "recurrent" in layer.mixers
 
 
-def _is_of(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality]) -> bool:
+def _is_of(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality | None]) -> bool:
     """Whether the part of an encoding names the stack of ``layer``; one that names none is of the only stack of its modality, or of those of its kind."""
     if encoding.part.startswith(BOTH):
         return True
     named = next((part for part in sorted(parts, key=len, reverse=True) if f"{encoding.part} ".startswith(f"{part} ")), None)
     if named is not None:
         return layer.part == named
-    return parts[layer.part] == encoding.modality and (len(parts) == 1 or layer.stack == encoding.stack)
+    n_mapped = sum(modality is not None for modality in parts.values())
+    return parts[layer.part] == encoding.modality and (n_mapped == 1 or layer.stack == encoding.stack)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from generator.checkpoints.model.families import BESIDE, EXCLUSIVE, HALVED, MIXERS, RECURRENT
+from generator.checkpoints.model.families import BESIDE, CHUNKED, EXCLUSIVE, HALVED, LSTM, MIXERS, RECURRENT, WITHOUT_WINDOW
 from generator.checkpoints.model.family_formats import MOST_LAYERS
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Layer, Mixer, ModelConfig, StackKind
@@ -20,13 +20,13 @@ BOTH_SIDES, ONE_SIDE, WITH_QUERY = (
 )
 BEFORE_AND_AFTER = "sliding_windows"  # Of each layer, the query counted on its left (Moonshine Streaming).
 BY_TYPE = "window_size"  # The window of layers that are listed as local; in other configs, something else.
-CHUNK = ("attention_chunk_size",)
+CHUNK, CHUNKED_TYPE = "attention_chunk_size", "chunked attention"
 TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
     {
         **dict.fromkeys((FULL, "attention", "global", "indexed attention", "window attention", "reference sliding attention"), ("full",)),
         **dict.fromkeys((SPARSE, "compressed sparse attention", "heavily compressed attention", "minimax m3 sparse"), ("full",)),
         **dict.fromkeys((SLIDING, "local"), ("sliding",)),
-        "chunked attention": ("chunked",),
+        CHUNKED_TYPE: ("chunked",),
         **dict.fromkeys(("linear attention", "mamba", "recurrent"), ("recurrent",)),
         "conv": ("convolution",),
         **dict.fromkeys(("moe", "mlp", CROSS), ("none",)),
@@ -71,8 +71,9 @@ def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     count = n_layers(config, kind)
     if listed and len(listed) >= (count or 0):
         return listed[:count]
-    if config.family in RECURRENT:
-        return [RECURRENT_TYPE] * (count or 0)
+    whole = RECURRENT_TYPE if config.family in RECURRENT | LSTM else CHUNKED_TYPE if config.family in CHUNKED else None
+    if whole is not None:
+        return [whole] * (count or 0)
     usual, crossing = SLIDING if _is_windowed(config, kind) else FULL, config.listed("cross_attention_layers")
     if config.text("attention_type") == "block_sparse":
         usual = SPARSE
@@ -84,7 +85,13 @@ def _is_windowed(config: ModelConfig, kind: StackKind) -> bool:
     if config.listed(BEFORE_AND_AFTER):
         return True
     window = window_setting(config, 0)
-    if config.flag("use_sliding_window") is False or _sees_all(config, kind) or window is None or window[0] == BY_TYPE:
+    if (
+        config.family in WITHOUT_WINDOW
+        or config.flag("use_sliding_window") is False
+        or _sees_all(config, kind)
+        or window is None
+        or window[0] == BY_TYPE
+    ):
         return False
     context = next((size for name in SIZES["n_positions"] if (size := config.count(name))), None)
     return context is None or window[1] < context
@@ -106,8 +113,8 @@ def mixers_of(config: ModelConfig, layer_type: str) -> tuple[Mixer, ...]:
 def _reach(config: ModelConfig, kind: StackKind, mixers: Sequence[Mixer], index: int) -> tuple[int | None, int | None]:
     """Largest distance of a visible position before and after the query; None without a limit."""
     after = None if kind == "encoder" else 0
-    if "chunked" in mixers and (chunk := next((size for name in CHUNK if (size := config.count(name))), None)):
-        return chunk - 1, after
+    if "chunked" in mixers and (chunk := chunk_setting(config)) is not None:
+        return chunk[1] - 1, chunk[1] - 1 if kind == "encoder" else after
     match config.listed(BEFORE_AND_AFTER)[index : index + 1]:
         case [[int(left), int(right)]]:
             return max(left - 1, 0), max(right - 1, 0)
@@ -127,6 +134,13 @@ def _sides(config: ModelConfig, kind: StackKind, window: tuple[str, int]) -> tup
     elif name in WITH_QUERY and (kind == "decoder" or config.family.startswith(EXCLUSIVE)):
         size -= 1
     return size, 0 if kind == "decoder" else size
+
+
+def chunk_setting(config: ModelConfig) -> tuple[str, int] | None:
+    """Name and value of the setting of the size of chunks; None without one."""
+    name = CHUNKED.get(config.family, CHUNK)
+    size = config.count(name)
+    return None if size is None else (name, size)
 
 
 def window_setting(config: ModelConfig, index: int) -> tuple[str, int] | None:

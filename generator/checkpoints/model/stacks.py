@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generator.checkpoints.model.families import AUDIO_ENCODERS, CAUSAL_ENCODERS, ENCODERS, PREFIX_ALONE
+from generator.checkpoints.model.families import AUDIO_ENCODERS, CAUSAL_ENCODERS, ENCODERS, OF_IMAGES, PREFIX_ALONE
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST
@@ -72,7 +72,7 @@ def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = ""
         return Stack(part, "encoder", modality, config.updated({"is_encoder_decoder": False}), refused)
     if config.is_encoder_decoder:
         return Stack("encoder and decoder", "decoder", modality, config, refused)
-    is_of_patches = "vocab_size" not in config and ("patch_size" in config or "image_size" in config)
+    is_of_patches = config.family in OF_IMAGES or ("vocab_size" not in config and ("patch_size" in config or "image_size" in config))
     is_of_sound = "num_mel_bins" in config or config.family in AUDIO_ENCODERS
     if is_of_patches and not is_of_sound and part == "decoder":
         return Stack("vision", "encoder", "image", config, refused)
