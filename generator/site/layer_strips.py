@@ -127,6 +127,7 @@ def _does(layer: Layer) -> str:
         return WITHOUT_ATTENTION[layer.mixers[0]]
     limits = {"sliding": "see a window of {:,} positions", "chunked": "see chunks of {:,} positions"}
     mixer = next((mixer for mixer in layer.mixers if mixer in limits), None)
-    size = None if layer.before is None else layer.before + 1 + (layer.after or 0)
+    ahead = 0 if mixer == "chunked" else layer.after or 0
+    size = None if layer.before is None else layer.before + 1 + ahead
     seen = ALL if mixer is None or size is None else limits[mixer].format(size)
     return f"{seen} beside a recurrent state" if "recurrent" in layer.mixers else seen

@@ -9,20 +9,27 @@ ENCODERS = frozenset(
     {"openai_privacy_filter", "new", "neobert", "xlm-roberta-flash", "xlnet", "align_text_model", "altclip_text_model",
      "bert-generation", "bridgetower_text_model", "bros", "canine", "chinese_clip_text_model", "clap_text_model", "dpr",
      "embedding_gemma2", "embedding_gemma2_text", "flava_text_model", "instructblip_qformer", "instructblipvideo_qformer",
-     "blip_2_qformer", "layoutlmv2", "layoutlmv3", "lilt", "markuplm", "moss_transcribe_diarize_audio",
-     "nemotron3_5_transcribe_asr_audio", "nemotron3_diarization_audio", "siglip_text_model", "siglip2_text_model", "splinter",
-     "tipsv2_text_model", "vilt", "visual_bert"}
+     "blip_2_qformer", "layoutlmv2", "layoutlmv3", "layoutxlm", "lilt", "markuplm", "moss_transcribe_diarize_audio",
+     "nemotron3_5_transcribe_asr_audio", "nemotron3_5_transcribe_word_timestamp", "nemotron3_diarization_audio",
+     "siglip_text_model", "siglip2_text_model", "splinter", "tipsv2_text_model", "tvp", "vilt", "visual_bert"}
 )  # fmt: skip
-OF_IMAGES = frozenset({"beit", "data2vec-vision", "flava_image_model", "ovis2_vision"})  # Image models whose config has a vocabulary.
-CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder"})  # Encoders by name that do not look ahead.
+# Image models whose config has a vocabulary.
+OF_IMAGES = frozenset({"beit", "data2vec-vision", "deepseek_ocr2_encoder", "flava_image_model", "ovis2_vision"})
+# Encoders by name that do not look ahead.
+CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder", "blt_local_encoder", "pocket_tts_audio_tokenizer_encoder"})
 # Their layers do what no record of a layer can say: attention to hashed or to staggered blocks, several streams, nested cycles,
-# shortened sequences, convolutions in place of attention at the ends.
+# shortened sequences, convolutions in place of attention at the ends, attention to the keys of another model; or whether they look
+# ahead depends on the class that is made of the config (BLIP), or on the step (Diffusion Gemma). Nor are the stacks nested in them mapped.
 NOT_MAPPED = frozenset(
     {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text", "fastspeech2_conformer", "vits", "univnet",
-     "funnel", "sam3_lite_text_text_model"}
+     "funnel", "sam3_lite_text_text_model", "blip_text_model", "clap_audio_model", "diffusion_gemma_text", "gemma4_assistant",
+     "gemma4_unified_assistant", "granite_speech5_encoder", "muse_spark_audio", "nemotron_asr_streaming_encoder",
+     "nemotron3_5_transcribe_audio", "nemotron3_diarization", "pi0", "qwen2_5_omni_dit"}
 )  # fmt: skip
 # Encoders of audio without "audio" or "speech" in the name of the family.
-AUDIO_ENCODERS = frozenset({"wav2vec2-conformer", "wav2vec2-bert", "moonshine_streaming_encoder"})
+AUDIO_ENCODERS = frozenset(
+    {"wav2vec2-conformer", "wav2vec2-bert", "moonshine_streaming_encoder", "nemotron3_5_transcribe_word_timestamp"}
+)  # fmt: skip
 # Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a question.
 PREFIX_ALONE = frozenset({"gemma", "gemma2"})
 # Decoders with a stored table; tables of other families belong to an encoder unless the name of the tensor contains "decoder".
@@ -51,9 +58,13 @@ RECURRENT = frozenset({"mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"})  # A
 # The decoder of these models for speech is an LSTM, which predicts the next token.
 LSTM = frozenset({"parakeet_rnnt", "parakeet_tdt", "nemotron_asr_streaming", "nemotron3_5_asr"})
 WITHOUT_WINDOW = frozenset({"moshi_depth"})  # Their setting of a window limits nothing: all codebooks of a frame are fewer.
-CHUNKED: Mapping[str, str] = dict.fromkeys(
-    ("granite_speech_encoder", "granite_speech_plus_encoder"), "context_size"
-)  # Setting of the size.
+# Setting of the size of chunks; n_window_infer counts frames, of which 2 · n_window become POSITIONS_OF_FRAMES.
+CHUNKED: Mapping[str, str] = {
+    **dict.fromkeys(("granite_speech_encoder", "granite_speech_plus_encoder"), "context_size"),
+    **dict.fromkeys(("qwen3_asr_encoder", "qwen3_omni_moe_audio_encoder"), "n_window_infer"),
+    "qwen2_5_omni_audio_encoder": "n_window",
+}
+POSITIONS_OF_FRAMES = 13
 # Kinds of layers that mean another thing in the code of a family.
 MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
     ("fnet", "full attention"): ("fourier",),
@@ -62,11 +73,12 @@ MIXERS: Mapping[tuple[str, str], tuple[Mixer, ...]] = {
     **{(family, "hybrid"): ("full", "convolution") for family in ("inkling_text", "inkling2_text")},
     **{(family, "hybrid sliding"): ("sliding", "convolution") for family in ("inkling_text", "inkling2_text")},
 }
-# Every layer has a convolution beside attention, as in Conformer (arXiv 2005.08100, section 2.2).
+# Every layer has a convolution beside attention, as in Conformer (arXiv 2005.08100, section 2.2) and SAN-M (arXiv 2006.01713).
 BESIDE: Mapping[str, tuple[Mixer, ...]] = dict.fromkeys(
-    ("wav2vec2-conformer", "wav2vec2-bert", *CHUNKED, "parakeet_encoder", "lasr_encoder"),
+    ("wav2vec2-conformer", "wav2vec2-bert", "granite_speech_encoder", "granite_speech_plus_encoder", "parakeet_encoder", "lasr_encoder",
+     "fun_asr_nano_encoder"),
     ("convolution",),
-)
+)  # fmt: skip
 HALVED = frozenset({"t5gemma2_text"})  # Encoders whose window is that of both sides together.
 EXCLUSIVE = ("gemma", "diffusion_gemma")  # Encoders that count the query in the window of each side.
 # Layers of attention between recurrent ones have no encoding of position.

@@ -45,7 +45,8 @@ def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str
 
 def _is_mapped(stack: Stack) -> bool:
     family, is_of_tokens = stack.config.family, any(name in stack.config for name in VOCABULARIES) or stack.modality == "audio"
-    return is_of_tokens and stack.modality != "image" and family not in NOT_MAPPED and (is_known(family) or family in FORMATS)
+    is_sayable = NOT_MAPPED.isdisjoint((*stack.within, family))
+    return is_of_tokens and stack.modality != "image" and is_sayable and (is_known(family) or family in FORMATS)
 
 
 def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality | None]) -> bool:

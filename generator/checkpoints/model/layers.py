@@ -3,8 +3,19 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from generator.checkpoints.model.families import BESIDE, CHUNKED, EXCLUSIVE, HALVED, LSTM, MIXERS, RECURRENT, WITHOUT_WINDOW
+from generator.checkpoints.model.families import (
+    BESIDE,
+    CHUNKED,
+    EXCLUSIVE,
+    HALVED,
+    LSTM,
+    MIXERS,
+    POSITIONS_OF_FRAMES,
+    RECURRENT,
+    WITHOUT_WINDOW,
+)
 from generator.checkpoints.model.family_formats import MOST_LAYERS
+from generator.checkpoints.model.resolved import is_known
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Layer, Mixer, ModelConfig, StackKind
 from generator.contracts.model_config import SIZES
@@ -71,6 +82,8 @@ def layer_types(config: ModelConfig, kind: StackKind) -> Sequence[str]:
     count = n_layers(config, kind)
     if listed and len(listed) >= (count or 0):
         return listed[:count]
+    if "layer_types" in config and config.value("layer_types") is None and is_known(config.family):  # LFM2-MoE has no default for them.
+        return []
     whole = RECURRENT_TYPE if config.family in RECURRENT | LSTM else CHUNKED_TYPE if config.family in CHUNKED else None
     if whole is not None:
         return [whole] * (count or 0)
@@ -137,9 +150,11 @@ def _sides(config: ModelConfig, kind: StackKind, window: tuple[str, int]) -> tup
 
 
 def chunk_setting(config: ModelConfig) -> tuple[str, int] | None:
-    """Name and value of the setting of the size of chunks; None without one."""
+    """Name of the setting of the size of chunks, and that size in positions; None without one."""
     name = CHUNKED.get(config.family, CHUNK)
-    size = config.count(name)
+    size, half = config.count(name), config.count("n_window")
+    if size is not None and half is not None and name == "n_window_infer":  # Of Qwen3-Omni (arXiv 2509.17765), in frames.
+        size = size // (2 * half) * POSITIONS_OF_FRAMES
     return None if size is None else (name, size)
 
 

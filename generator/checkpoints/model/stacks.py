@@ -1,11 +1,11 @@
 """The stacks of layers in one config.json: the model itself, and nested ones for text, speech or a decoder."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generator.checkpoints.model.families import AUDIO_ENCODERS, CAUSAL_ENCODERS, ENCODERS, OF_IMAGES, PREFIX_ALONE
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
-from generator.contracts import Modality, ModelConfig, StackKind
+from generator.contracts import Json, Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST
 
 # Part and modality by key of config.json; image models are left to the schemes that read them.
@@ -23,6 +23,7 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
 }
 WHOLE = frozenset({"decoder", "encoder and decoder", "vision"})  # Parts of a config whose text model is no part of another one.
 DECODERS = ("decoder", "decoder_config")  # Keys of nested configs that are decoders whatever their family.
+LOCAL_WINDOW = "local_attention_window_len"  # Of the local encoder and decoder of BLT (arXiv 2412.09871), in the config around them.
 BOTH_SIDES = (("use_bidirectional_attention", True), ("is_causal", False))  # Settings, with the value for attention to both sides.
 
 
@@ -32,6 +33,7 @@ class Stack:
 
     kind: encoder where positions see those after them; one config of encoder and decoder counts as a decoder
     config: resolved; refused: why the family's config class rejects it, "" otherwise
+    within: the families of the configs in which it is nested, the innermost last
     """
 
     part: str
@@ -39,6 +41,7 @@ class Stack:
     modality: Modality
     config: ModelConfig
     refused: str = ""
+    within: tuple[str, ...] = ()
 
 
 def stacks(config: ModelConfig) -> list[Stack]:
@@ -60,21 +63,30 @@ def _nested(outer: Stack) -> list[Stack]:
         section = outer.config.section(name)
         if section is not None:
             whole = Resolved(section) if is_resolved else resolved(section)
-            config = whole.config.updated({"is_decoder": True}) if name in DECODERS else whole.config
-            is_text = part == "decoder" and name not in DECODERS
-            nested.append(_stack(config, outer.part if is_text and outer.part not in WHOLE else part, modality, whole.refused))
+            config = whole.config.updated(_of_decoder(outer.config)) if name in DECODERS else whole.config
+            is_inner = part == "decoder" and name not in DECODERS and outer.part not in WHOLE
+            titles = (outer.part, outer.modality) if is_inner else (part, modality)
+            nested.append(replace(_stack(config, *titles, whole.refused), within=(*outer.within, outer.config.family)))
     return nested
+
+
+def _of_decoder(outer: ModelConfig) -> Json:
+    """Settings of a nested decoder that its config leaves out."""
+    window = outer.count(LOCAL_WINDOW)
+    return {"is_decoder": True} if window is None else {"is_decoder": True, "sliding_window": window}
 
 
 def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = "") -> Stack:
     """The stack of ``config``; ``part`` and ``modality`` are defaults, which its settings and its family override."""
+    if config.family.endswith("_decoder"):  # Some say that they are encoder and decoder (Dia, Canary).
+        config = config.updated({"is_encoder_decoder": False})
     if config.is_encoder_decoder and part.endswith("encoder"):  # A T5 of which another model has the encoder.
         return Stack(part, "encoder", modality, config.updated({"is_encoder_decoder": False}), refused)
     if config.is_encoder_decoder:
         return Stack("encoder and decoder", "decoder", modality, config, refused)
     is_of_patches = config.family in OF_IMAGES or ("vocab_size" not in config and ("patch_size" in config or "image_size" in config))
     is_of_sound = "num_mel_bins" in config or config.family in AUDIO_ENCODERS
-    if is_of_patches and not is_of_sound and part == "decoder":
+    if config.family in OF_IMAGES or (is_of_patches and not is_of_sound and part == "decoder"):
         return Stack("vision", "encoder", "image", config, refused)
     is_encoder = is_of_patches or (is_encoder_family(config.family) and config.flag("is_decoder") is not True)
     is_of_audio = is_of_sound or (is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_")))

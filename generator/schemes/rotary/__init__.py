@@ -114,7 +114,7 @@ def _sizes(rotated: RotatedLayers) -> tuple[int, int]:
 
     errors: RowError when a size is missing or invalid
     """
-    config = rotated.config
+    config = rotated.config.of_layer(rotated.layers[0].index) if rotated.layers else rotated.config
     if config.value(ROPE_DIM_KEY) is not None:
         turned = config.whole(ROPE_DIM_KEY)
         beside = config.whole("qk_nope_head_dim") if config.value("qk_nope_head_dim") else 0
