@@ -15,6 +15,7 @@ from benchmarks.inputs import ENCODER_LENGTH, LENGTH, inputs
 from benchmarks.turning import Prober, Turn, intercepted, tensors
 
 FAR = 2**17  # Positions from here on show a temperature by position.
+MASKED = -1e3  # Logits of masked keys are lower; others may be so low in random models that their weight is 0.
 Place = tuple[str, int]  # Path of a list of layers, and index in it.
 
 
@@ -394,7 +395,7 @@ def _square(events: Events, length: int) -> list[tuple[np.ndarray, np.ndarray, b
     for logits, weights in events.softmax:
         if logits.shape[-2] == length and logits.shape[-1] in (length, length + 1):
             values = logits.reshape(-1, *logits.shape[-2:])[..., :length].double().numpy()
-            visible = weights.reshape(-1, *weights.shape[-2:])[..., :length].numpy() > 0
+            visible = (weights.reshape(-1, *weights.shape[-2:])[..., :length].numpy() > 0) | (values > MASKED)
             found.append((values, visible, logits.shape[-1] == length + 1))
     return found
 

@@ -80,7 +80,7 @@ def _shrink_section(section: dict[str, Any], config: Any, *, heads: int | None) 
         if hasattr(value, "to_dict"):
             _shrink_section(section.setdefault(name, {}), value, heads=heads)
         else:
-            unlimited = name in WINDOWS and isinstance(context, int) and value == context  # A window as long as the context is none.
+            unlimited = name == "sliding_window" and value == context  # A window as long as the context is none.
             change = value if unlimited else _smaller(name, value, factor)
             for known in {name, aliases.get(name, name)} if change != value else ():
                 if known == name or known in section:
