@@ -36,6 +36,13 @@ def test_windows_and_layers_without_encoding_are_a_finding() -> None:
     )
 
 
+def test_a_chunk_is_as_long_to_both_sides_as_to_one() -> None:
+    """In a chunk of 200 positions, the first and the last are 199 apart."""
+    layers = [replace(SLIDING, mixers=("chunked", "convolution"), before=199, after=after) for after in (199, 0)]
+    findings = [layer_strips(stack(layer, layer), [], [])[0].finding for layer in layers]
+    assert findings == ["All 2 layers see chunks of 200 positions."] * 2
+
+
 def test_recurrent_layers_are_not_called_attention() -> None:
     (strip,) = layer_strips(stack(RECURRENT, RECURRENT), [], [])
     assert strip.finding == "All 2 layers keep a recurrent state."

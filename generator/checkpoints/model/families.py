@@ -48,10 +48,12 @@ AFTER_TWO = frozenset(
 )  # fmt: skip
 # What the code of a family does with learned numbers that no scheme reads.
 UNREAD = {
+    "decision_transformer": "A learned vector of the time step is added to the return, the state and the action of each step; it was not read.",
     "inkling2_text": "Each head has a sink whose logit is computed from the hidden state of the query; it was not read.",
     "mistral_large4_text": "Each head multiplies its logits by a learned factor that grows with the logarithm of the position; it was not read.",
 }
 ANGLES_STORED = frozenset({"roformer"})  # The table is of the angles of a rotation and not added to the input.
+FIRST_ROW_ALONE = frozenset({"decision_transformer"})  # All positions get the first row of the stored table (its time is another input).
 WORDS_SCALED = "gemma"  # Families with this prefix multiply word vectors by √d_model.
 
 RECURRENT = frozenset({"mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"})  # All layers are recurrent; their config lists no kinds.

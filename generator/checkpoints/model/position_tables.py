@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from generator.checkpoints.model import tensor_names
-from generator.checkpoints.model.families import AFTER_PADDING, AFTER_TWO, ANGLES_STORED, DECODERS
+from generator.checkpoints.model.families import AFTER_PADDING, AFTER_TWO, ANGLES_STORED, DECODERS, FIRST_ROW_ALONE
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
 from generator.contracts import Encoding, Files, Modality, ModelConfig, Provenance, StackKind
 from generator.encodings import Form, PositionTable
@@ -169,8 +169,8 @@ def as_encoding(files: Files, table: StoredTable, scheme: str, notes: tuple[str,
 
 
 def _added(config: ModelConfig) -> bool:
-    """Whether a stored table is added to the input; ESM-2 and DeBERTa may store an unused one, RoFormer one of angles."""
-    elsewhere = config.text("position_embedding_type") in NOT_ADDED or config.family in ANGLES_STORED
+    """Whether stored tables are added to the input; ESM-2 and DeBERTa may store an unused one, RoFormer one of angles."""
+    elsewhere = config.text("position_embedding_type") in NOT_ADDED or config.family in ANGLES_STORED | FIRST_ROW_ALONE
     return not elsewhere and config.flag("position_biased_input") is not False
 
 
