@@ -17,6 +17,7 @@ from generator.pipeline.evaluate import find
 from tests.support import DictFiles
 
 N = 40
+CODECS = ("mimi_encoder", "mimi_decoder", "pocket_tts_audio_tokenizer_encoder", "pocket_tts_audio_tokenizer_decoder")
 SMALL = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 8, "num_hidden_layers": 2}
 
 
@@ -64,10 +65,10 @@ def test_qwen_2_5_omni_hears_in_chunks_of_two_windows_of_frames(half: int) -> No
     ("family", "settings", "parts"),
     [
         ("blt", {"local_attention_window_len": 7}, ("encoder_config", ["decoder", "encoder"])),
-        ("pocket_tts_audio_tokenizer_encoder", {"sliding_window": 7}, ("", ["encoder"])),
+        *((family, {"sliding_window": 7}, ("", [family.split("_")[-1]])) for family in CODECS),
     ],
 )
-def test_local_encoders_do_not_look_ahead(family: str, settings: dict[str, Any], parts: tuple[str, list[str]]) -> None:
+def test_local_encoders_and_decoders_do_not_look_ahead(family: str, settings: dict[str, Any], parts: tuple[str, list[str]]) -> None:
     name, expected = parts
     config = CONFIG_MAPPING[family](**settings)
     masked = getattr(config, name) if name else config
@@ -163,6 +164,20 @@ def test_the_encoder_of_images_of_deepseek_ocr_2_is_not_shown_as_one_of_text(fam
     whole = stacks(ModelConfig({"model_type": family}, "x"))
     assert [stack.modality for stack in whole if stack.config.family == "deepseek_ocr2_encoder"] == ["image"]
     assert layers_of({"model_type": family}) == ()
+
+
+@pytest.mark.parametrize(
+    ("family", "model"),
+    [("mimi", "Mimi"), ("neucodec", "NeuCodec"), ("pocket_tts_audio_tokenizer", "PocketTTSAudioTokenizer"), ("xcodec2", "Xcodec2")],
+)
+def test_a_codec_of_two_stacks_is_of_sound_and_not_mapped(family: str, model: str) -> None:
+    assert "audio" in getattr(code(family), f"{model}Model").input_modalities
+    assert {encoding.modality for encoding in find(DictFiles({"model_type": family}))} == {"audio"}
+    assert layers_of({"model_type": family}) == ()
+
+
+def test_the_movements_of_a_robot_are_not_shown_as_sound() -> None:
+    assert {stack.modality for stack in stacks(ModelConfig({"model_type": "pi0"}, "x"))} == {"text"}
 
 
 @pytest.mark.parametrize("family", ["qwen2_5_omni", "qwen3_omni_moe"])

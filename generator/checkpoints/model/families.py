@@ -13,22 +13,26 @@ ENCODERS = frozenset(
      "nemotron3_5_transcribe_asr_audio", "nemotron3_5_transcribe_word_timestamp", "nemotron3_diarization_audio",
      "siglip_text_model", "siglip2_text_model", "splinter", "tipsv2_text_model", "tvp", "vilt", "visual_bert"}
 )  # fmt: skip
-# Image models whose config has a vocabulary.
-OF_IMAGES = frozenset({"beit", "data2vec-vision", "deepseek_ocr2_encoder", "flava_image_model", "ovis2_vision"})
+# Models of images whose config has a vocabulary, and of videos whose config has no size of patches.
+OF_IMAGES = frozenset({"beit", "data2vec-vision", "deepseek_ocr2_encoder", "flava_image_model", "ovis2_vision", "pe_video_encoder"})
 # Encoders by name that do not look ahead.
-CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder", "blt_local_encoder", "pocket_tts_audio_tokenizer_encoder"})
+CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder", "blt_local_encoder", "mimi_encoder", "pocket_tts_audio_tokenizer_encoder"})
 # Their layers do what no record of a layer can say: attention to hashed or to staggered blocks, several streams, nested cycles,
 # shortened sequences, convolutions in place of attention at the ends, attention to the keys of another model; or whether they look
-# ahead depends on the class that is made of the config (BLIP), or on the step (Diffusion Gemma). Nor are the stacks nested in them mapped.
+# ahead depends on the class that is made of the config (BLIP), or on the step (Diffusion Gemma); or one config is of two stacks (Mimi).
+# Nor are the stacks nested in them mapped.
 NOT_MAPPED = frozenset(
     {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text", "fastspeech2_conformer", "vits", "univnet",
      "funnel", "sam3_lite_text_text_model", "blip_text_model", "clap_audio_model", "diffusion_gemma_text", "gemma4_assistant",
      "gemma4_unified_assistant", "granite_speech5_encoder", "muse_spark_audio", "nemotron_asr_streaming_encoder",
-     "nemotron3_5_transcribe_audio", "nemotron3_diarization", "pi0", "qwen2_5_omni_dit"}
+     "nemotron3_5_transcribe_audio", "nemotron3_diarization", "pi0", "qwen2_5_omni_dit", "mimi", "neucodec",
+     "pocket_tts_audio_tokenizer", "xcodec2"}
 )  # fmt: skip
-# Encoders of audio without "audio" or "speech" in the name of the family.
-AUDIO_ENCODERS = frozenset(
-    {"wav2vec2-conformer", "wav2vec2-bert", "moonshine_streaming_encoder", "nemotron3_5_transcribe_word_timestamp"}
+# Models of sound without "audio" or "speech" in the name of an encoder's family, and codecs.
+OF_SOUND = frozenset(
+    {"wav2vec2-conformer", "wav2vec2-bert", "moonshine_streaming_encoder", "nemotron3_5_transcribe_word_timestamp", "mimi",
+     "mimi_encoder", "mimi_decoder", "neucodec", "pocket_tts_audio_tokenizer", "pocket_tts_audio_tokenizer_decoder",
+     "qwen2_5_omni_dit", "xcodec2"}
 )  # fmt: skip
 # Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a question.
 PREFIX_ALONE = frozenset({"gemma", "gemma2"})

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from generator.checkpoints.model.families import AUDIO_ENCODERS, CAUSAL_ENCODERS, ENCODERS, OF_IMAGES, PREFIX_ALONE
+from generator.checkpoints.model.families import CAUSAL_ENCODERS, ENCODERS, OF_IMAGES, OF_SOUND, PREFIX_ALONE
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Json, Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST
@@ -21,6 +21,7 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
     "global_config": ("global transformer", "text"),
     "talker_config": ("talker", "audio"),
 }
+OTHER_SENSES = frozenset({("pi0", "dit_config")})  # Movements of a robot, which are of no modality here.
 WHOLE = frozenset({"decoder", "encoder and decoder", "vision"})  # Parts of a config whose text model is no part of another one.
 DECODERS = ("decoder", "decoder_config")  # Keys of nested configs that are decoders whatever their family.
 LOCAL_WINDOW = "local_attention_window_len"  # Of the local encoder and decoder of BLT (arXiv 2412.09871), in the config around them.
@@ -60,7 +61,7 @@ def _nested(outer: Stack) -> list[Stack]:
     is_resolved = is_known(outer.config.family) and not outer.refused
     nested = []
     for name, (part, modality) in NESTED.items():
-        section = outer.config.section(name)
+        section = None if (outer.config.family, name) in OTHER_SENSES else outer.config.section(name)
         if section is not None:
             whole = Resolved(section) if is_resolved else resolved(section)
             config = whole.config.updated(_of_decoder(outer.config)) if name in DECODERS else whole.config
@@ -85,7 +86,7 @@ def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = ""
     if config.is_encoder_decoder:
         return Stack("encoder and decoder", "decoder", modality, config, refused)
     is_of_patches = config.family in OF_IMAGES or ("vocab_size" not in config and ("patch_size" in config or "image_size" in config))
-    is_of_sound = "num_mel_bins" in config or config.family in AUDIO_ENCODERS
+    is_of_sound = "num_mel_bins" in config or config.family in OF_SOUND
     if config.family in OF_IMAGES or (is_of_patches and not is_of_sound and part == "decoder"):
         return Stack("vision", "encoder", "image", config, refused)
     is_encoder = is_of_patches or (is_encoder_family(config.family) and config.flag("is_decoder") is not True)
