@@ -180,10 +180,14 @@ def test_the_movements_of_a_robot_are_not_shown_as_sound() -> None:
     assert {stack.modality for stack in stacks(ModelConfig({"model_type": "pi0"}, "x"))} == {"text"}
 
 
-@pytest.mark.parametrize("family", ["qwen2_5_omni", "qwen3_omni_moe"])
-def test_the_talker_of_qwen_omni_makes_sound(family: str) -> None:
-    talkers = [stack for stack in stacks(ModelConfig({"model_type": family}, "x")) if stack.part == "talker"]
-    assert {stack.modality for stack in talkers} == {"audio"}
+@pytest.mark.parametrize(
+    ("family", "part"),
+    [("qwen2_5_omni", "talker"), ("qwen3_omni_moe", "talker"), ("dia", "decoder"), ("csm", "depth decoder"), ("moshi", "depth decoder"),
+     ("csm_depth_decoder_model", "decoder"), ("musicgen_decoder", "decoder"), ("qwen3_omni_moe_talker_code_predictor", "decoder")],
+)  # fmt: skip
+def test_a_decoder_of_codes_of_sound_makes_sound(family: str, part: str) -> None:
+    made = [stack for stack in stacks(ModelConfig({"model_type": family}, "x")) if stack.part == part and "vocab_size" in stack.config]
+    assert {stack.modality for stack in made} == {"audio"}
 
 
 def test_the_positions_of_decision_transformer_get_one_row_of_its_table() -> None:

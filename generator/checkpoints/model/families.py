@@ -28,11 +28,12 @@ NOT_MAPPED = frozenset(
      "nemotron3_5_transcribe_audio", "nemotron3_diarization", "pi0", "qwen2_5_omni_dit", "mimi", "neucodec",
      "pocket_tts_audio_tokenizer", "xcodec2"}
 )  # fmt: skip
-# Models of sound without "audio" or "speech" in the name of an encoder's family, and codecs.
+# Models of sound without "audio" or "speech" in the name of an encoder's family, codecs, and decoders whose positions are those of codes.
 OF_SOUND = frozenset(
     {"wav2vec2-conformer", "wav2vec2-bert", "moonshine_streaming_encoder", "nemotron3_5_transcribe_word_timestamp", "mimi",
      "mimi_encoder", "mimi_decoder", "neucodec", "pocket_tts_audio_tokenizer", "pocket_tts_audio_tokenizer_decoder",
-     "qwen2_5_omni_dit", "xcodec2"}
+     "qwen2_5_omni_dit", "xcodec2", "csm_depth_decoder_model", "dia_decoder", "moshi_depth", "musicgen_decoder",
+     "musicgen_melody_decoder", "qwen2_5_omni_talker", "qwen3_omni_moe_talker_code_predictor", "qwen3_omni_moe_talker_text"}
 )  # fmt: skip
 # Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a question.
 PREFIX_ALONE = frozenset({"gemma", "gemma2"})
