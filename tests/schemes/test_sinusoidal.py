@@ -209,6 +209,16 @@ def test_a_config_with_audio_stack_and_talker_has_the_sinusoid_of_the_former() -
     assert (encoding.part, form_of(encoding, PositionTable).vectors.shape) == ("audio encoder", (24, 8))
 
 
+@pytest.mark.parametrize("half", [100, 30])
+def test_positions_of_sound_are_counted_anew_in_every_chunk_that_the_model_convolves(half: int) -> None:
+    import torch
+    from transformers.models.qwen2_5_omni.modeling_qwen2_5_omni import chunk_and_pad_features
+
+    _, lengths = chunk_and_pad_features(torch.zeros(4, 500), torch.tensor([500]), half)
+    (encoding,) = find(DictFiles({"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8, "n_window": half}))
+    assert f"counted anew in every {int(lengths[0])} frames" in encoding.notes[0]
+
+
 def test_a_stored_table_of_another_part_does_not_override_a_sinusoid() -> None:
     text = {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}
     table = np.random.default_rng(0).normal(size=(10, 8))

@@ -126,9 +126,17 @@ def _encoding(config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: in
     description = COSINES_FIRST_DESCRIPTION if spec.cosines_first else DESCRIPTIONS[spec.layout]
     counts = f" The first position has the angles of number {first_row}." if first_row else ""
     scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
-    note = f"No tensor holds it; it is made when the model runs: {description}.{counts}{scaled}"
+    note = f"No tensor holds it; it is made when the model runs: {description}.{counts}{scaled}{_restart(config, spec)}"
     form = PositionTable(frozen(table), first_row)
     return Encoding(part.name, SCHEME.key, form, Provenance("config.json", shape=shape), (note,), part.modality, part.stack)
+
+
+def _restart(config: ModelConfig, spec: RuntimeSinusoid) -> str:
+    """A sentence on chunks that are each counted from 0 (Qwen2.5-Omni, arXiv 2503.20215, section 2.2), "" without them."""
+    half = config.count(spec.half_chunk)
+    return (
+        "" if half is None else f" Positions are counted anew in every {2 * half:,} frames of sound, so that only the first rows are used."
+    )
 
 
 def _first_angle(config: ModelConfig, spec: RuntimeSinusoid) -> int:

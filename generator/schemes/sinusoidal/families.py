@@ -31,6 +31,7 @@ class RuntimeSinusoid:
     skipped: number of positions before the first in use
     scaled: whether the values are divided by the square root of the width
     width: the keys of config.json whose product is the width; ``d_model`` if empty
+    half_chunk: the key of config.json for half the number of frames of sound after which positions are counted from 0 again, "" for all
     """
 
     layout: SinusoidLayout
@@ -40,6 +41,7 @@ class RuntimeSinusoid:
     skipped: int = 0
     scaled: bool = False
     width: tuple[str, ...] = ()
+    half_chunk: str = ""
 
 
 ENCODER, DECODER = Part("encoder"), Part("decoder")
@@ -48,7 +50,7 @@ SPEECH_TO_TEXT = (Part("encoder", ("max_source_positions",), "audio"), Part("dec
 SPEECHT5 = (Part("speech encoder", ("max_speech_positions",), "audio"), Part("text decoder", ("max_text_positions",)))
 SERIES = tuple(Part(name, ("context_length", "prediction_length")) for name in ("encoder", "decoder"))
 AUDIO_DECODER = (Part("decoder", modality="audio"),)
-SOUND = RuntimeSinusoid("tensor2tensor", (Part("audio encoder", ("max_source_positions",), "audio"),))
+SOUND = RuntimeSinusoid("tensor2tensor", (Part("audio encoder", ("max_source_positions",), "audio"),), half_chunk="n_window")
 DEFAULT = RuntimeSinusoid("interleaved", (ENCODER,))  # Of other families with a setting for a sinusoid.
 FAMILIES = {
     "ctrl": RuntimeSinusoid("halves", (DECODER,)),
@@ -72,7 +74,7 @@ FAMILIES = {
     "musicgen_melody_decoder": RuntimeSinusoid("tensor2tensor", AUDIO_DECODER, cosines_first=True),
     "qwen2_5_omni_audio_encoder": SOUND,
     "qwen3_omni_moe_audio_encoder": SOUND,
-    "qwen3_asr_encoder": RuntimeSinusoid("tensor2tensor", (Part("audio encoder", modality="audio"),)),
+    "qwen3_asr_encoder": RuntimeSinusoid("tensor2tensor", (Part("audio encoder", modality="audio"),), half_chunk="n_window"),
     "fun_asr_nano_encoder": RuntimeSinusoid(
         "tensor2tensor", (Part("audio encoder", modality="audio"),), skipped=1, width=("num_mel_bins", "num_stacked_frames")
     ),
