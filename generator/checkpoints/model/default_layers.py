@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from generator.checkpoints.model.families import RECURRENT
+from generator.checkpoints.model.families import LSTM, RECURRENT
 from generator.checkpoints.model.layers import TYPES, layers
 from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Layer, ModelConfig
@@ -30,10 +30,10 @@ def default_layers(stack: Stack) -> dict[str, tuple[Layer, ...]]:
 
 
 def is_read(config: ModelConfig, layer: Layer) -> bool:
-    """Whether the settings say how a layer mixes positions: its kind is listed, or there are heads and none of LIMITS."""
+    """Whether it is known how a layer mixes positions: its kind is listed or that of the family, or there are heads and none of LIMITS."""
     if config.layer_types:
         return layer.type in TYPES
-    if config.family in RECURRENT:
+    if config.family in RECURRENT | LSTM or "chunked" in layer.mixers:
         return True
     read = {name for name, kind in READ_FOR.items() if "sliding" in layer.mixers and layer.stack == kind}
     return config.first(*HEADS) is not None and not any(config.value(name) for name in LIMITS if name not in read)

@@ -19,11 +19,12 @@ OF_IMAGES = frozenset({"beit", "data2vec-vision", "deepseek_ocr2_encoder", "flav
 CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder", "blt_local_encoder", "mimi_encoder", "pocket_tts_audio_tokenizer_encoder"})
 # Their layers do what no record of a layer can say: attention to hashed or to staggered blocks, several streams, nested cycles,
 # shortened sequences, convolutions in place of attention at the ends, attention to the keys of another model; or whether they look
-# ahead depends on the class that is made of the config (BLIP), or on the step (Diffusion Gemma); or one config is of two stacks (Mimi).
+# ahead depends on the class that is made of the config (BLIP), on the step (Diffusion Gemma) or on the position (DeepSeek-OCR 2);
+# or one config is of two stacks (Mimi).
 # Nor are the stacks nested in them mapped.
 NOT_MAPPED = frozenset(
     {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text", "fastspeech2_conformer", "vits", "univnet",
-     "funnel", "sam3_lite_text_text_model", "blip_text_model", "clap_audio_model", "diffusion_gemma_text", "gemma4_assistant",
+     "funnel", "sam3_lite_text_text_model", "blip_text_model", "clap_audio_model", "deepseek_ocr2_encoder", "diffusion_gemma_text", "gemma4_assistant",
      "gemma4_unified_assistant", "granite_speech5_encoder", "muse_spark_audio", "nemotron_asr_streaming_encoder",
      "nemotron3_5_transcribe_audio", "nemotron3_diarization", "pi0", "qwen2_5_omni_dit", "mimi", "neucodec",
      "pocket_tts_audio_tokenizer", "xcodec2"}
