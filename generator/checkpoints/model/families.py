@@ -36,6 +36,7 @@ OF_SOUND = frozenset(
      "qwen2_5_omni_dit", "xcodec2", "csm_depth_decoder_model", "dia_decoder", "moshi_depth", "musicgen_decoder",
      "musicgen_melody_decoder", "qwen2_5_omni_talker", "qwen3_omni_moe_talker_code_predictor", "qwen3_omni_moe_talker_text"}
 )  # fmt: skip
+OTHER_SENSES = frozenset({("pi0", "dit_config")})  # Nested configs, by family around them, that mean another thing: movements of a robot.
 # Their setting for attention to both sides holds for the prefix of PaliGemma alone, an image and a question.
 PREFIX_ALONE = frozenset({"gemma", "gemma2"})
 # Decoders with a stored table; tables of other families belong to an encoder unless the name of the tensor contains "decoder".

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from generator.checkpoints.model.families import CAUSAL_ENCODERS, ENCODERS, OF_IMAGES, OF_SOUND, PREFIX_ALONE
+from generator.checkpoints.model.families import CAUSAL_ENCODERS, ENCODERS, OF_IMAGES, OF_SOUND, OTHER_SENSES, PREFIX_ALONE
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Json, Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST
@@ -21,7 +21,6 @@ NESTED: Mapping[str, tuple[str, Modality]] = {
     "global_config": ("global transformer", "text"),
     "talker_config": ("talker", "audio"),
 }
-OTHER_SENSES = frozenset({("pi0", "dit_config")})  # Movements of a robot, which are of no modality here.
 WHOLE = frozenset({"decoder", "encoder and decoder", "vision"})  # Parts of a config whose text model is no part of another one.
 DECODERS = ("decoder", "decoder_config")  # Keys of nested configs that are decoders whatever their family.
 LOCAL_WINDOW = "local_attention_window_len"  # Of the local encoder and decoder of BLT (arXiv 2412.09871), in the config around them.
