@@ -19,7 +19,7 @@ CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder"})  # Encoders by name th
 # shortened sequences, convolutions in place of attention at the ends.
 NOT_MAPPED = frozenset(
     {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text", "fastspeech2_conformer", "vits", "univnet",
-     "funnel", "sam3_lite_text_text_model"}
+     "funnel", "sam3_lite_text_text_model", "groupvit_vision_model", "inkling_vision", "eomt", "eomt_dinov3"}
 )  # fmt: skip
 # Encoders of audio without "audio" or "speech" in the name of the family.
 AUDIO_ENCODERS = frozenset({"wav2vec2-conformer", "wav2vec2-bert", "moonshine_streaming_encoder"})
