@@ -1,11 +1,12 @@
-"""Inputs for a model: tokens or sound, short, the same on every run."""
+"""Inputs for a model: tokens, sound or an image, small, the same on every run."""
 
 import inspect
 from collections.abc import Iterator
 from typing import Any
 
 LENGTH, ENCODER_LENGTH = 41, 37  # Primes, so that no other size is likely to equal one of them.
-NAMES = ("input_ids", "input_values", "input_features", "hidden_states")
+NAMES = ("input_ids", "input_values", "input_features", "hidden_states", "pixel_values")
+SOUND, IMAGE = NAMES[1:4], NAMES[4]
 CODEBOOKS = ("num_codebooks", "num_channels", "audio_num_codebooks")  # How many tokens there are at each position.
 MASKS = ("input_features_mask", "feature_attention_mask", "attention_mask")
 BANDS = (
@@ -20,12 +21,12 @@ BANDS = (
 
 
 def takes_input(kind: type) -> bool:
-    """Whether a class of models takes tokens or sound."""
+    """Whether a class of models takes tokens, sound or images."""
     return not {*NAMES}.isdisjoint(inspect.signature(kind.forward).parameters)  # type: ignore[attr-defined]
 
 
 def inputs(model: Any) -> Iterator[dict[str, Any]]:
-    """Arguments to try, in order; none for a model that takes neither tokens nor sound."""
+    """Arguments to try, in order; none for a model that takes neither tokens nor sound nor images."""
     import torch
 
     parameters = inspect.signature(model.forward).parameters
@@ -43,7 +44,9 @@ def inputs(model: Any) -> Iterator[dict[str, Any]]:
             yield from ({"input_ids": ids[..., None].expand(-1, -1, count + further), **common} for further in (0, 1))
         if "bbox" in parameters:
             yield {"input_ids": ids, "bbox": torch.zeros(*ids.shape, 8), **common}
-    for name in NAMES[1:]:
+    if IMAGE in parameters and "input_ids" not in parameters:
+        yield {IMAGE: image(model.config), **common}
+    for name in SOUND:
         for sound in sounds(model.config, name, ENCODER_LENGTH if two else LENGTH) if name in parameters else ():
             masks = [mask for mask in MASKS if mask in parameters]
             lengths = sorted({*sound.shape[1:]}, reverse=True)
@@ -63,6 +66,15 @@ def tokens(model: Any, length: int) -> Any:
     known = [token for token in range(4, min(count, 400)) if token not in special] or [1]
     order = torch.randint(len(known), (length,), generator=torch.Generator().manual_seed(0))
     return torch.tensor(known)[order][None]
+
+
+def image(config: Any) -> Any:
+    """An image (1, channels, height, width) of the size that the config names."""
+    import torch
+
+    size = getattr(config, "image_size", None) or 224
+    height, width = size if isinstance(size, list | tuple) else (size, size)
+    return torch.randn(1, getattr(config, "num_channels", None) or 3, height, width, generator=torch.Generator().manual_seed(0))
 
 
 def sounds(config: Any, name: str, length: int) -> Iterator[Any]:

@@ -1,6 +1,6 @@
 """The layer map of the atlas against what every layer was observed to do (`benchmarks/layers_oracle.py`), on the same small configs.
 
-`python -m benchmarks.layers_coverage` takes every model type of transformers that reads tokens or sound, and every published config of
+`python -m benchmarks.layers_coverage` takes every model type of transformers that reads tokens, sound or images, and every published config of
 `benchmarks/configs`; names of types or of files select some.
 """
 
@@ -174,9 +174,16 @@ def _of_layers(observation: Observation, parts: Mapping[str, Sequence[Layer]], e
             facts, seen = atlas_facts(ours, by_key, theirs.n_positions), observed_facts(theirs)
             if "compressed" in ours.type:  # Keys for many positions together need longer sequences than those observed.
                 seen = replace(seen, mixers=facts.mixers, before=facts.before, after=facts.after)
+            is_turned = seen.frequencies or any(note.startswith(f"{path}.{index}: the angles") for note in observation.notes)
+            if facts.frequencies and is_turned and _is_of_images(ours, by_key):  # Patches in rows and columns are not one after the other.
+                seen = replace(seen, frequencies=facts.frequencies, factor=facts.factor)
             for difference in facts.differences(seen, NOT_READ.get(_family(observation), "")):
                 found[difference].append(index)
         yield from (f"{path} {spans(indices)}: {difference}" for difference, indices in found.items())
+
+
+def _is_of_images(layer: Layer, encodings: Mapping[str, Encoding[Form]]) -> bool:
+    return any(encodings[key].modality == "image" for key in layer.encodings or ())
 
 
 def _family(observation: Observation) -> str:

@@ -84,7 +84,7 @@ class Observation:
 def observe(settings: Mapping[str, Any]) -> Observation:
     """Run the model of a config.json, small, and observe each layer.
 
-    errors: any that its code raises; LookupError when transformers has no model for it, or none that takes tokens or sound
+    errors: any that its code raises; LookupError when transformers has no model for it, or none that takes tokens, sound or images
     """
     from transformers import CONFIG_MAPPING
 
@@ -118,7 +118,7 @@ def build(settings: Mapping[str, Any], path: Sequence[str]) -> Any:
     problem: Exception = LookupError("transformers has no model for it")
     for candidate in models.classes(config.model_type, type(config)):
         if not takes_input(candidate):
-            problem = LookupError("takes neither tokens nor sound")
+            problem = LookupError("takes neither tokens, sound nor images")
             continue
         try:
             with torch.device("meta"):

@@ -285,12 +285,12 @@ class Run:
         self._arguments, self.plain = self._first_pass()
         self._rows = list(dict.fromkeys(self.recorder.rows))
         self.even = self.recorder.run(self._same_tokens(), even=True)
-        self._varied = self.recorder.varied if not self.of_sound else bool(self._rows)
+        self._varied = self.recorder.varied if not self.without_text else bool(self._rows)
         self.far = self._far_pass()
 
     @property
-    def of_sound(self) -> bool:
-        """Whether the model takes sound, and no tokens beside those of a decoder."""
+    def without_text(self) -> bool:
+        """Whether the model takes sound or an image, and no tokens beside those of a decoder."""
         return "input_ids" not in self._arguments
 
     @property
@@ -301,9 +301,9 @@ class Run:
     def _first_pass(self) -> tuple[Mapping[str, Any], dict[Place, Events]]:
         """The first arguments that the model accepts, and what happened.
 
-        errors: what the model raised for the first of them; LookupError where it takes neither tokens nor sound
+        errors: what the model raised for the first of them; LookupError where it takes neither tokens, sound nor images
         """
-        problem: Exception = LookupError("takes neither tokens nor sound")
+        problem: Exception = LookupError("takes neither tokens, sound nor images")
         for count, arguments in enumerate(inputs(self.model)):
             self.recorder.calls, self.recorder.rows = {}, []
             try:
@@ -333,8 +333,8 @@ class Run:
             return {}
 
     def tables(self) -> list[tuple[str, int | None]] | None:
-        """Path and first row of each table added at the input; None where that cannot be told, since sound differs between positions."""
-        if self.of_sound and not self._rows:
+        """Path and first row of each table added at the input; None where that cannot be told, since sound and images differ between positions."""
+        if "pixel_values" in self._arguments or (self.without_text and not self._rows):
             return None
         named = [row for row in self._rows if row[0]] or self._rows
         return (list(named) or [("", None)]) if self._varied else []

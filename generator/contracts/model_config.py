@@ -12,7 +12,7 @@ Size = Literal["d_model", "n_layers", "n_heads", "n_positions", "vocab_size"]
 SIZES: Mapping[Size, tuple[str, ...]] = MappingProxyType(
     {
         "d_model": ("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "word_embed_proj_dim"),
-        "n_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "encoder_num_hidden_layers"),
+        "n_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "encoder_num_hidden_layers", "depth"),
         "n_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "encoder_num_attention_heads"),
         "n_positions": ("max_position_embeddings", "n_positions", "n_ctx", "seq_length", "max_seq_len"),
         "vocab_size": ("vocab_size",),

@@ -48,7 +48,7 @@ def _read(model_type: str) -> dict[str, Any]:
     if refused := resolved(files.config).refused:
         return {"reason": _brief(refused), "stacks": [], "encodings": []}
     by_part = _by_part(files.config)
-    encodings = find(files) if by_part else []  # Those of image models would not be shown.
+    encodings = find(files) if by_part else []
     stacks = [
         _stack(stack, model_type, layers, _at_input(encodings, part, [*by_part]), _inside(encodings, stack))
         for part, (stack, layers) in by_part.items()
@@ -73,7 +73,9 @@ def _by_part(config: ModelConfig) -> dict[str, tuple[Stack, tuple[Layer, ...]]]:
 
 def _at_input(encodings: Iterable[Encoding[Form]], part: str, parts: Sequence[str]) -> list[Encoding[Form]]:
     """Encodings that are added at the input of ``part``, by their names, or of the only part."""
-    added = [encoding for encoding in encodings if encoding.form.acts_in == "input" and encoding.modality != "image"]
+    added = [
+        encoding for encoding in encodings if encoding.form.acts_in == "input" and (encoding.modality == "image") == (part == "vision")
+    ]
     return [encoding for encoding in added if len(parts) == 1 or f" {encoding.part}".endswith(f" {part}")]
 
 

@@ -99,7 +99,15 @@ def test_an_lstm_that_predicts_tokens_is_recurrent(family: str) -> None:
 
 @pytest.mark.parametrize("family", ["beit", "data2vec-vision", "flava_image_model"])
 def test_an_image_model_with_a_vocabulary_is_no_model_of_text(family: str) -> None:
-    assert layers_of({**SIZES, "model_type": family, "num_hidden_layers": 2, "image_size": 32, "patch_size": 16}) == ()
+    layers = layers_of({**SIZES, "model_type": family, "num_hidden_layers": 2, "image_size": 32, "patch_size": 16})
+    assert [(layer.part, layer.before, layer.after) for layer in layers] == [("vision", None, None)] * 2
+
+
+@pytest.mark.parametrize("setting", ["window_block_indices", "global_attn_indexes", "fullatt_block_indexes"])
+def test_an_image_model_with_windows_has_no_layer_map(setting: str) -> None:
+    vit = {"model_type": "vitdet", "hidden_size": 64, "num_attention_heads": 2, "num_hidden_layers": 4, "image_size": 32, "patch_size": 16}
+    assert layers_of(vit)
+    assert layers_of({**vit, setting: [1]}) == ()
 
 
 def test_an_encoding_acts_in_the_layers_of_its_own_stack_alone() -> None:

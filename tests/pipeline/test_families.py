@@ -144,8 +144,9 @@ def test_an_error_in_one_type_leaves_the_rows_of_the_others(monkeypatch: pytest.
     assert (len(rows["bert"]["stacks"]), len(rows["gpt2"]["stacks"])) == (1, 1)
 
 
-def test_an_image_model_has_no_stack_and_no_reason() -> None:
-    assert (families.family("vit")["stacks"], families.family("vit")["reason"]) == ([], None)
+@pytest.mark.parametrize("model_type", ["swin", "sam_vision_model", "mllama_vision_model", "resnet", "inkling_vision"])
+def test_an_image_model_with_windows_stages_or_without_attention_has_no_stack_and_no_reason(model_type: str) -> None:
+    assert (families.family(model_type)["stacks"], families.family(model_type)["reason"]) == ([], None)
 
 
 def test_a_config_alone_has_no_tensor_and_no_file() -> None:

@@ -11,7 +11,21 @@ from generator.pipeline.evaluate import all_schemes
 from generator.site.pages import model_types
 from tests.site.test_comparing import rendered
 
-TYPES = ("bert", "clvp", "gemma3_text", "jamba", "led", "llama", "mamba", "smollm3", "t5", "gemma4_assistant", "vit", "deepseek_v32")
+TYPES = (
+    "bert",
+    "clvp",
+    "gemma3_text",
+    "jamba",
+    "led",
+    "llama",
+    "mamba",
+    "smollm3",
+    "t5",
+    "gemma4_assistant",
+    "swin",
+    "vit",
+    "deepseek_v32",
+)
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +84,16 @@ def test_layers_that_differ_are_counted_and_shown_in_order(page: BeautifulSoup) 
     assert rows(page)["smollm3"][3] == "Rotary: base 2,000,000, 128 of 128 components (27); no rotation (9)"
 
 
+def test_an_image_model_with_attention_to_all_patches_has_a_row(page: BeautifulSoup) -> None:
+    assert rows(page)["vit"] == ["12", "attention to all", "", "unknown without weights", ""]
+
+
 def test_another_attention_keeps_its_name(page: BeautifulSoup) -> None:
     assert rows(page)["deepseek_v32"][1] == "indexed attention"
 
 
 def test_types_without_a_row_are_named_those_that_failed_with_the_reason(page: BeautifulSoup) -> None:
-    assert [names.get_text() for names in page.select("details .pa-hint")] == ["vit"]
+    assert [names.get_text() for names in page.select("details .pa-hint")] == ["swin"]
     assert [row.get_text().partition("Error: ")[0] for row in page.select("details li")] == [
         "gemma4_assistant: StrictDataclassClassValidation"
     ]

@@ -12,8 +12,9 @@ from generator.contracts.model_config import SIZES
 # Settings by which code limits attention, or puts something else in its place or beside it, in ways that the layer map does not read.
 LIMITS = (
     "attention_type", "attention_window", "attn_layers", "block_per_row", "block_size", "block_sizes", "context_size",
-    "conv_depthwise_kernel_size", "conv_kernel_size", "index_block_size", "keep_window_size", "local_attn_chunk_length", "n_window",
-    "num_hash", "num_landmarks", "positionwise_conv_kernel_size", "speech_encoder_chunk_size", "window_size",
+    "conv_depthwise_kernel_size", "conv_kernel_size", "depths", "fullatt_block_indexes", "global_attn_indexes", "index_block_size", "keep_window_size", "local_attn_chunk_length", "n_window", "num_global_layers",
+    "num_hash", "num_landmarks", "positionwise_conv_kernel_size", "speech_encoder_chunk_size", "window_block_indexes", "window_block_indices", "window_kernel_size",
+    "window_size",
 )  # fmt: skip
 READ_FOR: Mapping[str, str] = MappingProxyType({"attention_window": "encoder"})  # Windows that the map reads, of stacks of this kind.
 ROLES = ("encoder", "decoder")

@@ -24,10 +24,10 @@ CAUSAL_ENCODERS = frozenset({"voxtral_realtime_encoder", "blt_local_encoder", "m
 # Nor are the stacks nested in them mapped.
 NOT_MAPPED = frozenset(
     {"reformer", "perceiver", "pegasus_x", "prophetnet", "xlm-prophetnet", "hrm_text", "fastspeech2_conformer", "vits", "univnet",
-     "funnel", "sam3_lite_text_text_model", "blip_text_model", "clap_audio_model", "deepseek_ocr2_encoder", "diffusion_gemma_text", "gemma4_assistant",
-     "gemma4_unified_assistant", "granite_speech5_encoder", "muse_spark_audio", "nemotron_asr_streaming_encoder",
-     "nemotron3_5_transcribe_audio", "nemotron3_diarization", "pi0", "qwen2_5_omni_dit", "mimi", "neucodec",
-     "pocket_tts_audio_tokenizer", "xcodec2"}
+     "funnel", "sam3_lite_text_text_model", "groupvit_vision_model", "inkling_vision", "eomt", "eomt_dinov3", "blip_text_model",
+     "clap_audio_model", "deepseek_ocr2_encoder", "diffusion_gemma_text", "gemma4_assistant", "gemma4_unified_assistant",
+     "granite_speech5_encoder", "muse_spark_audio", "nemotron_asr_streaming_encoder", "nemotron3_5_transcribe_audio",
+     "nemotron3_diarization", "pi0", "qwen2_5_omni_dit", "mimi", "neucodec", "pocket_tts_audio_tokenizer", "xcodec2"}
 )  # fmt: skip
 # Models of sound without "audio" or "speech" in the name of an encoder's family, codecs, and decoders whose positions are those of codes.
 OF_SOUND = frozenset(

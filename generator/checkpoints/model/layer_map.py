@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from generator.checkpoints.model.default_layers import is_read
 from generator.checkpoints.model.families import NOT_MAPPED
 from generator.checkpoints.model.family_formats import FORMATS
-from generator.checkpoints.model.layers import layers
+from generator.checkpoints.model.layers import FULL, layers
 from generator.checkpoints.model.resolved import is_known
 from generator.checkpoints.model.stacks import Stack, stacks
 from generator.contracts import Encoding, Files, Layer, Modality, ModelConfig
@@ -19,7 +20,7 @@ VOCABULARIES = ("vocab_size", "src_vocab_size")
 
 
 def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
-    """Every layer of the stacks for text and audio, with the encodings that act in it; empty for a family that is not known."""
+    """Every layer of the stacks, with the encodings that act in it; empty for a family that is not known."""
     by_part: dict[str, tuple[Layer, ...]] = {}
     modalities: dict[str, Modality | None] = dict.fromkeys(stack.part for stack in stacks(files.config))
     for stack in mapped_stacks(files.config):  # Nested configs override the outer one.
@@ -44,14 +45,20 @@ def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str
 
 
 def _is_mapped(stack: Stack) -> bool:
-    family, is_of_tokens = stack.config.family, any(name in stack.config for name in VOCABULARIES) or stack.modality == "audio"
-    is_sayable = NOT_MAPPED.isdisjoint((*stack.within, family))
-    return is_of_tokens and stack.modality != "image" and is_sayable and (is_known(family) or family in FORMATS)
+    """Whether the layers of a stack are known; of images, where settings say all of them, since code limits attention to windows in many ways."""
+    config = stack.config
+    is_sayable = NOT_MAPPED.isdisjoint((*stack.within, config.family))
+    if not is_sayable or not (is_known(config.family) or config.family in FORMATS):
+        return False
+    if stack.modality == "image":
+        return all(layer.type == FULL and is_read(config, layer) for layer in layers(stack))
+    return stack.modality == "audio" or any(name in config for name in VOCABULARIES)
 
 
 def _acts(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality | None]) -> bool:
     """Whether ``encoding`` acts in ``layer``: one of its own layers, or else any with the mechanism that its form takes part in."""
-    if encoding.form.acts_in in ("input", "beside") or encoding.modality == "image" or not _is_of(encoding, layer, parts):
+    of_images = parts[layer.part] == "image"
+    if encoding.form.acts_in in ("input", "beside") or (encoding.modality == "image") != of_images or not _is_of(encoding, layer, parts):
         return False
     if encoding.layers is not None:
         return layer.index in encoding.layers

@@ -34,7 +34,7 @@ BY_TYPE = "window_size"  # The window of layers that are listed as local; in oth
 CHUNK, CHUNKED_TYPE = "attention_chunk_size", "chunked attention"
 TYPES: Mapping[str, tuple[Mixer, ...]] = MappingProxyType(
     {
-        **dict.fromkeys((FULL, "attention", "global", "indexed attention", "window attention", "reference sliding attention"), ("full",)),
+        **dict.fromkeys((FULL, "attention", "global", "indexed attention", "reference sliding attention"), ("full",)),
         **dict.fromkeys((SPARSE, "compressed sparse attention", "heavily compressed attention", "minimax m3 sparse"), ("full",)),
         **dict.fromkeys((SLIDING, "local"), ("sliding",)),
         CHUNKED_TYPE: ("chunked",),

@@ -86,8 +86,8 @@ def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = ""
         return Stack("encoder and decoder", "decoder", modality, config, refused)
     is_of_patches = config.family in OF_IMAGES or ("vocab_size" not in config and ("patch_size" in config or "image_size" in config))
     is_of_sound = "num_mel_bins" in config or config.family in OF_SOUND
-    if config.family in OF_IMAGES or (is_of_patches and not is_of_sound and part == "decoder"):
-        return Stack("vision", "encoder", "image", config, refused)
+    if is_of_patches and not is_of_sound and part in ("decoder", "encoder"):
+        return Stack("vision" if part == "decoder" else part, "encoder", "image", config, refused)
     is_encoder = is_of_patches or (is_encoder_family(config.family) and config.flag("is_decoder") is not True)
     is_of_audio = is_of_sound or (is_encoder and not {"audio", "speech"}.isdisjoint(config.family.split("_")))
     stack_part = "encoder" if is_encoder and part == "decoder" else part

@@ -34,7 +34,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """All model types. version: of transformers; without: those without a stack for text or audio; failed: with the reason"""
+    """All model types. version: of transformers; without: those without a stack that the atlas reads; failed: with the reason"""
 
     version: str
     rows: tuple[Row, ...]
