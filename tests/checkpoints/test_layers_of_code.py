@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import CONFIG_MAPPING
+from transformers import CONFIG_MAPPING, DynamicCache
 from transformers.masking_utils import create_sliding_window_causal_mask
 
 from generator.checkpoints.model.layer_map import layer_map
@@ -201,3 +201,26 @@ def test_the_positions_of_decision_transformer_get_one_row_of_its_table() -> Non
         assert torch.equal(model(**inputs).action_preds, before)
     arrays = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
     assert find(DictFiles({"model_type": "decision_transformer", "n_layer": 1, "hidden_size": 16}, arrays)) == []
+
+
+def test_kyutai_hears_a_stream_through_a_window() -> None:
+    """A whole sequence at once is not limited in transformers; step by step, as in a stream, its cache holds the window."""
+    codes = {
+        "vocab_size": 9,
+        "num_codebooks": 1,
+        "codebook_vocab_size": 9,
+        "pad_token_id": 0,
+        "audio_bos_token_id": 1,
+        "audio_pad_token_id": 2,
+    }
+    settings = {"hidden_size": 16, "num_attention_heads": 2, "ffn_dim": 8, "num_hidden_layers": 1, "sliding_window": 3, **codes}
+    config = CONFIG_MAPPING["kyutai_speech_to_text"](**settings)
+    model = code("kyutai_speech_to_text").KyutaiSpeechToTextModel(config).eval()
+
+    def stream(states: torch.Tensor) -> torch.Tensor:
+        cache = DynamicCache(config=config)
+        steps = [model(inputs_embeds=states[:, [step]], past_key_values=cache).last_hidden_state for step in range(states.shape[1])]
+        return torch.cat(steps, dim=1)
+
+    layers = layers_of({"model_type": "kyutai_speech_to_text", **settings})
+    assert {(layer.before, layer.after) for layer in layers} == {reach(influence(stream))} == {(2, 0)}
