@@ -12,6 +12,8 @@ from generator.encodings.form import Form
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 
+FIXED_NTK = "ntk"  # Kind of scaling in configs of GTE, which transformers lacks.
+
 
 def plain(value: object) -> object:
     """``value`` from a config file as JSON can hold it: a number that is not finite, or anything else that JSON lacks, as text."""
@@ -123,11 +125,13 @@ class Rotation(Form):
             return self.rescaled
         if self.has_fixed_alpha:
             return self._by_alpha(), 1.0
+        if self.rope_type == FIXED_NTK:
+            return self._by_factor(), 1.0
         from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
         if self.rope_type not in ROPE_INIT_FUNCTIONS:
             raise RowError(
-                f"rotary scaling is of the kind {self.rope_type!r:.60}; expected one of {', '.join(sorted(ROPE_INIT_FUNCTIONS))}"
+                f"rotary scaling is of the kind {self.rope_type!r:.60}; expected one of {', '.join(sorted({*ROPE_INIT_FUNCTIONS, FIXED_NTK}))}"
             )
         try:
             return self._by_transformers()
@@ -147,6 +151,17 @@ class Rotation(Form):
             )
         base = self.base * alpha ** (n_components / (n_components - 2))
         return frozen(self.step * base ** (-2.0 * np.arange(n_components // 2) / n_components))
+
+    def _by_factor(self) -> Floats:
+        """Frequencies with the base multiplied by the factor, and all divided by its power 2 / d, as in GTE: (n_pairs,), radians per position.
+
+        Formula: Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6; the last pair is slowed by the whole factor.
+        errors: RowError unless the factor is positive, and the same for all pairs
+        """
+        factor = self.scaling.get("factor")
+        if not isinstance(factor, int | float) or not 0.0 < factor < math.inf or self.scaling.get("mixed_b") is not None:
+            raise RowError(f"rotary scaling {dict(self.scaling)!r:.120}; expected a positive factor, and no mixed_b")
+        return frozen(self.unscaled_frequencies * float(factor) ** (-2.0 * np.arange(1, self.rotary_dim // 2 + 1) / self.rotary_dim))
 
     def _by_transformers(self) -> tuple[Floats, float]:
         """Frequencies (n_pairs,) and attention factor by transformers' rotary initialiser."""

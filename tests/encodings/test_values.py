@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.encodings import OffsetBias, PositionTable, Rotation, SinusoidLayout, sinusoid
+from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
@@ -153,6 +154,18 @@ def test_scaled_frequencies_equal_those_of_transformers_llama(kind: str) -> None
     theirs = LlamaRotaryEmbedding(LlamaConfig(rope_parameters={**ours.scaling, "rope_theta": ours.base}, **sizes))
     np.testing.assert_allclose(ours.frequencies, theirs.inv_freq.double().numpy(), rtol=1e-6)
     assert ours.attention_factor == pytest.approx(theirs.attention_scaling)
+
+
+def test_fixed_ntk_slows_the_last_of_four_pairs_by_the_whole_factor_and_the_others_by_its_powers() -> None:
+    """Su Jianlin 2023 (https://kexue.fm/archives/9706), equation 6, for d = 8 and a factor of 16, whose fourth root is 2."""
+    rotation = Rotation(1e4, 8, 8, 64, {"rope_type": "ntk", "factor": 16.0})
+    np.testing.assert_allclose(rotation.frequencies, [1 / 2, 0.1 / 4, 0.01 / 8, 0.001 / 16])
+
+
+@pytest.mark.parametrize("broken", [{"factor": 0.0}, {"factor": "two"}, {}, {"factor": 2.0, "mixed_b": 0.6}])
+def test_a_fixed_ntk_that_is_not_known_is_refused(broken: dict[str, object]) -> None:
+    with pytest.raises(RowError, match="mixed_b"):
+        _ = Rotation(1e4, 8, 8, 64, {"rope_type": "ntk", **broken}).frequencies
 
 
 def test_a_scaling_without_a_kind_leaves_the_frequencies_and_the_attention() -> None:

@@ -71,6 +71,11 @@ def _qwen(config: ModelConfig) -> Json:
     return {"model_type": "llama", **_renamed(config, names), **grows}
 
 
+def _new(config: ModelConfig) -> Json:
+    """GTE as first published; with a learned table in place of the rotation it is like no family of transformers."""
+    return {} if config.text("position_embedding_type") == "absolute" else {"model_type": "gte"}
+
+
 def _phi_small(config: ModelConfig) -> Json:
     return {"model_type": "llama", **_renamed(config, {"rope_theta": "rope_embedding_base"})}
 
@@ -179,6 +184,7 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         **dict.fromkeys(("minimax_text_01", "minimax_m1"), _minimax),
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,
+        "new": _new,
         "phi-msft": _early_phi,
         "phi3small": _phi_small,
         "qwen": _qwen,
