@@ -29,7 +29,7 @@ import pytest
 
 CONFIGS = Path(__file__).parents[2] / "benchmarks" / "configs"
 KINDS = {"full", "sliding", "chunked", "sparse", "compressed", "recurrent", "convolution", "feed-forward"}
-SCALINGS = {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional"}
+SCALINGS = {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional", "ntk"}
 BIASES = {"alibi", "t5", "transformer-xl", "deberta", "shaw", "wavlm", "mpnet"}
 LAYERS = (
     "num_decoder_layers",
