@@ -13,12 +13,13 @@ LEAST_WEIGHT = 0.5  # of a finding on this page
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding with its encoding and figure. address: of the section that explains it"""
+    """A finding with its encoding and figure. chapter: address of the chapter about the encoding; address: of the section that explains it"""
 
     finding: Finding
     outcome: Outcome
     reading: Reading
     figure: Figure
+    chapter: str
     address: str
 
 
@@ -76,7 +77,12 @@ def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[
         spec = analysis.figures[0]
         address = outline.address(reading, analysis)
         for finding in result.findings if f"{analysis.key}-{spec.key}" in reading.drawings else ():
-            remarks.append((analysis.key, Remark(finding, outcome, reading, Figure.of(outcome, reading, analysis, spec), address)))  # noqa: PERF401 (too long for a comprehension)
+            remarks.append(
+                (
+                    analysis.key,
+                    Remark(finding, outcome, reading, Figure.of(outcome, reading, analysis, spec), outline.encoding(reading), address),
+                )
+            )  # noqa: PERF401 (too long for a comprehension)
     return remarks
 
 
