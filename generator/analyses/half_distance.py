@@ -102,7 +102,7 @@ def _distance(value: float) -> str:
 
 
 def _of_decay(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
-    condition = "Where a token adds nothing to the rate, half" if decay.at_zero_input else "Half"
+    condition = "By decay alone, and where a token adds nothing to the rate, half" if decay.at_zero_input else "By decay alone, half"
     median, shortest, longest = (_distance(float(value)) for value in (np.median(halves), halves.min(), halves.max()))
     if halves.size == 1:
         return (Finding(f"{condition} of the state is left after {median}.", ("median",), 0.6),)
@@ -120,8 +120,8 @@ def _of_layers(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
     if len(medians) < 2 or not math.isfinite(medians[slowest]) or medians[slowest] < APART * medians[fastest]:
         return ()
     text = (
-        f"Layer {decay.layers[fastest]} forgets fastest, with a median half-distance of {_distance(float(medians[fastest]))}; "
-        f"layer {decay.layers[slowest]} slowest, with {_distance(float(medians[slowest]))}."
+        f"Layer {decay.layers[fastest]} has the shortest median half-distance, {_distance(float(medians[fastest]))}; "
+        f"layer {decay.layers[slowest]} the longest, {_distance(float(medians[slowest]))}."
     )
     return (Finding(text, ("layers", "spread"), 0.5),)
 

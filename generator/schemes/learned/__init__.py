@@ -37,8 +37,8 @@ def _notes(config: ModelConfig) -> tuple[str, ...]:
 
 
 IGNORED = (
-    "config.json asks for no ALiBi, so the model was trained with this table. The code of transformers for this family has no place for the "
-    "table and adds ALiBi all the same; loaded there, the model is not the one that was trained."
+    "config.json asks for no ALiBi, and this table is among the tensors. The code of transformers for this family has no place for the table and "
+    "adds ALiBi all the same; loaded there, the model is not the one that config.json describes."
 )
 TOKENS = ("the", "cat", "and", "the", "dog")
 
