@@ -277,7 +277,7 @@ ANALYSIS = Analysis(
             caption="What is left by distance: the mean over all heads or channels of all layers; dotted, the same for ALiBi with 8 heads.",
             how_to_read=(
                 "Every single curve is an exponential, which loses the same share with each position; their mean falls more slowly at the end, "
-                "since the slowest are left over. A line that is still high at the right belongs to a model that keeps some of what it read long ago. The distance is on a logarithmic scale."
+                "since the slowest are left over. A line that is still high at the right belongs to rates at which some of what was read long ago is left. The distance is on a logarithmic scale."
             ),
             alt=alt_left,
             draw=draw_left,
