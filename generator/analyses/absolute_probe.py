@@ -198,7 +198,7 @@ ANALYSIS = Analysis(
             caption=f"How far the prediction is off at each position, mean of {DRAWS} random splits.",
             how_to_read=(
                 "Upwards is worse; the scale is logarithmic from 1 on, so that good and bad tables fit. The ends are hardest where the "
-                "regression has to go beyond what it was fitted to; a rise from some position on means that the vectors there hold less."
+                "regression has to go beyond what it was fitted to; a rise from some position on means that a linear probe finds less in the vectors there."
             ),
             alt=alt_by_position,
             draw=draw_by_position,

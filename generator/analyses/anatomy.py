@@ -15,6 +15,7 @@ from generator.text import significant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+ROUNDING = 1e-4  # Largest difference from the embedding layer of transformers that single precision may make.
 LIMIT = 3.0  # in units of each step's own root mean square
 STEPS = {
     "words": "word vectors",
@@ -113,13 +114,19 @@ def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, 
 
 
 def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float | None) -> tuple[Finding, ...]:
-    notes = tuple(Finding(note) for note in layer.notes)
-    if "positions" not in forward:
-        return (Finding("This encoding adds nothing to the input; it acts inside attention."), *notes)
-    if difference is None or difference > 1e-6:
-        return notes
-    text = f"The sum made here equals what transformers' own {layer.own.name} returns (largest difference {significant(difference, 2)})."
-    return (Finding(text, ("module_difference",), 0.2), *notes)
+    inside = () if "positions" in forward else (Finding("This encoding adds nothing to the input; it acts inside attention."),)
+    return (*inside, _of_check(layer.own.name, difference), *(Finding(note) for note in layer.notes))
+
+
+def _of_check(name: str, difference: float | None) -> Finding:
+    """A finding on whether the last step is what the embedding layer of transformers called ``name`` returns."""
+    if difference is None:
+        return Finding("The input of the first layer, as made here, is not checked against the code of this family, which may do more.")
+    if difference > ROUNDING:
+        text = f"What is made here is not all of the input: transformers' own {name} returns something else (largest difference {significant(difference, 2)})."
+    else:
+        text = f"The input of the first layer, as made here, equals what transformers' own {name} returns (largest difference {significant(difference, 2)})."
+    return Finding(text, ("module_difference",), 0.2)
 
 
 def draw(results: Results) -> "Figure":

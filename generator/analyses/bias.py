@@ -70,7 +70,7 @@ def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, 
     effect = ("multiplies", "always") if sign > 0 else ("divides", "never")
     more = f"; {n_more} more {'head goes' if n_more == 1 else 'heads go'} more than {LIMIT:g} that way" if n_more else ""
     text = (
-        f"Head {head} adds {value} logits at {_where(form, head, index)}, where its median is {median}: that {effect[0]} the attention weight by "
+        f"Head {head} adds {value} logits at {_where(form, head, index)}, where its median is {median}: taken alone, that {effect[0]} the attention weight by "
         f"{in_words(np.exp(min(farthest[head], 100.0)))}, next to {effect[1]}{more}."
     )
     return (Finding(text, ("above" if sign > 0 else "below",), 0.7),)
@@ -190,7 +190,7 @@ ANALYSIS = Analysis(
             how_to_read=(
                 "Left of 0 lie earlier keys, right of it later ones; a causal model has only the left side. Where a line is high, "
                 "the head looks there more readily, before any content is considered. "
-                "The scale ends at ±10 everywhere, and a curve that goes further is cut there, with a triangle: ±10 is a factor of 22,000 in the attention weight, next to always or never. Flat steps are ranges of offsets that share one learned number; a straight line is a fixed slope."
+                "The scale ends at ±10 everywhere, and a curve that goes further is cut there, with a triangle: ±10 is a factor of 22,000 in the attention weight between keys that match equally well. Flat steps are ranges of offsets that share one learned number; a straight line is a fixed slope."
             ),
             alt=alt_curves,
             draw=draw_curves,

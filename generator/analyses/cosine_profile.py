@@ -45,6 +45,30 @@ def compute(subject: Subject[PositionTable]) -> Result:
     is not finite
     """
     form = subject.encoding.form
+    cosines = _cosines(form)
+    profile, mean = mean_by_distance([cosines]), float(off_diagonal(cosines).mean())
+    half, rise, invariance = (
+        half_of_fall(profile, mean),
+        first_rise(profile),
+        translation_invariance(cosines, offsets_between(len(cosines))),
+    )
+    measured = (
+        Metric("half_fall", "Distance at which half of the fall to the mean is done", half, "positions"),
+        _or_reason("half", "Distance at which the mean cosine falls below ½", half_of(profile), "positions", "it never falls below ½"),
+        _or_reason("rise", "First offset at which the mean cosine rises", rise, "positions", "it never rises"),
+        _or_reason(
+            "invariance", "Translation invariance", invariance, "", "the cosines of all pairs of two different positions are the same"
+        ),
+        _monotonicity(cosines),
+        Metric("positions", "Positions compared", float(len(cosines))),
+        Metric("left_out", "Outliers left out", float(np.count_nonzero(form.outliers < MOST_POSITIONS))),
+    )
+    findings = (*of_fall(half, rise, float(profile[1]), mean), *_of_invariance(invariance))
+    return Result(measured, {"profile": profile, "spread": spread_by_offset(cosines)}, findings)
+
+
+def _cosines(form: PositionTable) -> Floats:
+    """Cosine of every two of the first ``MOST_POSITIONS`` positions, (n, n), NaN for outliers and vectors of zeros. errors: as ``compute``"""
     if form.grid is not None:
         raise NotApplicableError("its positions lie on a grid, where an offset has two parts, rows and columns")
     finite(form.vectors, "the table")
@@ -57,31 +81,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError("fewer than two positions have a vector that is not all zeros")
     if np.ptp(pairs) <= FLAT and pairs[0] >= 1.0 - FLAT:
         raise NotApplicableError("all positions have the same direction, so there is no profile to measure")
-    profile, mean = mean_by_distance([cosines]), float(pairs.mean())
-    invariance, falls = translation_invariance(cosines, offsets_between(len(cosines))), local_monotonicity([cosines], STEPS)
-    rise = first_rise(profile)
-    measured = (
-        Metric("half_fall", "Distance at which half of the fall to the mean is done", half_of_fall(profile, mean), "positions"),
-        _or_reason("half", "Distance at which the mean cosine falls below ½", half_of(profile), "positions", "it never falls below ½"),
-        _or_reason("rise", "First offset at which the mean cosine rises", rise, "positions", "it never rises"),
-        _or_reason(
-            "invariance", "Translation invariance", invariance, "", "the cosines of all pairs of two different positions are the same"
-        ),
-        _or_reason(
-            "monotonicity",
-            f"Local monotonicity of the cosine (w = {STEPS})",
-            None if falls is None else 100.0 * falls,
-            "%",
-            "no two neighbours have a direction",
-        ),
-        Metric("positions", "Positions compared", float(len(vectors))),
-        Metric("left_out", "Outliers left out", float(np.count_nonzero(form.outliers < MOST_POSITIONS))),
-    )
-    spread = spread_by_offset(cosines)
-    return Result(
-        measured,
-        {"profile": profile, "spread": spread},
-        (*of_fall(measured[0], measured[2], float(profile[1]), mean), *_of_invariance(invariance)),
+    return cosines
+
+
+def _monotonicity(cosines: Floats) -> Metric:
+    share = local_monotonicity([cosines], STEPS)
+    percentage = None if share is None else 100.0 * share
+    return _or_reason(
+        "monotonicity", f"Local monotonicity of the cosine (w = {STEPS})", percentage, "%", "no two neighbours have a direction"
     )
 
 
@@ -123,17 +130,17 @@ def _or_reason(key: str, title: str, value: float | None, unit: str, reason: str
     return Metric(key, title, value, unit, reason if value is None else None)
 
 
-def of_fall(half: Metric, rise: Metric, adjacent: float, mean: float) -> tuple[Finding, ...]:
+def of_fall(half: float | None, rise: float | None, adjacent: float, mean: float) -> tuple[Finding, ...]:
     """Finding on the decay of the cosine with distance; none when neighbours are hardly more similar than any two positions.
 
-    adjacent: mean cosine of neighbours; mean: of any two positions
+    half, rise: distances of ``half_of_fall`` and ``first_rise``; adjacent: mean cosine of neighbours; mean: of any two positions
     """
-    if half.value is None or not adjacent - mean > ALIKE:
+    if half is None or not adjacent - mean > ALIKE:
         return ()
-    text = f"Mean cosine falls halfway to its overall mean ({rounded(mean, 2)}) {_at_half(half.value)}"
-    if rise.value is None:
+    text = f"Mean cosine falls halfway to its overall mean ({rounded(mean, 2)}) {_at_half(half)}"
+    if rise is None:
         return (Finding(f"{text}, and never rises again.", ("half_fall", "rise"), 0.4),)
-    return (Finding(f"{text}; it first rises again at {rounded(rise.value, 0)}.", ("half_fall", "rise"), 0.3),)
+    return (Finding(f"{text}; it first rises again at {rounded(rise, 0)}.", ("half_fall", "rise"), 0.3),)
 
 
 def _at_half(distance: float) -> str:

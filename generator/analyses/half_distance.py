@@ -102,7 +102,7 @@ def _distance(value: float) -> str:
 
 
 def _of_decay(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
-    condition = "Where a token adds nothing to the rate, half" if decay.at_zero_input else "Half"
+    condition = "By decay alone, and where a token adds nothing to the rate, half" if decay.at_zero_input else "By decay alone, half"
     median, shortest, longest = (_distance(float(value)) for value in (np.median(halves), halves.min(), halves.max()))
     if halves.size == 1:
         return (Finding(f"{condition} of the state is left after {median}.", ("median",), 0.6),)
@@ -120,8 +120,8 @@ def _of_layers(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
     if len(medians) < 2 or not math.isfinite(medians[slowest]) or medians[slowest] < APART * medians[fastest]:
         return ()
     text = (
-        f"Layer {decay.layers[fastest]} forgets fastest, with a median half-distance of {_distance(float(medians[fastest]))}; "
-        f"layer {decay.layers[slowest]} slowest, with {_distance(float(medians[slowest]))}."
+        f"Layer {decay.layers[fastest]} has the shortest median half-distance, {_distance(float(medians[fastest]))}; "
+        f"layer {decay.layers[slowest]} the longest, {_distance(float(medians[slowest]))}."
     )
     return (Finding(text, ("layers", "spread"), 0.5),)
 
@@ -277,7 +277,7 @@ ANALYSIS = Analysis(
             caption="What is left by distance: the mean over all heads or channels of all layers; dotted, the same for ALiBi with 8 heads.",
             how_to_read=(
                 "Every single curve is an exponential, which loses the same share with each position; their mean falls more slowly at the end, "
-                "since the slowest are left over. A line that is still high at the right belongs to a model that keeps some of what it read long ago. The distance is on a logarithmic scale."
+                "since the slowest are left over. A line that is still high at the right belongs to rates at which some of what was read long ago is left. The distance is on a logarithmic scale."
             ),
             alt=alt_left,
             draw=draw_left,

@@ -14,6 +14,7 @@ from generator.figures.lines import DOTTED, Line, legend_below, mark_beyond, wit
 from generator.figures.panels import Panel, image_panels, logarithmic, panels
 from generator.figures.style import GRID, MUTED, SEQUENTIAL
 from generator.numerics.arrays import (
+    Array,
     Floats,
     finite,
     local_monotonicity,
@@ -77,35 +78,40 @@ def compute(subject: Subject[Shaped]) -> Result:
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([_mean_profile(kernel) for kernel in kernels])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
-    left_out = form.outliers if isinstance(form, PositionTable) else np.zeros(0, dtype=np.int64)
-    metrics = (
-        Metric("positions", "Positions compared", float(len(matrix))),
-        *_halves(windows, unit),
-        *_steps(windows, unit),
-        _mean(
-            "invariance",
-            "Translation invariance",
-            [window.invariance for window in windows],
-            "all pairs of two different positions are alike",
-        ),
-        _symmetry(form, kernels[0].heads),
-        Metric("constant", "Heads left out as constant", float(len(kernels[0].heads) - windows[0].n_varying)),
-        Metric("rising", "Heads without a half-distance", float(windows[0].n_varying - windows[0].n_falling)),
-        Metric("farthest", "Farthest distance compared", float(kernels[0].longest - 1), "positions"),
-        *((Metric("left_out", "Outliers left out", float(left_out.size)),) if isinstance(form, PositionTable) else ()),
-        *_of_context(context, kernels[0].longest),
-    )
+    metrics = _metrics(form, kernels[0], windows, context, unit)
     arrays = {
         "matrix": matrix,
         "profile": _mean_of(profiles),
         "profiles": profiles,
         "halves": np.array([np.nan if window.half is None else window.half for window in windows]),
-        "left_out": left_out,
+        "left_out": _left_out(form),
         "context_distances": context.distances,
         "context": _mean_of(_scaled(context)),
         "unit": np.array(unit),
     }
     return Result(metrics, arrays, _findings(metrics, windows, form, f"{kernels[0].longest} {unit}"))
+
+
+def _metrics(form: Shaped, first: Kernel, windows: list[Window], context: Profile, unit: str) -> tuple[Metric, ...]:
+    """first: kernel of the first window; context: profile over all positions; unit: of distances"""
+    invariances, no_invariance = [window.invariance for window in windows], "all pairs of two different positions are alike"
+    return (
+        Metric("positions", "Positions compared", float(first.heads.shape[1])),
+        *_halves(windows, unit),
+        *_steps(windows, unit),
+        _mean("invariance", "Translation invariance", invariances, no_invariance),
+        _symmetry(form, first.heads),
+        Metric("constant", "Heads left out as constant", float(len(first.heads) - windows[0].n_varying)),
+        Metric("rising", "Heads without a half-distance", float(windows[0].n_varying - windows[0].n_falling)),
+        Metric("farthest", "Farthest distance compared", float(first.longest - 1), "positions"),
+        *((Metric("left_out", "Outliers left out", float(_left_out(form).size)),) if isinstance(form, PositionTable) else ()),
+        *_of_context(context, first.longest),
+    )
+
+
+def _left_out(form: Shaped) -> Array:
+    """(n_outliers,), int"""
+    return form.outliers if isinstance(form, PositionTable) else np.zeros(0, dtype=np.int64)
 
 
 def _window(kernel: Kernel) -> Window:
@@ -222,7 +228,7 @@ def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
 
 def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, line: str) -> tuple[Finding, ...]:
     by_key, quantity = {metric.key: metric for metric in metrics}, f"the {form.quantity.partition(',')[0]}"
-    out = form.outliers if isinstance(form, PositionTable) else np.zeros(0, dtype=np.int64)
+    out = _left_out(form)
     left_out = (Finding(f"Positions left out as outliers: {ranges(out)}.", ("left_out",)),) if out.size else ()
     if all(window.half is None for window in windows):
         return (Finding(f"Within {line}, {quantity} does not fall with distance.", ("positions", "rising"), 0.8), *left_out)

@@ -192,7 +192,7 @@ ANALYSIS = Analysis(
             caption="Locality of each head, most local first. Dotted: uniform attention.",
             how_to_read=(
                 "A head at 100 % looks at its own position alone; one at its dotted line looks no nearer than if it had no bias; one below "
-                "it looks away from near keys. A line that falls from high to low means heads with different tasks, a level one that all do alike. "
+                "it looks away from near keys. A line that falls from high to low means heads with different biases, a level one that all are equally local. "
                 "A causal model starts from a higher dotted line than one that looks both ways, and a small window from a higher one than a large: "
                 "compare how far a line lies above its own, which the numbers give."
             ),

@@ -155,8 +155,8 @@ ANALYSIS = Analysis(
             key="lines",
             caption="The norm (Euclidean length) of each position's vector, divided by the median of the table.",
             how_to_read=(
-                "A flat line at 1: all positions weigh the same when they are added to words. A position far above it stands out, as the first ones often do; "
-                "one far below may have been hardly trained. The axis ends at 3 on every page; a triangle stands for what goes further."
+                "A flat line at 1: all vectors are equally long. A position far above it stands out, as the first ones often do; "
+                "one far below is hardly more than nothing beside the others. The axis ends at 3 on every page; a triangle stands for what goes further."
             ),
             alt=alt,
             draw=draw,

@@ -179,7 +179,7 @@ ANALYSIS = Analysis(
             key="by_distance",
             caption="Share of misordered pairs by distance.",
             how_to_read=(
-                "Left: neighbours; right: far apart. Near pairs are always harder. A line that drops at once tells order finely; one that falls late tells only "
+                "Left: neighbours; right: far apart. Near pairs are harder as a rule. A line that drops at once tells order finely; one that falls late tells only "
                 "early from late; one that stays near 50 % tells nothing. Each point gathers all distances up to the next point."
             ),
             alt=alt_by_distance,

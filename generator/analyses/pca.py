@@ -69,16 +69,16 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if min(form.vectors.shape) < LEADING + 1:
         raise NotApplicableError(f"a table of {form.vectors.shape[0]} × {form.vectors.shape[1]} has no three components to look along")
     shares = form.components.values**2 / np.sum(form.components.values**2)  # (k,)
-    kept = _placed(form)
-    if kept.size == form.extent:
+    used = _positions_used(form)
+    if used.size == form.extent:
         placed, shares_within = form.components.left * np.sqrt(form.extent * shares[:LEADING]), shares
     else:
-        placed, shares_within = placed_by_components(form.vectors[kept])
+        placed, shares_within = placed_by_components(form.vectors[used])
     placed = oriented(placed)
     path = around(placed[:, 0], placed[:, 1]) if form.grid is None else None
     onwards = abs(rank_correlation(placed[:, 2])) if form.grid is None else None
     coordinates = np.full((form.extent, LEADING), np.nan)
-    coordinates[kept] = placed
+    coordinates[used] = placed
     metrics = (
         *(
             Metric(f"first_{count}", f"Variance in {name}", 100.0 * float(shares[:count].sum()), "%")
@@ -86,21 +86,20 @@ def compute(subject: Subject[PositionTable]) -> Result:
         ),
         Metric("within_3", f"Variance in {NAMES[2]}, without outliers", 100.0 * float(shares_within[:LEADING].sum()), "%"),
         *_of_path(path, onwards),
-        Metric("left_out", "Outliers left out", float(form.extent - kept.size)),
+        Metric("left_out", "Outliers left out", float(form.extent - used.size)),
     )
-    left_out = np.setdiff1d(np.arange(form.extent), kept)
+    left_out = np.setdiff1d(np.arange(form.extent), used)
     line = form.extent if form.grid is None else form.grid[1]
     arrays = {"coordinates": coordinates, "shares": shares, "shares_within": shares_within, "left_out": left_out, "line": np.array(line)}
-    findings = _findings(shares_within, path, onwards, kept.size)
+    findings = _findings(shares_within, path, onwards, used.size)
     return Result(metrics, arrays, (*findings, *_of_left_out(left_out)))
 
 
-def _placed(form: PositionTable) -> Array:
-    """Positions without outliers, (n_kept,), int; all where those have no three components."""
-    kept = np.delete(np.arange(form.extent), form.outliers)
-    inner = form.vectors[kept]
-    is_constant = np.ptp(inner, axis=0).max() <= FLAT * float(np.max(np.abs(form.vectors)))
-    return np.arange(form.extent) if kept.size <= LEADING or is_constant else kept
+def _positions_used(form: PositionTable) -> Array:
+    """Positions without outliers, (n_used,), int; all where those have no three components."""
+    inliers = np.delete(np.arange(form.extent), form.outliers)
+    is_constant = np.ptp(form.vectors[inliers], axis=0).max() <= FLAT * float(np.max(np.abs(form.vectors)))
+    return np.arange(form.extent) if inliers.size <= LEADING or is_constant else inliers
 
 
 def placed_by_components(vectors: Floats) -> tuple[Floats, Floats]:

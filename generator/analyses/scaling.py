@@ -151,7 +151,7 @@ ANALYSIS = Analysis(
             caption="How much longer scaling makes the wavelength of each pair.",
             how_to_read=(
                 "A pair at 1, on the dotted line, turns as before. One at 8 turns eight times more slowly, so that eight times as many positions fit "
-                "into a turn. Pairs on the left turn fast and tell neighbours apart, and most scalings leave them alone; the slow pairs on the "
+                "into a turn. Pairs on the left turn fast and tell neighbours apart, and many scalings leave them alone; the slow pairs on the "
                 "right are stretched to reach further."
             ),
             alt=partial(alt, opening="Ratio of wavelengths over the pairs."),

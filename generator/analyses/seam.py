@@ -1,4 +1,4 @@
-"""Seams: change points of the table from one position to the next."""
+"""Seams: breaks of the table from one position to the next that change it, or divide it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from generator.numerics.change_points import (
     WINDOW,
     adjacent_cosines,
     break_depths,
+    cosines_apart,
     norm_steps,
     seams,
     significant_breaks,
@@ -32,41 +33,49 @@ if TYPE_CHECKING:
 
 FEWEST = 2 * WINDOW + 3  # positions: two full windows around at least two pairs
 LEAST = 0.1  # Depth from which a break is worth a sentence.
-LEVEL = 4 * WINDOW  # pairs on either side of a seam of which a level is the median
+LEVEL = 4 * WINDOW  # pairs on either side of a break of which a level is the median
+FAR = 4  # positions: two that are so far apart on one side are more alike than the two at a break that divides the table
 LEAST_STEP, DEVIATIONS = 0.02, 2.0  # Levels differ by more than both: a cosine, and typical deviations from them.
 APART = 0.4  # Difference from the median cosine from which an end is worth a sentence.
 CUTOFF = 6.0  # times the local variation; 60 random tables of 1,024 × 64 stay below
 MOST_NAMED = 2  # tables in one figure up to which seams are labelled
 ALIKE = 0.3  # Median cosine of neighbours from which a position unlike both is worth a sentence; in noise every cosine is low.
 MOST_SPIKES = 3  # named in one sentence
+WEIGHT_OF_DIP = 0.3  # One larger step is no change of the table, and no headline.
 STEP = 1.5  # A ratio of norms from here on is worth a sentence.
 VIEW = (-0.5, 1.02)
 LAST_SEEN = 127  # The last position of BERT's short training sequences.
+N_POSITIONS = 512  # of BERT's table
 LENGTH_128 = {
     "bert": (
-        "BERT was trained on sequences of 128 tokens, the last at position 127, for 90 % of the steps (Devlin et al. 2019, appendix A.2). "
-        "A model of its family that was trained like it, or made from it, saw positions from 128 on far less often."
+        "A possible explanation, which the files of a checkpoint cannot confirm: the published BERT was trained on sequences of 128 tokens, "
+        "the last at position 127, for 90 % of the steps (Devlin et al. 2019, appendix A.2). "
+        "A model that was trained like it, or made from it, saw positions from 128 on far less often."
     ),
     "distilbert": (
-        "DistilBERT was made from BERT (Sanh et al. 2019, arXiv 1910.01108), which was trained on sequences of 128 tokens, the last at "
-        "position 127, for 90 % of the steps (Devlin et al. 2019, appendix A.2) and saw positions from 128 on far less often."
+        "A possible explanation, which the files of a checkpoint cannot confirm: the published DistilBERT was made from BERT (Sanh et al. 2019, "
+        "arXiv 1910.01108), which was trained on sequences of 128 tokens, the last at position 127, for 90 % of the steps "
+        "(Devlin et al. 2019, appendix A.2)."
     ),
 }  # by family
 
 
 @dataclass(frozen=True)
-class Seam:
-    """A change point. first, last: its pairs, each by the first of two positions; deepest: the pair of the lowest cosine of all these
+class Break:
+    """Pairs of neighbours less alike than those around. first, last: these, each by the first of two positions; deepest: that of the lowest cosine
 
-    before, after: median cosine of neighbours on either side; deviation: typical one from these; ratio: of the norms, after by before
+    lowest: this cosine; before, after: median cosine of neighbours on either side; deviation: typical one from these
+    far: median cosine of positions ``FAR`` apart, on the side where it is lower; ratio: of the norms, after by before
     """
 
     first: int
     last: int
     deepest: int
+    lowest: float
     before: float
     after: float
     deviation: float
+    far: float
     ratio: float
 
     @property
@@ -75,17 +84,27 @@ class Seam:
         return abs(self.after - self.before) > max(LEAST_STEP, DEVIATIONS * self.deviation)
 
     @property
+    def divides(self) -> bool:
+        """Whether the two positions at the break are less alike than two that are ``FAR`` apart on either side of it."""
+        return self.lowest < self.far - LEAST_STEP
+
+    @property
+    def is_seam(self) -> bool:
+        """Whether the table is another after the break, or turned away from what was before. Otherwise one step is larger than others."""
+        return self.changes_level or self.divides
+
+    @property
     def boundary(self) -> int:
-        """Last position before the seam: of its first pair, or of its last where neighbours are more alike from there on."""
+        """Last position before the break: of its first pair, or of its last where neighbours are more alike from there on."""
         return self.last if self.changes_level and self.after > self.before else self.first
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Cosine of neighbouring positions, where it changes (seams), single positions unlike both neighbours, and where the norm changes.
+    """Cosine of neighbouring positions, where it breaks (seams and dips), single positions unlike both neighbours, and where the norm changes.
 
     arrays: adjacent (n_positions − 1,), cosine with the next position; depth (n_positions − 1,), of a break, NaN near the ends and beside
-    outliers; norm_steps (n_positions − 1,), log ratio of the norms after and before; seams (n_seams, 2), int, first and last pair of each;
-    spikes (n_spikes,), int, positions
+    outliers; norm_steps (n_positions − 1,), log ratio of the norms after and before; seams (n_seams, 2) and dips (n_dips, 2), int,
+    first and last pair of each break that is a seam, and of each that is none; spikes (n_spikes,), int, positions
     errors: NotApplicableError when positions form a grid, are too few, or are mostly zero, or the table is not finite
     """
     form = subject.encoding.form
@@ -99,21 +118,25 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if np.isnan(depth).all():
         raise NotApplicableError("vectors of zeros leave no stretch of neighbours that have a direction")
     steps = norm_steps(row_norms(vectors / np.abs(vectors).max()))
-    found = [_seam(bounds, of_inliers, depth, steps) for bounds in seams(depth, significant_breaks(depth, LEAST, CUTOFF))]
+    found = _breaks(form.inliers.vectors, of_inliers, depth, steps)
+    seam_breaks = [each for each in found if each.is_seam]
+    dips = [each for each in found if not each.is_seam]
     single = spikes(form.outliers, cosines, of_inliers)
     metrics = (
         Metric("typical", "Median cosine of neighbours", float(np.median(cosines[~np.isnan(cosines)]))),
-        Metric("seams", "Seams", float(len(found))),
+        Metric("seams", "Seams", float(len(seam_breaks))),
+        Metric("dips", "Single larger steps, the table alike on both sides", float(len(dips))),
         Metric("spikes", "Single positions unlike both neighbours", float(single.size)),
         *_deepest(depth, found[0].deepest if found else int(np.nanargmax(depth))),
-        _level_step(found),
+        _level_step(seam_breaks),
         _end("first", "Cosine of the first two positions", float(cosines[0])),
         _end("last", "Cosine of the last two", float(cosines[-1])),
         *_largest_step(steps),
     )
-    bounds = np.array([(seam.first, seam.last) for seam in found], dtype=np.int64).reshape(-1, 2)
-    arrays = {"adjacent": cosines, "depth": depth, "norm_steps": steps, "seams": bounds, "spikes": single}
-    of_breaks = (*_of_seams(found, of_inliers, subject.family), *_of_spikes(single, cosines, of_inliers))
+    bounds = {"seams": _bounds(seam_breaks), "dips": _bounds(dips)}
+    arrays = {"adjacent": cosines, "depth": depth, "norm_steps": steps, **bounds, "spikes": single}
+    family = subject.family if len(vectors) == N_POSITIONS else ""
+    of_breaks = (*_of_seams(seam_breaks, found, family), *_of_dips(dips), *_of_spikes(single, cosines, of_inliers))
     return Result(metrics, arrays, (*of_breaks, *_of_ends(metrics, len(vectors)), *_of_norm(steps)))
 
 
@@ -130,28 +153,49 @@ def spikes(outliers: Array, cosines: Floats, of_inliers: Floats) -> Array:
     return np.asarray(alone[(np.nan_to_num(depth) > LEAST) & (np.nan_to_num(levels[alone]) > ALIKE)])
 
 
-def _seam(bounds: tuple[int, int], cosines: Floats, depth: Floats, steps: Floats) -> Seam:
-    """cosines, depth, steps: (n_pairs,), of neighbours that are no outliers, of breaks, and of the norm as log ratios"""
+def _breaks(vectors: Floats, cosines: Floats, depth: Floats, steps: Floats) -> list[Break]:
+    """All breaks, strongest first.
+
+    vectors: (n_positions, d_model), NaN for outliers; cosines, depth, steps: (n_pairs,), of their neighbours, of breaks, and of the norm
+    as log ratios
+    """
+    apart = cosines_apart(vectors, FAR)
+    return [_break(bounds, cosines, apart, depth, steps) for bounds in seams(depth, significant_breaks(depth, LEAST, CUTOFF))]
+
+
+def _break(bounds: tuple[int, int], cosines: Floats, apart: Floats, depth: Floats, steps: Floats) -> Break:
+    """apart: (n_positions − FAR,), cosines of positions ``FAR`` apart; the others as in ``_breaks``."""
     first, last = bounds
     deepest = first + int(np.argmax(depth[first : last + 1]))
-    sides = (cosines[max(first - LEVEL, 0) : first], cosines[last + 1 : last + 1 + LEVEL])
-    (before, around), (after, around_after) = (_level(side[~np.isnan(side)]) for side in sides)
+    (before, around), (after, around_after) = (_level(side) for side in _sides(cosines, first, last + 1))
+    far = min(_level(side)[0] for side in _sides(apart, first + 1 - FAR, last + 1))
     ratio = float(np.exp(np.nan_to_num(steps[deepest])))
-    return Seam(first, last, deepest, before, after, max(around, around_after), ratio)
+    return Break(first, last, deepest, float(cosines[deepest]), before, after, max(around, around_after), far, ratio)
+
+
+def _sides(values: Floats, stop: int, start: int) -> tuple[Floats, Floats]:
+    """The last ``LEVEL`` of ``values`` (n,) before ``stop``, and the first from ``start`` on."""
+    return values[max(stop - LEVEL, 0) : max(stop, 0)], values[start : start + LEVEL]
 
 
 def _level(values: Floats) -> tuple[float, float]:
-    """Median of ``values`` (n,), and the scaled median absolute deviation from it; NaN and 0 without values."""
-    if not values.size:
+    """Median of ``values`` (n,) without NaN, and the scaled median absolute deviation from it; NaN and 0 without values."""
+    defined = values[~np.isnan(values)]
+    if not defined.size:
         return float("nan"), 0.0
-    level = float(np.median(values))
-    return level, NORMAL * float(np.median(np.abs(values - level)))
+    level = float(np.median(defined))
+    return level, NORMAL * float(np.median(np.abs(defined - level)))
+
+
+def _bounds(found: list[Break]) -> Array:
+    """(n, 2), int, first and last pair of each."""
+    return np.array([(each.first, each.last) for each in found], dtype=np.int64).reshape(-1, 2)
 
 
 def _deepest(depth: Floats, index: int) -> tuple[Metric, ...]:
     """Position and depth of the strongest break; no position where the depth is rounding.
 
-    depth: (n_pairs,); index: the deepest pair of the strongest seam, or of all when there is no seam
+    depth: (n_pairs,); index: the deepest pair of the strongest break that is significant, or of all where none is
     """
     reason = None if depth[index] > FLAT else "one step is like another all along the table"
     return (
@@ -161,7 +205,8 @@ def _deepest(depth: Floats, index: int) -> tuple[Metric, ...]:
     )
 
 
-def _level_step(found: list[Seam]) -> Metric:
+def _level_step(found: list[Break]) -> Metric:
+    """found: seams, strongest first"""
     title = "Change of the cosine of neighbours at the strongest seam (after − before)"
     return (
         Metric("level_step", title, found[0].after - found[0].before)
@@ -187,30 +232,46 @@ def _end(key: str, title: str, value: float) -> Metric:
     return Metric(key, title, None, reason="one of the two is all zeros") if np.isnan(value) else Metric(key, title, value)
 
 
-def _of_seams(found: list[Seam], cosines: Floats, family: str) -> tuple[Finding, ...]:
-    """One finding per seam; with an explanation where the family, the position and a different level on either side all fit it.
+def _of_seams(found: list[Break], breaks: list[Break], family: str) -> tuple[Finding, ...]:
+    """One finding per seam; with an explanation where the family, the position and a lower level after it all fit it.
 
-    found: strongest first; cosines: (n_pairs,), of neighbours that are no outliers
+    found: seams, strongest first; breaks: all, strongest first
+    family: of the model, or nothing where its table has not the size of BERT's
     """
     findings = []
     for rank, seam in enumerate(found):
-        explained = family in LENGTH_128 and seam.boundary == LAST_SEEN and seam.changes_level
+        explained = family in LENGTH_128 and seam.boundary == LAST_SEEN and seam.changes_level and seam.after < seam.before
         lengths = range(seam.first + 1, seam.last + 2)  # at which training sequences may have ended
         weight = 1.0 if any(length & (length - 1) == 0 for length in lengths) else 0.9 if rank == 0 else 0.6
-        rests_on = ("seams",) if rank else ("seams", "at", "depth", "level_step")
-        findings.append(Finding(_text_of(seam, cosines), rests_on, weight, LENGTH_128[family] if explained else ""))
+        rests_on = ("seams", *(() if rank else ("level_step",)), *(("at", "depth") if seam is breaks[0] else ()))
+        findings.append(Finding(f"{_text_of(seam)}{_of_ratio(seam)}.", rests_on, weight, LENGTH_128[family] if explained else ""))
     return tuple(findings)
 
 
-def _text_of(seam: Seam, cosines: Floats) -> str:
-    where = f"between positions {seam.boundary} and {seam.boundary + 1}"
-    lowest = f"lowest {_cosine(cosines[seam.deepest])} between {seam.deepest} and {seam.deepest + 1}"
-    levels = f"median cosine {_cosine(seam.before)} before, {_cosine(seam.after)} after, {lowest}"
-    norms = "" if 1.0 / STEP < seam.ratio < STEP else f"; norms change by a factor of {significant(seam.ratio, 2)}"
+def _text_of(seam: Break) -> str:
+    where = f"A seam lies between positions {seam.boundary} and {seam.boundary + 1}"
+    lowest = f"{_cosine(seam.lowest)} between {seam.deepest} and {seam.deepest + 1}"
+    levels = f"median cosine {_cosine(seam.before)} before, {_cosine(seam.after)} after"
     if seam.changes_level:
         less = "less" if seam.after < seam.before else "more"
-        return f"A seam lies {where}: neighbours are {less} alike after it than before it ({levels}){norms}."
-    return f"A seam lies {where}: the direction breaks there, and neighbours are as alike after it as before it ({levels}){norms}."
+        return f"{where}: neighbours are {less} alike after it than before it ({levels}, lowest {lowest})"
+    far = f"positions {FAR} apart on either side have {_cosine(seam.far)} or more"
+    return f"{where}: it divides the table, for the cosine is {lowest}, and {far}; neighbours are as alike after it as before it ({levels})"
+
+
+def _of_dips(found: list[Break]) -> tuple[Finding, ...]:
+    """A light finding on the strongest break that is no seam."""
+    if not found:
+        return ()
+    dip = found[0]
+    pair = f"Positions {dip.deepest} and {dip.deepest + 1} have a cosine of {_cosine(dip.lowest)}"
+    text = f"{pair}; the median of neighbours is {_cosine(dip.before)} before them and {_cosine(dip.after)} after{_of_ratio(dip)}"
+    more = f" {len(found) - 1} more {'pair stands' if len(found) == 2 else 'pairs stand'} out like that." if len(found) > 1 else ""
+    return (Finding(f"{text}.{more}", ("dips",), WEIGHT_OF_DIP),)
+
+
+def _of_ratio(found: Break) -> str:
+    return "" if 1.0 / STEP < found.ratio < STEP else f"; norms change by a factor of {significant(found.ratio, 2)}"
 
 
 def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> tuple[Finding, ...]:
@@ -258,7 +319,7 @@ def _of_norm(steps: Floats) -> tuple[Finding, ...]:
 
 
 def draw(results: Results) -> "Figure":
-    """Cosine of each position with the next, one line per table, with its seams marked."""
+    """Cosine of each position with the next, one line per table, with its seams, dips and spikes marked."""
     figure, (axes,) = panels(1, height=3.4)
     points: list[Point] = []
     for label, result, dash in with_line_styles(results):
@@ -266,6 +327,8 @@ def draw(results: Results) -> "Figure":
         axes.plot(np.arange(cosines.size) + 0.5, cosines, color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
         ends = np.unique(bounds)
         axes.plot(ends + 0.5, cosines[ends], "o", color=label.colour, markersize=4.5, markerfacecolor=PAPER)
+        at_dips = np.unique(result.arrays["dips"])
+        axes.plot(at_dips + 0.5, cosines[at_dips], "v", color=label.colour, markersize=4.5, markerfacecolor=PAPER)
         of_spikes = np.concatenate([result.arrays["spikes"] - 1, result.arrays["spikes"]])
         axes.plot(of_spikes + 0.5, cosines[of_spikes], "x", color=label.colour, markersize=4.5)
         if len(results) <= MOST_NAMED:
@@ -282,6 +345,7 @@ def alt(results: Results) -> str:
     summaries = (
         f"{label.title}: median {_cosine(float(np.nanmedian(result.arrays['adjacent'])))}, "
         + (", ".join(f"seam at {pair}|{pair + 1}" for pair in result.arrays["seams"][:, 0]) or "no seam")
+        + "".join(f", a larger step at {pair}|{pair + 1}" for pair in result.arrays["dips"][:, 0])
         + f", {result.arrays['spikes'].size} single outliers"
         for label, result in results.items()
     )
@@ -306,10 +370,11 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="neighbours",
-            caption="Cosine of each position with the next. Circles mark seams, or the first and last pair of one; crosses the two pairs of a single outlier.",
+            caption="Cosine of each position with the next. Circles mark seams, or the first and last pair of one; triangles single larger steps; crosses the two pairs of a single outlier.",
             how_to_read=(
-                "A line that stays level means that one step is like another all along the table. A fall or rise that lasts, or a single dip, is a seam. "
-                "A dip of two pairs with the same level on both sides is one odd position, marked with crosses, and no seam. Dips at the very ends are common, and are not counted as seams."
+                "A line that stays level means that one step is like another all along the table. A fall or rise that lasts is a seam, and so is a dip deep enough to divide the table. "
+                "A shallower dip between equal levels is one larger step, marked with a triangle; a dip of two pairs with the same level on both sides is one odd position, marked with crosses. "
+                "Dips at the very ends are common, and are not counted as seams."
             ),
             alt=alt,
             draw=draw,

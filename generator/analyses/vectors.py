@@ -106,7 +106,7 @@ ANALYSIS = Analysis(
             caption="The vectors of single positions, one line each, over the dimensions.",
             how_to_read=(
                 "Each line is one row of the table, on a baseline of its own. In the sinusoid, sines and cosines alternate, which fills lines to bands. Values are in units of the table's root mean square and cut "
-                "at ±3.5. Neighbouring positions (0, 1, 2) often share their shape; far ones do not. Where a word vector is laid "
+                "at ±3.5. Where neighbouring positions (0, 1, 2) share their shape and far ones do not, near positions are alike. Where a word vector is laid "
                 "over the lowest line, compare its swing with the position's: it shows how large position is beside meaning."
             ),
             alt=alt,

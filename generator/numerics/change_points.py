@@ -17,8 +17,16 @@ def adjacent_cosines(vectors: Floats) -> Floats:
 
     vectors: (n_positions, d_model)
     """
+    return cosines_apart(vectors, 1)
+
+
+def cosines_apart(vectors: Floats, distance: int) -> Floats:
+    """Cosine of each position with the one at this distance after it: (n_positions − distance,), within [−1, 1]; NaN where one is zero.
+
+    vectors: (n_positions, d_model)
+    """
     units = directions(vectors)
-    return np.asarray(np.clip(np.sum(units[:-1] * units[1:], axis=1), -1.0, 1.0))
+    return np.asarray(np.clip(np.sum(units[:-distance] * units[distance:], axis=1), -1.0, 1.0))
 
 
 def window_medians(values: Floats) -> tuple[Floats, Floats]:

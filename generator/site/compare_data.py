@@ -17,6 +17,7 @@ from generator.figures.style import DIVERGING, SEQUENTIAL, STOPS
 from generator.numerics.arrays import Floats, offsets_between
 from generator.numerics.similarity import shape
 from generator.site.compare_packing import Layout, pack, rounded
+from generator.site.outline import addresses_of
 
 FOLDER = "data/compare"
 POSITIONS = 128
@@ -45,6 +46,7 @@ def _script(outcome: Outcome, reading: Reading) -> bytes:
 
 def catalogue(atlas: Atlas) -> dict[str, Any]:
     """Encodings to choose from, and titles of analyses and metrics."""
+    addresses = addresses_of(atlas)
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     return {
         "encodings": [
@@ -55,7 +57,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
                 "group": outcome.checkpoint.group,
                 "kind": titles.get(reading.encoding.scheme, reading.encoding.scheme),
                 "form": reading.encoding.form,
-                "page": f"checkpoints/{outcome.checkpoint.slug}.html",
+                "page": addresses[outcome.path_of(reading)],
             }
             for outcome, reading in atlas.encodings
         ],

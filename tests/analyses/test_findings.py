@@ -81,12 +81,12 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (
         bias,
         two_heads({-4: 25.2}),
-        ["No head favours", "Head 1 adds +25.2 logits at offset −4 and all before, where its median is +0.0: that multiplies"],
+        ["No head favours", "Head 1 adds +25.2 logits at offset −4 and all before, where its median is +0.0: taken alone, that multiplies"],
     ),
     (
         bias,
         two_heads({0: -25.0, 4: -11.0}),
-        ["No head favours", "Head 1 adds −25.0 logits at offset 0, where its median is +0.0: that divides"],
+        ["No head favours", "Head 1 adds −25.0 logits at offset 0, where its median is +0.0: taken alone, that divides"],
     ),
     (bias, two_heads({1: 9.9, 3: -9.9}), ["1 of 2 heads favours"]),
     (bias, replace(two_heads({-4: 25.2}), beyond="linear"), ["No head favours"]),
@@ -205,3 +205,12 @@ def test_an_encoding_inside_attention_is_said_to_add_nothing_to_the_input() -> N
     for form, is_reported in ((TURNING, True), (rows(NOISE[2:6, :8]), False)):
         findings = anatomy.compute(with_input(form, words)).findings
         assert any(finding.text.startswith("This encoding adds nothing to the input") for finding in findings) == is_reported
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [(OwnLayer(), "is not checked against the code of this family"), (OwnLayer(frozen(NOISE[:2, :8] + 5.0), "Embeddings"), "returns something else")],
+)  # fmt: skip
+def test_an_input_that_no_code_confirms_is_said_not_to_be_checked_or_not_to_be_all(own: OwnLayer, expected: str) -> None:
+    findings = anatomy.compute(with_input(rows(NOISE[2:6, :8]), layer(NOISE[:2, :8], own=own))).findings
+    assert any(expected in finding.text for finding in findings)

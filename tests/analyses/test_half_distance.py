@@ -83,14 +83,17 @@ def test_what_does_not_decay_is_not_applicable(form: Form, reason: str) -> None:
 
 def test_a_finding_names_the_layers_that_forget_fastest_and_slowest() -> None:
     texts = [finding.text for finding in result_of(decay(LN2 / np.array([[5.0], [2.0], [9.0]]))).findings]
-    assert texts[1] == "Layer 2 forgets fastest, with a median half-distance of 2 positions; layer 4 slowest, with 9 positions."
+    assert texts[1] == "Layer 2 has the shortest median half-distance, 2 positions; layer 4 the longest, 9 positions."
 
 
 def test_layers_that_are_alike_are_not_told_apart() -> None:
     assert len(result_of(decay(LN2 / np.array([[5.0], [9.0]]))).findings) == 1
 
 
-@pytest.mark.parametrize(("at_zero_input", "opening"), [(True, "Where a token adds nothing to the rate, half"), (False, "Half")])
+@pytest.mark.parametrize(
+    ("at_zero_input", "opening"),
+    [(True, "By decay alone, and where a token adds nothing to the rate, half"), (False, "By decay alone, half")],
+)
 def test_a_finding_says_whether_the_rates_depend_on_the_content(at_zero_input: bool, opening: str) -> None:
     text = result_of(decay(LN2 / np.array([[1.0, 2.0, 4.0]]), at_zero_input)).findings[0].text
     assert (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
 from generator.analyses import cosine_profile, norms, pca, rank, seam, spectrum
-from generator.contracts import Finding, Metric, Result
+from generator.contracts import Finding, Result
 from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
@@ -159,8 +159,7 @@ def test_grids_have_norms_ranks_and_components(module: Any) -> None:
     ("distance", "text"), [(0.8, "before the next position"), (1.0, "at the next position"), (2.21, "at distance 2.2")]
 )
 def test_a_distance_of_about_one_is_written_in_words(distance: float, text: str) -> None:
-    half, rise = Metric("half_fall", "", distance), Metric("rise", "", None)
-    (finding,) = cosine_profile.of_fall(half, rise, 0.9, 0.2)
+    (finding,) = cosine_profile.of_fall(distance, None, 0.9, 0.2)
     assert f"halfway to its overall mean (0.20) {text}, and never rises again." in finding.text
 
 

@@ -11,6 +11,7 @@ from generator.contracts import Finding, Result
 from generator.encodings import PositionTable, sinusoid
 from generator.numerics import change_points
 from generator.numerics.arrays import Floats, frozen
+from generator.site.pages import front
 from tests.support import subject
 
 rng = np.random.default_rng(0)
@@ -45,6 +46,10 @@ def test_cosines_of_neighbours_equal_those_of_scikit_learn() -> None:
     np.testing.assert_allclose(change_points.adjacent_cosines(NOISE), np.diagonal(cosine_similarity(NOISE), 1), rtol=0, atol=1e-12)
 
 
+def test_cosines_at_a_distance_equal_those_of_scikit_learn() -> None:
+    np.testing.assert_allclose(change_points.cosines_apart(NOISE, 4), np.diagonal(cosine_similarity(NOISE), 4), rtol=0, atol=1e-12)
+
+
 def test_windows_by_hand() -> None:
     before, after = change_points.window_medians(np.arange(20.0))
     assert (before[8], before[19], after[0], after[11]) == (3.5, 14.5, 4.5, 15.5)
@@ -75,18 +80,53 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
     result = result_of(np.vstack(halves), family="bert")
     finding = result.findings[0]
     assert (result.arrays["seams"].tolist(), result.value("at")) == ([[position, position]], position)
-    assert f"A seam lies between positions {position} and {position + 1}: the direction breaks there" in finding.text
+    assert f"A seam lies between positions {position} and {position + 1}: it divides the table" in finding.text
     assert (finding.weight, finding.context) == (weight, "")
 
 
 @pytest.mark.parametrize(("family", "position", "named"), [
-    ("bert", 127, "BERT was trained"), ("distilbert", 127, "DistilBERT was made from BERT"), ("mpnet", 127, ""), ("", 127, ""), ("bert", 130, "")
+    ("bert", 127, "the published BERT was trained"), ("distilbert", 127, "the published DistilBERT was made from BERT"),
+    ("mpnet", 127, ""), ("", 127, ""), ("bert", 130, "")
 ])  # fmt: skip
 def test_a_seam_is_explained_only_in_berts_family_at_its_training_length(family: str, position: int, named: str) -> None:
-    halves = drifting(position + 1, 0.9, seed=1), drifting(255 - position, 0.5, seed=2)
+    halves = drifting(position + 1, 0.9, seed=1), drifting(511 - position, 0.5, seed=2)
     finding = result_of(np.vstack(halves), family=family).findings[0]
     assert f"A seam lies between positions {position} and {position + 1}: neighbours are less alike after it" in finding.text
-    assert (finding.context[: len(named)], bool(finding.context)) == (named, bool(named))
+    assert (named in finding.context, bool(finding.context)) == (True, bool(named))
+
+
+@pytest.mark.parametrize(("before", "after", "n_positions"), [(0.9, 0.5, 256), (0.5, 0.9, 512)])
+def test_a_seam_is_not_explained_in_a_table_of_another_size_nor_by_a_rise(before: float, after: float, n_positions: int) -> None:
+    """BERT has 512 positions; seldom seen ones are expected to be less alike, not more."""
+    halves = drifting(128, before, seed=1), drifting(n_positions - 128, after, seed=2)
+    finding = result_of(np.vstack(halves), family="bert").findings[0]
+    assert ("A seam lies between positions 127 and 128" in finding.text, finding.context) == (True, "")
+
+
+def on_a_circle(steps: Floats) -> Floats:
+    """Points on a circle, each ``steps`` (n,) radians after the one before: (n + 1, 2)."""
+    angles = np.append(0.0, np.cumsum(steps))
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+@pytest.mark.parametrize(("step", "seams", "dips"), [(0.80, 0, 1), (0.86, 1, 0)])
+def test_one_larger_step_is_a_seam_only_where_it_goes_farther_than_four_usual_ones(step: float, seams: int, dips: int) -> None:
+    """Usual steps are 0.2 rad, so that positions four apart have a cosine of cos 0.8; with the margin of 0.02 that is the one of 0.827 rad."""
+    steps = np.full(199, 0.2)
+    steps[127] = step
+    values = values_of(on_a_circle(steps))
+    assert (values["seams"], values["dips"]) == (seams, dips)
+
+
+def test_one_larger_step_makes_no_headline_and_has_no_explanation() -> None:
+    """A step of 0.7 rad among steps of 0.2, whose positions four apart have a cosine of cos 0.8; in a table of BERT's size, at 127|128."""
+    steps = np.full(511, 0.2)
+    steps[127] = 0.7
+    result = result_of(on_a_circle(steps), family="bert")
+    finding = result.findings[0]
+    assert (result.arrays["seams"].tolist(), result.arrays["dips"].tolist()) == ([], [[127, 127]])
+    assert finding.text == "Positions 127 and 128 have a cosine of 0.76; the median of neighbours is 0.98 before them and 0.98 after."
+    assert (finding.weight < front.LEAST_WEIGHT, finding.context) == (True, "")
 
 
 @pytest.mark.parametrize("position", [40, 127])
@@ -114,8 +154,7 @@ def test_a_seam_is_measured_at_its_deepest_pair() -> None:
     """Angles of neighbours by hand: 0.1 everywhere, but 0.5 and 0.7 at two pairs in a row."""
     steps = np.full(99, 0.1)
     steps[49:51] = 0.5, 0.7
-    angles = np.append(0.0, np.cumsum(steps))
-    result = result_of(np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    result = result_of(on_a_circle(steps))
     assert (result.value("at"), result.arrays["seams"].tolist()) == (50, [[49, 50]])
     assert result.value("depth") == pytest.approx(np.cos(0.1) - np.cos(0.7))
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from generator.encodings import sinusoid
 from generator.numerics.arrays import cosine_matrix
-from tests.small_site import BLOOM, LLAMA, SINUSOID, TINY, build, small_atlas
+from tests.small_site import BLOOM, ENCODER, LLAMA, SINUSOID, TINY, build, small_atlas
 
 FOUR = f"#a={SINUSOID}&b={BLOOM}&c={LLAMA}&d={TINY}"
 VALUES = "#pac-kernels .pac-value"
@@ -62,6 +62,12 @@ class TestCompare:
     def test_an_address_opens_its_encodings(self, page: Page, site: Path) -> None:
         show(page, site, FOUR)
         assert titles(page) == ["Sinusoid", "BLOOM", "Llama 2", "table"]
+
+    def test_open_page_leads_to_the_section_of_the_encoding(self, page: Page, site: Path) -> None:
+        show(page, site, f"#a={SINUSOID}&b={ENCODER}")
+        page.get_by_role("link", name=re.compile("open page: buckets")).click()
+        expect(page).to_have_url(re.compile("/checkpoints/buckets.html#encoder-t5_bias$"))
+        expect(page.locator("h2#encoder-t5_bias")).to_be_in_viewport()
 
     def test_choosing_changes_the_address_and_back_returns(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={BLOOM}")

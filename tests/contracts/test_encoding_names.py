@@ -55,7 +55,7 @@ LEARNED, BIAS = "learned", "t5_bias"
         ([outcome("a", "T5", ("encoder", BIAS), ("decoder", BIAS))], ["T5 · encoder", "T5 · decoder"]),
         (
             [outcome("a", "MPNet", ("encoder", LEARNED), ("encoder", BIAS))],
-            ["MPNet · Learned table", "MPNet · T5's relative bias"],
+            ["MPNet · Learned table", "MPNet · Learned relative bias"],
         ),
         (
             [outcome("a", "m" * 50, ("encoder", BIAS), ("decoder", BIAS))],

@@ -3,6 +3,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -194,6 +195,21 @@ def test_transformers_adds_alibi_to_mpt_for_every_config() -> None:
         with torch.no_grad():
             outputs.append(model(torch.arange(5)[None]).last_hidden_state)
     assert all(torch.equal(outputs[0], output) for output in outputs[1:])
+
+
+def test_a_note_on_perceiver_says_where_its_tables_are_not_added() -> None:
+    """As the code of transformers has it: an image's table is joined to the input, and a decoder's is the query."""
+    from transformers import PerceiverConfig, PerceiverForImageClassificationLearned
+
+    config = PerceiverConfig(num_latents=2, d_latents=8, d_model=512, num_blocks=1, num_self_attends_per_block=1, image_size=2, num_labels=2,
+                             num_self_attention_heads=2, num_cross_attention_heads=2)  # fmt: skip
+    model = PerceiverForImageClassificationLearned(config).perceiver
+    assert model.input_preprocessor.concat_or_add_pos == "concat"
+    query = model.decoder.decoder_query(torch.zeros(1, 4, 8))
+    assert torch.equal(query[0], model.decoder.decoder.output_position_encodings.position_embeddings)
+    name = "perceiver.decoder.decoder.output_position_encodings.position_embeddings"
+    (encoding,) = find(DictFiles({"model_type": "perceiver"}, {name: np.eye(4)}))
+    assert any("holds its queries" in note and "joined to those of an image" in note for note in encoding.notes)
 
 
 def test_a_note_on_bros_mentions_its_other_encoding() -> None:

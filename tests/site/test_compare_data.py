@@ -122,6 +122,21 @@ def test_the_catalogue_lists_encodings_and_metrics() -> None:
     assert catalogue["metrics"] == {"made.size": ["Size", "logit"]}
 
 
+def test_each_encoding_leads_to_its_own_section_or_to_its_own_page() -> None:
+    """The fifth encoding of one scheme, and those before it but the first, have pages of their own; another scheme's is on the first page."""
+    encodings = [("layer_0", "made"), ("other", "another"), *((f"layer_{layer}", "made") for layer in range(1, 5))]
+    readings = [
+        Reading.of(Encoding(part, scheme, NOTHING, Provenance("")), Label(part, "#3d7fd6"), {}, {}, {}) for part, scheme in encodings
+    ]
+    [catalogue] = files(*readings)["data/compare/index.js"]
+    pages = [encoding["page"] for encoding in catalogue["encodings"]]
+    assert pages[:3] == [
+        "checkpoints/row.html#layer_0-made",
+        "checkpoints/row.html#other-another",
+        "checkpoints/row/layer_1-made.html#layer_1-made",
+    ]
+
+
 def test_a_metric_is_a_number_or_its_reason() -> None:
     result = Result((Metric("size", "Size", 1 / 3), Metric("none", "None", None, reason="no word")))
     assert compare_data.record(reading(NOTHING, made=result))["metrics"] == {"made.size": 0.333333, "made.none": "no word"}

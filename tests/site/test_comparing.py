@@ -219,7 +219,7 @@ def test_a_comparison_shows_both_encodings_of_one_part(tmp_path: Path) -> None:
     row = checkpoint(place=str(save_folder(tmp_path, config, arrays)), title="MPNet")
     outcomes = names.named([evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True))], SCHEMES)
     pairs = [figure for page in every_page("analysis", *outcomes) for figure in page.figures if len(figure.results) == 2]
-    titles = {"MPNet · Learned table", "MPNet · T5's relative bias"}
+    titles = {"MPNet · Learned table", "MPNet · Learned relative bias"}
     assert pairs
     assert all({label.title for label in figure.results} == titles for figure in pairs)
     assert all(title.encode() in encode(pairs[0].spec.draw, pairs[0].results).replace(b"&#39;", b"'") for title in titles)

@@ -69,3 +69,13 @@ def test_layers_of_a_model_with_a_table_were_told_at_the_input() -> None:
     table = EncodingRecord("decoder", "learned", "PositionTable", Provenance(""))
     (strip,) = layer_strips(stack(FULL), [table], all_schemes())
     assert strip.groups[0].encodings == ("nothing here; position is added at the input",)
+
+
+def test_a_table_of_another_part_tells_a_stack_nothing() -> None:
+    """A decoder without an encoding, in turn beside an encoder with a table, and beside a table of the patches of an image."""
+    encoder = Layer("encoder", "encoder", 0, "full attention", ("full",), None, None, ())
+    table = EncodingRecord("encoder", "learned", "PositionTable", Provenance(""))
+    strips = layer_strips([encoder, FULL], [table], all_schemes())
+    assert [strip.groups[0].encodings for strip in strips] == [("nothing here; position is added at the input",), ("nothing here",)]
+    (strip,) = layer_strips([FULL], [replace(table, part="vision", modality="image")], all_schemes())
+    assert strip.groups[0].encodings == ("nothing here",)

@@ -89,7 +89,7 @@ def _alt(numbers: Numbers) -> str:
 
 
 PICTURE = Picture(
-    caption="What each frame hears through a convolution of width 8, with offsets −4 to 3. Frames near an end hear fewer: that is all the model knows of absolute position.",
+    caption="What each frame hears through a convolution of width 8, with offsets −4 to 3. Frames near an end hear fewer: that is all that a convolution tells of absolute position.",
     how_to_read=(
         "Row: the frame whose sum is made; column: the frame heard. Each colour is an offset, with a matrix of weights of its own, so past and future are told apart. "
         "White is out of reach. The line counts the frames heard; where it is lower, zeros take their place."

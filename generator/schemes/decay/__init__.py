@@ -119,15 +119,11 @@ def _kind(decay: LayerDecay) -> tuple[str, str, int]:
 
 
 def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> tuple[str, ...]:
-    """Note on the layers with a decay where others have none, and on where else position comes in."""
+    """Note on the layers with a decay where others have none, and on those between them where these have no encoding."""
     if len(layers) >= n_layers:
         return ()
-    elsewhere = (
-        "Layers of attention between them have no encoding of position."
-        if attends_without_encoding(config)
-        else "Nothing is turned in these; a rotation, if the config has one, acts in the others."
-    )
-    return (f"{len(layers)} of {n_layers} layers decay: {pattern(layers)}. {elsewhere}",)
+    between = " Layers of attention between them have no encoding of position." if attends_without_encoding(config) else ""
+    return (f"{len(layers)} of {n_layers} layers decay: {pattern(layers)}.{between}",)
 
 
 N_SHOWN, HEADS_SHOWN = 256, 4

@@ -9,7 +9,7 @@ from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, 
 from generator.encodings import Form
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING, INK
-from generator.schemes.learned.families import OTHER_ENCODINGS, TABLE_IGNORED
+from generator.schemes.learned.families import NOTES, TABLE_IGNORED
 from generator.schemes.learned.patch_tables import as_encoding as of_patches
 from generator.schemes.learned.patch_tables import patch_tables
 from generator.text import rounded
@@ -29,16 +29,16 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def _notes(config: ModelConfig) -> tuple[str, ...]:
-    """Notes on other encodings of the family that are not shown, or are in doubt."""
+    """Notes on other encodings of the family that are not shown, or are in doubt, and on tables that are not only added."""
     attention = config.section("attn_config")
     if config.family in TABLE_IGNORED and attention is not None and attention.flag("alibi") is False:
         return (IGNORED,)
-    return (OTHER_ENCODINGS[config.family],) if config.family in OTHER_ENCODINGS else ()
+    return (NOTES[config.family],) if config.family in NOTES else ()
 
 
 IGNORED = (
-    "config.json asks for no ALiBi, so the model was trained with this table. The code of transformers for this family has no place for the "
-    "table and adds ALiBi all the same; loaded there, the model is not the one that was trained."
+    "config.json asks for no ALiBi, and this table is among the tensors. The code of transformers for this family has no place for the table and "
+    "adds ALiBi all the same; loaded there, the model is not the one that config.json describes."
 )
 TOKENS = ("the", "cat", "and", "the", "dog")
 

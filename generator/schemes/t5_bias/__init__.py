@@ -181,8 +181,8 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="t5_bias",
-    title="T5's relative bias",
-    also=("relative position bias", "relative attention bias", "T5 buckets"),
+    title="Learned relative bias",
+    also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
     summary="A learned number for each head and range of offsets, added to the attention logit. This scheme adds nothing to the input.",
     looked_for="relative_attention_bias.weight and its like among the tensors (rel_attn_embed, rel_pos_bias …)",
     order=30,

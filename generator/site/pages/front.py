@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Result, Scheme
+from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Scheme
 from generator.encodings import NoEncoding
 from generator.site.outline import Outline
 
@@ -13,12 +13,13 @@ LEAST_WEIGHT = 0.5  # of a finding on this page
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding with its encoding and figure. address: of the section that explains it"""
+    """A finding with its encoding and figure. chapter: address of the chapter about the encoding; address: of the section that explains it"""
 
     finding: Finding
     outcome: Outcome
     reading: Reading
     figure: Figure
+    chapter: str
     address: str
 
 
@@ -72,11 +73,10 @@ def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[
     remarks = []
     outline = Outline.of(outcome, atlas.analyses)
     for analysis in atlas.analyses:
-        result: Result = reading.results[analysis.key]
-        spec = analysis.figures[0]
-        address = outline.address(reading, analysis)
-        for finding in result.findings if f"{analysis.key}-{spec.key}" in reading.drawings else ():
-            remarks.append((analysis.key, Remark(finding, outcome, reading, Figure.of(outcome, reading, analysis, spec), address)))  # noqa: PERF401 (too long for a comprehension)
+        spec, chapter, address = analysis.figures[0], outline.encoding(reading), outline.address(reading, analysis)
+        if f"{analysis.key}-{spec.key}" in reading.drawings:
+            figure, result = Figure.of(outcome, reading, analysis, spec), reading.results[analysis.key]
+            remarks += [(analysis.key, Remark(finding, outcome, reading, figure, chapter, address)) for finding in result.findings]
     return remarks
 
 

@@ -12,6 +12,7 @@ from generator.encodings import Form, PositionTable
 from generator.encodings.kernels import first_kernel
 from generator.numerics.arrays import Floats
 from generator.numerics.similarity import alignment, centred_gram, clustered, most_different, shape, shape_difference, without_chance
+from generator.site.outline import addresses_of
 
 KERNEL_POSITIONS = 128  # as in the other comparisons of schemes
 TABLE_POSITIONS = 512
@@ -70,6 +71,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "limits": {"few": FEW, "named": NAMED, "kernel_positions": KERNEL_POSITIONS, "table_positions": TABLE_POSITIONS},
         "kernels": _of_kernels(shapes),
         "tables": tables,
+        "addresses": addresses_of(atlas),
         "not_mapped": [] if cut else [member for member in encodings if not any(member[1] is mapped[1] for mapped in members)],
     }
     map_of_tables = [Page("map/tables.md", "map_tables.md.jinja", context)] if tables else []
