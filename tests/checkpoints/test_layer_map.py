@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from generator.checkpoints.model.layer_map import layer_map
@@ -119,3 +120,19 @@ def test_the_text_model_of_pix2struct_is_a_decoder_alone() -> None:
     text = {"model_type": "pix2struct_text_model", "num_layers": 2, "num_heads": 2, "hidden_size": 16, "vocab_size": 100}
     layers = layers_of({"model_type": "pix2struct", "is_encoder_decoder": True, "text_config": {**text, "is_decoder": True}})
     assert [(layer.part, layer.after) for layer in layers] == [("decoder", 0)] * 2
+
+
+def test_the_biases_of_an_image_model_act_in_the_layer_that_their_names_say() -> None:
+    sizes = {"hidden_size": 4, "num_attention_heads": 2, "num_hidden_layers": 2, "image_size": 32, "patch_size": 16}
+    names = [f"model.encoder.layers.{layer}.attention.rel_pos_{axis}" for layer in range(2) for axis in "hw"]
+    layers = layers_of({**sizes, "model_type": "seggpt"}, **dict.fromkeys(names, np.ones((3, 2))))
+    assert [len(layer.encodings or ()) for layer in layers] == [2, 2]
+    assert set(layers[0].encodings or ()).isdisjoint(layers[1].encodings or ())
+
+
+def test_a_model_of_images_within_another_has_no_layer_map() -> None:
+    encoder = {"model_type": "vit", "hidden_size": 4, "num_attention_heads": 2, "num_hidden_layers": 2, "image_size": 32, "patch_size": 16}
+    layers = layers_of(
+        {"model_type": "vision-encoder-decoder", "encoder": encoder, "decoder": {**SIZES, "model_type": "gpt2", "n_layer": 1}}
+    )
+    assert [layer.part for layer in layers] == ["decoder"]

@@ -14,7 +14,7 @@ from generator.checkpoints.model.stacks import Stack, stacks
 from generator.contracts import Encoding, Files, Layer, Modality, ModelConfig
 from generator.encodings import Form, NoEncoding
 
-OF_ONE_LAYER = re.compile(r" layer (\d+)$")  # The end of a part with tensors in several layers.
+OF_ONE_LAYER = re.compile(r" layer (\d+)\b")  # In a part with tensors in several layers.
 BOTH = "encoder and decoder"
 VOCABULARIES = ("vocab_size", "src_vocab_size")
 
@@ -45,13 +45,16 @@ def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str
 
 
 def _is_mapped(stack: Stack) -> bool:
-    """Whether the layers of a stack are known; of images, where settings say all of them, since code limits attention to windows in many ways."""
+    """Whether the layers of a stack are known.
+
+    Of images, those of a model by itself, of which settings say all: code limits attention to windows in many ways, and joins stacks in many others.
+    """
     config = stack.config
     is_sayable = NOT_MAPPED.isdisjoint((*stack.within, config.family))
     if not is_sayable or not (is_known(config.family) or config.family in FORMATS):
         return False
     if stack.modality == "image":
-        return all(layer.type == FULL and is_read(config, layer) for layer in layers(stack))
+        return not stack.within and all(layer.type == FULL and is_read(config, layer) for layer in layers(stack))
     return stack.modality == "audio" or any(name in config for name in VOCABULARIES)
 
 
