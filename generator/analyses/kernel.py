@@ -64,10 +64,12 @@ def compute(subject: Subject[Shaped]) -> Result:
     and for outliers; profile (n_distances,), mean over windows, scaled to a maximum of 1 and 0 at the mean of the far distances;
     profiles (n_windows, n_distances), NaN where it does not fall; halves (n_windows,); left_out (n_outliers,), int; context_distances
     (n,), context (n,), the profile over all positions; unit (), text, the unit of distances
-    errors: NotApplicableError when the form is not finite, is constant, or covers fewer than ``FEWEST`` positions in a line;
+    errors: NotApplicableError when the form tells no position from another, is not finite, is constant, or covers fewer than ``FEWEST`` positions in a line;
     RowError when transformers cannot compute the frequencies of a rotation
     """
     form, of_patches = subject.encoding.form, subject.encoding.modality == "image"
+    if form.acts_in == "beside":
+        raise NotApplicableError("it tells no position from another")
     finite(form.numbers, "the encoding")
     kernels = windows_of(form.inliers, POSITIONS, SIDE, of_patches)
     if kernels[0].longest < FEWEST:

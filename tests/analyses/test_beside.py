@@ -1,9 +1,11 @@
 """What acts in attention beside an encoding of position: sinks and temperature."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from generator.analyses import logit_factor, sink_share
+from generator.analyses import kernel, logit_factor, sink_share
 from generator.contracts import Label
 from generator.encodings import Sinks, Temperature
 from generator.encodings.attention import sink_share as share_of
@@ -58,3 +60,9 @@ def test_a_factor_that_never_grows_is_said_to_stay() -> None:
     result = logit_factor.compute(subject(Temperature(0.1, 8192, 0, "steps", (), 4096)))
     assert result.metric("first").reason == "none within the context"
     assert result.findings[0].text == "Within the 4,096 positions of the context the factor stays 1."
+
+
+@pytest.mark.parametrize("form", [SINKS, Temperature(0.1, 2048.0, 1, "power", (5,), 8192)])
+def test_what_tells_no_position_has_no_decay_with_distance(form: Any) -> None:
+    with pytest.raises(NotApplicableError, match="tells no position"):
+        kernel.compute(subject(form))
