@@ -18,7 +18,7 @@ SIZES: Mapping[Size, tuple[str, ...]] = MappingProxyType(
         "vocab_size": ("vocab_size",),
     }
 )
-HEAD_DIM = ("head_dim", "kv_channels", "attention_head_size")
+HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels", "attention_head_size")
 TEXT = ("text_config", "language_config", "llm_config", "thinker_config")  # Config of the text model in a multimodal model.
 ROPE = ("rope_parameters", "rope_scaling")
 DEEPEST = 4  # Levels of nested configs: a language model may contain a vision model, and that a backbone.

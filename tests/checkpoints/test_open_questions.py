@@ -47,3 +47,7 @@ def test_no_encoding_is_not_claimed_beside_another() -> None:
 @pytest.mark.parametrize(("family", "word"), [("mistral_large4_text", "logarithm of the position"), ("inkling2_text", "sink")])
 def test_learned_numbers_that_no_scheme_reads_stay_open(family: str, word: str) -> None:
     assert word in questions({**BERT, "model_type": family})
+
+
+def test_the_rotations_of_the_first_chatglm_stay_open() -> None:
+    assert "neither rotation was read" in questions({**BERT, "model_type": "chatglm", "num_layers": 2, "position_encoding_2d": True})

@@ -463,3 +463,23 @@ def test_a_note_on_deepseek_gives_the_factor_on_logits_of_its_code() -> None:
     assert f"all logits are multiplied by {yarn_apply_mscale(rope, 1.0):.4g}; that is done beside the rotation." in encoding.notes[-1]
     (encoding,) = find(DictFiles({**sizes, "rope_scaling": {**rope, "mscale_all_dim": 0.0}}))
     assert "logits" not in " ".join(encoding.notes)
+
+
+def test_the_rotation_of_zamba_2_is_as_wide_as_its_heads_of_both_inputs() -> None:
+    from transformers import Zamba2Config
+    from transformers.models.zamba2.modeling_zamba2 import Zamba2RotaryEmbedding
+
+    settings = {"model_type": "zamba2", "hidden_size": 64, "num_attention_heads": 4, "use_mem_rope": True, "rope_theta": 1e4}
+    types = {"num_hidden_layers": 2, "layers_block_type": ["mamba", "hybrid"]}
+    theirs = Zamba2RotaryEmbedding(Zamba2Config(**{**settings, **types}))
+    (encoding,) = find(DictFiles({**settings, **types}))
+    np.testing.assert_allclose(form_of(encoding, Rotation).frequencies, theirs.inv_freq.double().numpy(), rtol=1e-6)
+
+
+def test_the_share_of_the_first_stablelm_is_read() -> None:
+    (encoding,) = find(DictFiles({**LLAMA, "model_type": "stablelm_epoch", "head_dim": 80, "rope_pct": 0.5}))
+    assert form_of(encoding, Rotation).rotary_dim == 40
+
+
+def test_the_first_chatglm_is_not_taken_for_its_successors() -> None:
+    assert not find(DictFiles({**LLAMA, "model_type": "chatglm", "num_layers": 2, "position_encoding_2d": True}))

@@ -27,7 +27,7 @@ NOT_MAPPED = frozenset(
      "funnel", "sam3_lite_text_text_model", "groupvit_vision_model", "inkling_vision", "eomt", "eomt_dinov3", "blip_text_model",
      "clap_audio_model", "deepseek_ocr2_encoder", "diffusion_gemma_text", "gemma4_assistant", "gemma4_unified_assistant",
      "granite_speech5_encoder", "muse_spark_audio", "nemotron_asr_streaming_encoder", "nemotron3_5_transcribe_audio",
-     "nemotron3_diarization", "pi0", "qwen2_5_omni_dit", "mimi", "neucodec", "pocket_tts_audio_tokenizer", "xcodec2"}
+     "nemotron3_diarization", "pi0", "chatglm", "qwen2_5_omni_dit", "mimi", "neucodec", "pocket_tts_audio_tokenizer", "xcodec2"}
 )  # fmt: skip
 # Models of sound without "audio" or "speech" in the name of an encoder's family, codecs, and decoders whose positions are those of codes.
 OF_SOUND = frozenset(
@@ -55,6 +55,7 @@ AFTER_TWO = frozenset(
 )  # fmt: skip
 # What the code of a family does with learned numbers that no scheme reads.
 UNREAD = {
+    "chatglm": "One half of each head is rotated by the position in the prompt, the other by that in the answer; neither rotation was read.",
     "decision_transformer": "A learned vector of the time step is added to the return, the state and the action of each step; it was not read.",
     "inkling2_text": "Each head has a sink whose logit is computed from the hidden state of the query; it was not read.",
     "mistral_large4_text": "Each head multiplies its logits by a learned factor that grows with the logarithm of the position; it was not read.",

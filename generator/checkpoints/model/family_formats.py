@@ -51,7 +51,12 @@ def _refined_web(config: ModelConfig) -> Json:
 
 
 def _chatglm(config: ModelConfig) -> Json:
-    """ChatGLM2, ChatGLM3 and GLM-4 (the authors' modeling_chatglm.py): half of each head is rotated, by a base of 10,000 · rope_ratio."""
+    """ChatGLM2, ChatGLM3 and GLM-4 (the authors' modeling_chatglm.py): half of each head is rotated, by a base of 10,000 · rope_ratio.
+
+    The first ChatGLM rotates one half by the position in the prompt and the other by that in the answer; nothing here reads that.
+    """
+    if config.flag("position_encoding_2d") is True:
+        return {}
     ratio = config.value("rope_ratio", 1)
     base = 10_000.0 * ratio if isinstance(ratio, int | float) else ratio
     names = {"num_hidden_layers": "num_layers", "vocab_size": "padded_vocab_size", "head_dim": "kv_channels"}
@@ -78,6 +83,10 @@ def _new(config: ModelConfig) -> Json:
 
 def _phi_small(config: ModelConfig) -> Json:
     return {"model_type": "llama", **_renamed(config, {"rope_theta": "rope_embedding_base"})}
+
+
+def _early_stablelm(config: ModelConfig) -> Json:
+    return {"model_type": "stablelm", **_renamed(config, {"partial_rotary_factor": "rope_pct"})}
 
 
 def _early_phi(config: ModelConfig) -> Json:
@@ -185,6 +194,7 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,
         "new": _new,
+        "stablelm_epoch": _early_stablelm,
         "phi-msft": _early_phi,
         "phi3small": _phi_small,
         "qwen": _qwen,
