@@ -136,3 +136,16 @@ def test_a_model_of_images_within_another_has_no_layer_map() -> None:
         {"model_type": "vision-encoder-decoder", "encoder": encoder, "decoder": {**SIZES, "model_type": "gpt2", "n_layer": 1}}
     )
     assert [layer.part for layer in layers] == ["decoder"]
+
+
+def test_a_decoder_alone_has_its_own_number_of_layers() -> None:
+    """Donut (arXiv 2111.15664), section 4.1: the decoder has the first four layers of mBART, whose config keeps twelve for the encoder."""
+    decoder = {"model_type": "mbart", "decoder_layers": 4, "encoder_layers": 12, "d_model": 64, "vocab_size": 100}
+    layers = layers_of({"model_type": "vision-encoder-decoder", "encoder": {"model_type": "donut-swin"}, "decoder": decoder})
+    assert [(layer.part, layer.after) for layer in layers] == [("decoder", 0)] * 4
+
+
+def test_neobert_turns_in_all_layers_and_sees_both_sides() -> None:
+    """NeoBERT (arXiv 2502.19587), section 3: RoPE, and 28 layers of width 768."""
+    layers = layers_of({**SIZES, "model_type": "neobert", "num_hidden_layers": 28, "max_length": 4096})
+    assert {(layer.part, layer.after, layer.encodings) for layer in layers} == {("encoder", None, ("encoder-rotary",))}

@@ -76,6 +76,10 @@ def _qwen(config: ModelConfig) -> Json:
     return {"model_type": "llama", **_renamed(config, names), **grows}
 
 
+def _neobert(config: ModelConfig) -> Json:
+    return _renamed(config, {"max_position_embeddings": "max_length"})
+
+
 def _new(config: ModelConfig) -> Json:
     """GTE as first published; with a learned table in place of the rotation it is like no family of transformers."""
     return {} if config.text("position_embedding_type") == "absolute" else {"model_type": "gte"}
@@ -193,6 +197,7 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         **dict.fromkeys(("minimax_text_01", "minimax_m1"), _minimax),
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,
+        "neobert": _neobert,
         "new": _new,
         "stablelm_epoch": _early_stablelm,
         "phi-msft": _early_phi,

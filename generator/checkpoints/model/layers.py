@@ -71,7 +71,8 @@ def _layers(part: str, kind: StackKind, config: ModelConfig) -> tuple[Layer, ...
 
 def n_layers(config: ModelConfig, kind: StackKind) -> int | None:
     """Number of layers of a stack; None where config.json does not give it, or gives more than MOST_LAYERS."""
-    names = N_LAYERS[kind] if config.is_encoder_decoder else SIZES["n_layers"]
+    is_side = config.is_encoder_decoder or config.flag("is_decoder") is True  # mBART as a decoder alone still counts the other side's.
+    names = N_LAYERS[kind] if is_side else SIZES["n_layers"]
     size = next((count for name in names if (count := config.count(name)) is not None), None)
     return size if size is not None and size <= MOST_LAYERS else None
 

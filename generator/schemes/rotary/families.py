@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from generator.contracts import ModelConfig
 
 # Have a rotation without any setting of one, by their own code.
-ALWAYS = frozenset({"open-llama", "roformer"})
+ALWAYS = frozenset({"neobert", "open-llama", "roformer"})
 # Layers with full attention have no rotation if there are others with a window.
 WINDOW_ONLY = frozenset({"cohere2", "cohere2_moe", "exaone4", "exaone4_5_text", "exaone_moe", "afmoe", "flint", "kolibri1"})
 UNROTATED_ENCODERS = frozenset({"moonshine_streaming"})  # The decoder alone has a rotation.
