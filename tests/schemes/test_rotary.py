@@ -483,3 +483,15 @@ def test_the_share_of_the_first_stablelm_is_read() -> None:
 
 def test_the_first_chatglm_is_not_taken_for_its_successors() -> None:
     assert not find(DictFiles({**LLAMA, "model_type": "chatglm", "num_layers": 2, "position_encoding_2d": True}))
+
+
+def test_the_layers_of_a_family_that_is_not_known_stay_open() -> None:
+    """StripedHyena (Evo) rotates in 3 of 32 layers, which its config lists under a name of its own."""
+    (encoding,) = find(
+        DictFiles({**LLAMA, "model_type": "stripedhyena", "num_layers": 32, "attn_layer_idxs": [8, 16, 24], "rope_theta": 1e4})
+    )
+    assert encoding.layers is None
+
+
+def test_glm_with_tables_is_not_taken_for_its_successors() -> None:
+    assert not find(DictFiles({**LLAMA, "model_type": "glm", "num_layers": 2, "block_position_encoding": True}))

@@ -76,6 +76,11 @@ def _qwen(config: ModelConfig) -> Json:
     return {"model_type": "llama", **_renamed(config, names), **grows}
 
 
+def _glm(config: ModelConfig) -> Json:
+    """GLM of 2022 (arXiv 2103.10360) has two learned tables; transformers knows its successors alone, under the same name."""
+    return {"model_type": None} if "block_position_encoding" in config else {}
+
+
 def _neobert(config: ModelConfig) -> Json:
     return _renamed(config, {"max_position_embeddings": "max_length"})
 
@@ -192,6 +197,7 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "bert": _bert,
         "dbrx": _dbrx,
         "exaone4": _exaone_4,
+        "glm": _glm,
         "hunyuan": _hunyuan,
         "hymba": _hymba,
         **dict.fromkeys(("minimax_text_01", "minimax_m1"), _minimax),

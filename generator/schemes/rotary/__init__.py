@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.checkpoints.model.families import attends_without_encoding
-from generator.checkpoints.model.resolved import defaults
+from generator.checkpoints.model.family_formats import FORMATS
+from generator.checkpoints.model.resolved import defaults, is_known
 from generator.checkpoints.model.stacks import Stack, stacks
 from generator.contracts import Encoding, Files, Mixer, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.contracts.model_config import positive
@@ -91,8 +92,8 @@ def _encoding(stack: Stack, rotated: RotatedLayers) -> Encoding[Form]:
     parts = {layer.part for layer in rotated.layers}
     part = f"{parts.pop() if len(parts) == 1 else stack.part} {rotated.name}".strip()
     origin = Provenance("config.json", shape=(rotary_dim // 2,))
-    indices = tuple(layer.index for layer in rotated.layers) or None
-    return Encoding(part, SCHEME.key, form, origin, notes, stack.modality, stack.kind, indices)
+    indices = tuple(layer.index for layer in rotated.layers) if is_known(config.family) or config.family in FORMATS else ()
+    return Encoding(part, SCHEME.key, form, origin, notes, stack.modality, stack.kind, indices or None)
 
 
 def _scaling(rotated: RotatedLayers) -> Mapping[str, Any]:
