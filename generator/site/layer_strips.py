@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from generator.checkpoints.model.layer_map import BOTH
-from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme, StackKind
+from generator.checkpoints.model.layer_map import BOTH, named_stack
+from generator.contracts import EncodingRecord, Json, Layer, Mixer, Scheme
 from generator.encodings import NoEncoding
 from generator.figures.style import SERIES
 from generator.text import pattern, significant
@@ -64,25 +64,13 @@ def layer_strips(layer_map: Sequence[Layer], records: Sequence[EncodingRecord], 
     texts = {record.key: described(known[record.scheme].title, record.parameters) for record in records}
     acting = {key for layer in layer_map for key in layer.encodings or ()}
     before = [record for record in records if record.key not in acting and known[record.scheme].tells_position]
-    parts = {layer.part: layer.stack for layer in layer_map}
-    told = {part for part in parts for record in before if record.form != NoEncoding.__name__ and _is_of(record, part, parts)}
+    parts = {layer.part for layer in layer_map}
+    added = [record.part for record in before if record.form != NoEncoding.__name__]
+    at_input = {part for part in parts for added_to in added if added_to.startswith(BOTH) or named_stack(added_to, parts) == part}
     return tuple(
-        _strip(part, list(layers), texts, AT_INPUT if part in told else "nothing here")
+        _strip(part, list(layers), texts, AT_INPUT if part in at_input else "nothing here")
         for part, layers in groupby(layer_map, key=lambda layer: layer.part)
     )
-
-
-def _is_of(record: EncodingRecord, part: str, parts: Mapping[str, StackKind]) -> bool:
-    """Whether an encoding belongs to a stack for text or audio: by the name of its part, else by the kind of its stack.
-
-    parts: all stacks of the map, and whether they read an input or generate an output
-    """
-    if record.part.startswith(BOTH):
-        return True
-    named = next((name for name in sorted(parts, key=len, reverse=True) if f"{record.part} ".startswith(f"{name} ")), None)
-    if named is not None:
-        return part == named
-    return record.modality != "image" and (len(parts) == 1 or parts[part] == record.stack)
 
 
 def described(title: str, parameters: Json) -> str:

@@ -1,7 +1,7 @@
 """The layer map of a model: its layers, and the encodings that act in each."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -44,6 +44,11 @@ def acting(encodings: Sequence[Encoding[Form]], layer: Layer, parts: Mapping[str
     return tuple(encoding.key for encoding in encodings if _acts(encoding, layer, parts))
 
 
+def named_stack(part: str, stack_parts: Iterable[str]) -> str | None:
+    """The longest of ``stack_parts`` with which the part of an encoding begins; None where it names none of them."""
+    return next((name for name in sorted(stack_parts, key=len, reverse=True) if f"{part} ".startswith(f"{name} ")), None)
+
+
 def _is_mapped(stack: Stack) -> bool:
     """Whether the layers of a stack are known.
 
@@ -74,7 +79,7 @@ def _is_of(encoding: Encoding[Form], layer: Layer, parts: Mapping[str, Modality 
     """Whether the part of an encoding names the stack of ``layer``; one that names none is of the only stack of its modality, or of those of its kind."""
     if encoding.part.startswith(BOTH):
         return True
-    named = next((part for part in sorted(parts, key=len, reverse=True) if f"{encoding.part} ".startswith(f"{part} ")), None)
+    named = named_stack(encoding.part, parts)
     if named is not None:
         return layer.part == named
     n_mapped = sum(modality is not None for modality in parts.values())

@@ -104,16 +104,16 @@ def _is_other(group: Json) -> bool:
 def _position(stack: Json, texts: Mapping[str, str]) -> str:
     """What tells position in a stack, in words."""
     at_input = [texts[key] for key in stack["input"]]
-    inside = [(len(group["layers"]), text) for group in stack["groups"] if (text := _told(group, texts, bool(at_input)))]
+    inside = [(len(group["layers"]), text) for group in stack["groups"] if (text := _position_inside(group, texts, bool(at_input)))]
     return "; ".join(text for text in (*at_input, _counted(inside, stack["n_layers"])) if text) or UNKNOWN
 
 
-def _told(group: Json, texts: Mapping[str, str], is_told: bool) -> str:
-    """What tells position within the layers of a group. is_told: whether something does so at the input"""
+def _position_inside(group: Json, texts: Mapping[str, str], is_at_input: bool) -> str:
+    """What tells position within the layers of a group. is_at_input: whether something does so before them"""
     if group["encodings"] is None:
-        return "" if is_told else UNKNOWN
+        return "" if is_at_input else UNKNOWN
     attends = group["kinds"] is None or not {"full", "sliding", "chunked"}.isdisjoint(group["kinds"])
-    return " and ".join(texts[key] for key in group["encodings"]) or (UNTURNED if attends and not is_told else "")
+    return " and ".join(texts[key] for key in group["encodings"]) or (UNTURNED if attends and not is_at_input else "")
 
 
 def _counted(texts: Sequence[tuple[int, str]], n_layers: int = 0) -> str:
