@@ -9,7 +9,6 @@ import gc
 import json
 import logging
 import os
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -147,18 +146,10 @@ def compare(name: str, settings: Mapping[str, Any]) -> Row:
     return Row(name, sum(map(len, observation.stacks.values())), tuple(differences))
 
 
-def _joined(stacks: Mapping[str, tuple[ObservedLayer, ...]]) -> Mapping[str, tuple[ObservedLayer, ...]]:
-    """Lists of layers by path, those that only a number tells apart (the blocks of Funnel) as one."""
-    joined: dict[str, tuple[ObservedLayer, ...]] = defaultdict(tuple)
-    for path, layers in stacks.items():
-        joined[re.sub(r"\.\d+$", "", path)] += layers
-    return joined
-
-
 def _of_layers(observation: Observation, parts: Mapping[str, Sequence[Layer]], encodings: Sequence[Encoding[Form]]) -> Iterator[str]:
     """Differences of the layers, equal ones of a stack together."""
     by_key = {encoding.key: encoding for encoding in encodings}
-    for path, observed in _joined(observation.stacks).items():
+    for path, observed in observation.stacks.items():
         part = _part(path, observation, parts)
         if part is None:
             yield f"{path}: {len(observed)} layers that the atlas does not show"
