@@ -60,6 +60,9 @@ class MetaFiles:
     def sha256(self, name: str) -> str:
         return hashlib.sha256(name.encode()).hexdigest()
 
+    def notes(self, name: str) -> tuple[str, ...]:  # noqa: ARG002 (no tensor has any)
+        return ()
+
     def read(self, name: str) -> bytes | None:  # noqa: ARG002 (there are no other files)
         return None
 

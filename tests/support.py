@@ -49,6 +49,9 @@ class DictFiles:
     def sha256(self, name: str) -> str:
         return hashlib.sha256(self.arrays[name].tobytes()).hexdigest()
 
+    def notes(self, name: str) -> tuple[str, ...]:  # noqa: ARG002 (no tensor has any)
+        return ()
+
     def read(self, name: str) -> bytes | None:
         return self.texts[name].encode() if name in self.texts else None
 

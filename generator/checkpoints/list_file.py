@@ -15,12 +15,15 @@ from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 
+from generator.checkpoints.files.folder import Folder
+from generator.checkpoints.files.reader import parse_config
 from generator.checkpoints.list_row import RESERVED, Options, Place, place_of_key, problems, row_model
 from generator.contracts import Checkpoint, Source
-from generator.errors import RefusedError
+from generator.errors import RefusedError, RowError
 
 MOST_BYTES = 2**19  # About 10,000 rows, which take the parser 4 seconds; its time grows with the bytes.
 MOST_DEPTH = 8  # Twice what a row can use; the parser's time grows with the square of the depth.
+CONFIG = "config"  # The key of a row that names a file.
 LONGEST_TITLE = 120  # Longer ones are cut there, on every page.
 
 
@@ -69,9 +72,12 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
         row, where = rows[index], f"checkpoints[{index}]"
         mapping = CommentedMap({bare: row}) if isinstance(row, str) else row
         row_problems = list(problems(mapping, model, sources, place, where))
-        messages += row_problems
         if not row_problems:
-            entries.append((place, _checkpoint(mapping, path, sources)))
+            try:
+                entries.append((place, _checkpoint(mapping, path, sources)))
+            except RowError as error:
+                row_problems.append(f"{place_of_key(mapping, CONFIG, place)}: {where}.{CONFIG}: {error}")
+        messages += row_problems
     entries = _distinct_slugs(entries)
     messages += _duplicate_slugs(entries)
     if messages:
@@ -153,15 +159,33 @@ def _plain(value: Any) -> Any:
 
 
 def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Checkpoint:
+    """The checkpoint of a row.
+
+    errors: RowError when the config.json that it names cannot be read
+    """
     source = next(source for source in sources if row.get(source.key) is not None)
     value = str(row[source.key])
     place = str(path.parent / expanded(value)) if source.is_path else value
     options = {key: _plain(row[key]) for key in Options.model_fields if key != "title" and row.get(key) is not None}
+    if CONFIG in options:
+        options[CONFIG] = config_text(path.parent / expanded(options[CONFIG]), options[CONFIG])
     title = str(row.get("title") or value)
     slug = slugify(title) or slugify(value) or "checkpoint"
     slug = f"{slug}-checkpoint" if slug == "index" or RESERVED.match(slug) else slug
     short = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
     return Checkpoint(slug=slug, source=source.key, id=value, place=place, title=short, **options)
+
+
+def config_text(path: Path, where: str) -> str:
+    """The text of a config.json that a row names.
+
+    errors: RowError unless it is a JSON object in UTF-8
+    """
+    text = Folder(path.parent, where, named=path.name).whole(path.name)
+    if text is None:
+        raise RowError(f"found {where!r:.80}, and no such file; expected a config.json")
+    parse_config(text, where)
+    return text.decode()
 
 
 def _distinct_slugs(rows: list[tuple[Place, Checkpoint]]) -> list[tuple[Place, Checkpoint]]:

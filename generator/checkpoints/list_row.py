@@ -36,6 +36,8 @@ class Options(BaseModel):
     pickle: bool = Field(
         False, description="Open weights that are a pickle, with torch's weights_only, where there are none in a safer format."
     )
+    weights: str = Field("", description="The file of weights to open, where there are several or it has an unusual name.")
+    config: str = Field("", description="A config.json for weights that have none, relative to this file.")
     words: bool = Field(False, description="Read the whole word matrix, which is large, and compare the directions of positions and words.")
 
 
@@ -86,7 +88,7 @@ def problems(row: Any, model: type[BaseModel], sources: Sequence[Source], place:
     if len(keys) != 1 and not invalid:
         names = " or ".join(f"'{source.key}'" for source in sources)
         yield f"{place}: {where}: found {' and '.join(keys) or 'no place to read from'}; expected {names}"
-    for key in (*keys, "title", "group", "revision"):
+    for key in (*keys, "title", "group", "revision", "weights"):
         if isinstance(value := row.get(key), str) and (expected := _unfit(key, value, sources)):
             yield f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected {expected}"
 

@@ -15,6 +15,7 @@ import typer
 from rich.table import Table
 
 from generator.checkpoints import list_file, list_row
+from generator.checkpoints.files import weights
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.open_questions import open_questions
 from generator.cli import progress
@@ -84,13 +85,17 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
 
 @app.command()
 def inspect(
-    source: Annotated[str, typer.Argument(help="A folder in the Hub's layout, or a Hub id (owner/name, or owner/name@revision).")],
+    source: Annotated[
+        str, typer.Argument(help="A folder in the Hub's layout, a file of weights, or a Hub id (owner/name, or owner/name@revision).")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")] = False,
     pickle: Annotated[bool, typer.Option("--pickle", help="Open weights that are a pickle, with torch's weights_only.")] = False,
+    file: Annotated[str, typer.Option("--weights", help="The file of weights to open, where there are several.")] = "",
+    config: Annotated[Path | None, typer.Option("--config", help="A config.json for weights that have none.")] = None,
 ) -> None:
     """Show how one checkpoint encodes position, without building anything."""
     with _reporting_errors():
-        [task] = evaluate.plan([_checkpoint_at(source, pickle)], offline=False)
+        [task] = evaluate.plan([_checkpoint_at(source, pickle, file, config)], offline=False)
         checkpoint = task.checkpoint
         files = evaluate.open_files(checkpoint, task.offline)
         encodings = evaluate.find(files)
@@ -157,13 +162,17 @@ def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Execut
     return partial(dask_pool.cluster, address=address, code=versions.code(), seconds=LIMITS.seconds)
 
 
-def _checkpoint_at(source: str, pickle: bool) -> Checkpoint:
-    """A checkpoint outside any list: a path if ``source`` looks like one, else a Hub id with or without a revision."""
-    is_path = Path(source).is_dir() or source.startswith((".", "/", "~"))
+def _checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) -> Checkpoint:
+    """A checkpoint outside any list: a path if ``source`` looks like one, else a Hub id with or without a revision.
+
+    errors: RowError when the config cannot be read
+    """
+    is_path = Path(source).exists() or source.startswith((".", "/", "~")) or source.endswith(weights.suffixes())
     key = next(candidate.key for candidate in evaluate.all_sources() if candidate.is_path == is_path)
     name, _, revision = (source, "", "") if is_path else source.partition("@")
     path = str(list_file.expanded(name)) if is_path else name
-    return Checkpoint(list_file.slugify(name), key, name, path, name, revision or None, pickle=pickle)
+    settings = "" if config is None else list_file.config_text(config, str(config))
+    return Checkpoint(list_file.slugify(name), key, name, path, name, revision or None, pickle=pickle, weights=file, config=settings)
 
 
 def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, Any]:

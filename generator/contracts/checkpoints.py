@@ -29,6 +29,8 @@ class Checkpoint:
     """A row of the list of checkpoints.
 
     id: Hub id or folder as written in the list; place: Hub id or path that the source opens
+    weights: name of the file of weights, where there are several or it has an unusual name; "" for the preferred one
+    config: text of a config.json that takes the place of one beside the weights; "" for none
     committed: commit date of the revision in seconds since 1970; None where it is unknown, and for a folder, whose dates differ between machines
     """
 
@@ -43,6 +45,8 @@ class Checkpoint:
     sentence: str | tuple[int, ...] = SENTENCE
     pickle: bool = False
     words: bool = False
+    weights: str = ""
+    config: str = ""
     committed: int | None = None
 
 
@@ -82,6 +86,9 @@ class Files(Protocol):
 
     def sha256(self, name: str) -> str:
         """Hex digest of a tensor's stored bytes."""
+
+    def notes(self, name: str) -> tuple[str, ...]:
+        """Sentences on how a tensor is stored, such as the step of a quantisation; empty where its numbers and its name say all."""
 
     def read(self, name: str) -> bytes | None:
         """Content of a small file beside config.json or within the weights; None where it does not exist."""

@@ -38,12 +38,14 @@ class StoredTensor:
     n_bytes: size of the tensor, to which all rows of a matrix contribute equally
     part(start, stop): bytes of the tensor, ``start`` inclusive and ``stop`` exclusive. errors: those of ``Storage``
     decode(content, shape): values of these bytes as float64, without rounding. errors: RowError for a dtype that is not read
+    notes(): sentences on what the file does to the numbers, or on how the tensor was identified where its name in the file does not say
     """
 
     header: TensorInfo
     n_bytes: int
     part: Callable[[int, int], bytes | memoryview]
     decode: Callable[[bytes | memoryview, tuple[int, ...]], Floats]
+    notes: Callable[[], tuple[str, ...]] = tuple
 
 
 @dataclass(frozen=True)
@@ -69,15 +71,18 @@ class FileFormat:
 
     order: of preference, lowest first, for checkpoints in several formats
     names: shell patterns for the name of the file through which weights are opened; the first match is opened
+    suffixes: ends of the names of files that are opened in this format where a row or a command names one
     open: returns the tensors by name, having read headers only, if the format has any
     refusal: why weights are opened only with the option ``pickle``; "" for a format that cannot contain code
-    files: returns the names of all files of these weights; texts: returns the small files within the weights, such as config.json
+    files: returns the names of all files of these weights
+    texts: returns the small files within the weights; a config.json among them takes the place of one beside them
     errors of all functions: RowError for invalid files, and those of ``Storage``
     """
 
     key: str
     order: int
     names: tuple[str, ...]
+    suffixes: tuple[str, ...]
     open: Callable[[WeightsFile], Mapping[str, StoredTensor]]
     refusal: str = ""
     files: Callable[[WeightsFile], Collection[str]] = _only_itself

@@ -110,10 +110,16 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
 
 def find(files: Files) -> list[Encoding[Form]]:
     """The encodings that any scheme recognises, in order of the schemes, those of a decoder last; their absence only where there is no other."""
-    encodings = [encoding for scheme in all_schemes() for encoding in scheme.find(files)]
+    encodings = [_with_notes(files, encoding) for scheme in all_schemes() for encoding in scheme.find(files)]
     if not all(isinstance(encoding.form, NoEncoding) for encoding in encodings):
         encodings = [encoding for encoding in encodings if not isinstance(encoding.form, NoEncoding)]
     return names.numbered(sorted(encodings, key=lambda encoding: encoding.stack == "decoder"))
+
+
+def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
+    """``encoding`` with what there is to say of how its tensor is stored."""
+    tensor = encoding.provenance.tensor
+    return encoding if tensor is None else replace(encoding, notes=(*encoding.notes, *files.notes(tensor)))
 
 
 def _is_reachable(source: Source) -> bool:

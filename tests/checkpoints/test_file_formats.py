@@ -12,6 +12,7 @@ import pytest
 
 from generator.checkpoints.files import formats, weights
 from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.sources import folder
 from generator.errors import RowError
 from tests import inline
@@ -131,7 +132,7 @@ def test_a_checkpoint_is_read_again_when_its_file_has_changed(contents: Contents
 
 
 def test_a_row_that_promises_a_pickle_without_one_is_told_that_there_is_none(tmp_path: Path) -> None:
-    files = FolderFiles(write_folder(tmp_path, {"config.json": CONFIG}), "here", pickle=True)
+    files = FolderFiles(write_folder(tmp_path, {"config.json": CONFIG}), "here", Choice(pickle=True))
     with pytest.raises(RowError, match="no such file"):
         assert files.tensors
 

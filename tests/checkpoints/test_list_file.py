@@ -182,7 +182,9 @@ def test_a_missing_file_is_refused() -> None:
 
 
 def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
-    options = {key: True if field.default is False else "other" for key, field in list_row.Options.model_fields.items()}
+    options = {
+        key: True if field.default is False else "other" for key, field in list_row.Options.model_fields.items() if key != list_file.CONFIG
+    }
     [checkpoint] = load(json.dumps({"checkpoints": [{"hub": "a/b", **options}]}))
     assert {key: getattr(checkpoint, key) for key in options} == options
 
@@ -191,6 +193,22 @@ def test_a_row_without_options_has_the_defaults_of_the_schema() -> None:
     [checkpoint] = load(HEAD + "  - a/b\n")
     defaults = list_row.Options.model_validate({}).model_dump(exclude={"title"})
     assert {key: getattr(checkpoint, key) for key in defaults} == defaults
+
+
+def test_a_config_is_read_relative_to_the_list_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "own.json").write_text('{"model_type": "gpt2"}')
+    (tmp_path / "list.yml").write_text(f"{HEAD}  - {{hub: a/b, config: own.json}}\n")
+    [checkpoint] = list_file.load(tmp_path / "list.yml", SOURCES)
+    assert checkpoint.config == '{"model_type": "gpt2"}'
+
+
+@pytest.mark.parametrize(("content", "problem"), [(None, "no such file"), ("[]", "expected a JSON object"), ("{", "not JSON")])
+def test_a_config_that_is_no_json_object_is_refused_where_it_is_named(tmp_path: Path, content: str | None, problem: str) -> None:
+    if content is not None:
+        (tmp_path / "own.json").write_text(content)
+    (tmp_path / "list.yml").write_text("checkpoints:\n  - hub: a/b\n    config: own.json\n")
+    with pytest.raises(RefusedError, match=rf"list.yml:3:5: checkpoints\[0\].config: .*{problem}"):
+        list_file.load(tmp_path / "list.yml", SOURCES)
 
 
 @pytest.mark.parametrize(("written", "sentence"), [("[101, 7, 0x66]", (101, 7, 102)), ("'It is\n\n  so.'", "It is\nso.")])

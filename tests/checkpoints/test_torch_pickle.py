@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
 from generator.errors import RowError
 from tests.support import Planted, save_folder
 
@@ -20,7 +21,7 @@ NO_STATE = [[torch.zeros(2)], torch.zeros(2), "text", 1, None]
 
 def pickled(folder: Path, state: Any) -> FolderFiles:
     torch.save(state, save_folder(folder, CONFIG) / "pytorch_model.bin")
-    return FolderFiles(folder, "here", pickle=True)
+    return FolderFiles(folder, "here", Choice(pickle=True))
 
 
 def random_table(kind: torch.dtype = torch.float32) -> torch.Tensor:
@@ -84,7 +85,7 @@ def test_a_missing_row_is_a_row_error(tmp_path: Path, indices: list[int]) -> Non
 def test_a_malicious_pickle_does_not_run_even_in_a_row_that_allows_pickles(tmp_path: Path) -> None:
     (save_folder(tmp_path, CONFIG) / "pytorch_model.bin").write_bytes(pickle.dumps(Planted(tmp_path / "ran")))
     with pytest.raises(RowError, match="weights_only"):
-        FolderFiles(tmp_path, "here", pickle=True).tensor("table")
+        FolderFiles(tmp_path, "here", Choice(pickle=True)).tensor("table")
     assert not (tmp_path / "ran").exists()
 
 
@@ -109,7 +110,7 @@ def test_invalid_bytes_are_a_row_error(tmp_path_factory: pytest.TempPathFactory,
     folder = save_folder(tmp_path_factory.mktemp("bytes"), CONFIG)
     (folder / "pytorch_model.bin").write_bytes(opening + content)
     with pytest.raises(RowError, match=r"here/pytorch_model.bin: .*expected"):
-        FolderFiles(folder, "here", pickle=True).tensor("table")
+        FolderFiles(folder, "here", Choice(pickle=True)).tensor("table")
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
@@ -118,9 +119,9 @@ def test_a_truncated_pickle_is_a_row_error(tmp_path: Path, share: float) -> None
     whole = (tmp_path / "pytorch_model.bin").read_bytes()
     (tmp_path / "pytorch_model.bin").write_bytes(whole[: int(len(whole) * share)])
     with pytest.raises(RowError, match=r"here/pytorch_model.bin: "):
-        FolderFiles(tmp_path, "here", pickle=True).tensor("table")
+        FolderFiles(tmp_path, "here", Choice(pickle=True)).tensor("table")
 
 
 def test_a_missing_pickle_is_a_row_error(tmp_path: Path) -> None:
     with pytest.raises(RowError, match=r"here/pytorch_model.bin: no such file"):
-        FolderFiles(save_folder(tmp_path, CONFIG), "here", pickle=True).tensor("table")
+        FolderFiles(save_folder(tmp_path, CONFIG), "here", Choice(pickle=True)).tensor("table")

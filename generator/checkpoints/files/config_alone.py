@@ -34,6 +34,10 @@ class ConfigAlone:
         """No digest. errors: KeyError"""
         raise KeyError(name)
 
+    def notes(self, name: str) -> tuple[str, ...]:  # noqa: ARG002 (there is no tensor)
+        """No note."""
+        return ()
+
     def read(self, name: str) -> bytes | None:  # noqa: ARG002 (there are no other files)
         """No other file."""
         return None

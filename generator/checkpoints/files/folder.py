@@ -10,13 +10,14 @@ MOST_TEXT_BYTES = 64 * 2**20  # The largest tokenizer.json in use is about 35 MB
 class Folder:
     """Files in ``folder``; links may lead to the blobs of a snapshot of huggingface_hub, and into ``cache``, its whole cache.
 
+    named: a file in it that a user has named, which may be a link to anywhere; "" for none
     errors: RowError when a file is missing, not regular, outside of these folders, too short or too long
     """
 
-    def __init__(self, folder: Path, where: str, cache: Path | None = None) -> None:
+    def __init__(self, folder: Path, where: str, cache: Path | None = None, named: str = "") -> None:
         self.folder, self.where = folder, where
         blobs = folder.resolve().parent.parent / "blobs"
-        self.homes = (folder.resolve(), blobs, *(() if cache is None else (cache.resolve(),)))
+        self.homes = (folder.resolve(), blobs, *(() if cache is None else (cache.resolve(),)), *((folder / named).resolve(),) * bool(named))
 
     def matching(self, pattern: str) -> list[str]:
         """Names of files that match a shell pattern, sorted."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.weights import allowed, check_allowed
+from generator.checkpoints.files.weights import ANY, Choice, allowed, check_allowed
 from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -33,21 +33,25 @@ def parse_config(text: bytes, where: str) -> Json:
 class FolderFiles:
     """``Files`` of one folder, or of another storage.
 
-    where: the name of the checkpoint in messages; pickle: whether weights in pickles may be loaded
-    errors: RowError without such a folder, or without a config.json with a JSON object
+    where: the name of the checkpoint in messages; choice: what the row says of its weights
+    config: text of the settings, in place of a config.json within or beside the weights
+    errors: RowError without such a folder, without a config.json unless one file of weights was chosen, or for one that is no JSON object
     """
 
-    def __init__(self, folder: Path | Storage, where: str, pickle: bool = False, revision: str | None = None) -> None:
-        self.where, self.pickle, self.revision = where, pickle, revision
+    def __init__(self, folder: Path | Storage, where: str, choice: Choice = ANY, revision: str | None = None, config: str = "") -> None:
+        self.where, self.choice, self.revision = where, choice, revision
         self._digests: dict[str, str] = {}
         if isinstance(folder, Path) and not folder.is_dir():
             problem = "not a folder" if folder.exists() else "no such folder"
             raise RowError(f"{where}: {problem}; expected a folder with config.json")
         self.storage: Storage = Folder(folder, where) if isinstance(folder, Path) else folder
-        text = self.read("config.json")
-        if text is None:
-            raise RowError(f"{where}: no config.json; expected one beside the weights")
-        self.config = ModelConfig(parse_config(text, f"{where}/config.json"), where)
+        self.config = ModelConfig(self._settings(config.encode()), where)
+
+    def _settings(self, given: bytes) -> Json:
+        text = given or self._texts.get("config.json") or self.storage.whole("config.json")
+        if text is None and not self.choice.name:
+            raise RowError(f"{self.where}: no config.json; expected one beside the weights")
+        return {} if text is None else parse_config(text, f"{self.where}/config.json")
 
     @cached_property
     def tensors(self) -> Mapping[str, TensorInfo]:
@@ -97,6 +101,10 @@ class FolderFiles:
             self._hashed(name)
         return self._digests[name]
 
+    def notes(self, name: str) -> tuple[str, ...]:
+        """Sentences on how a tensor is stored."""
+        return self._stored[name].notes()
+
     def _hashed(self, name: str) -> bytes | memoryview:
         """The bytes of a tensor; their digest is stored for ``sha256``, which then reads nothing."""
         stored = self._stored[name]
@@ -114,11 +122,11 @@ class FolderFiles:
 
     @cached_property
     def _stored(self) -> Mapping[str, StoredTensor]:
-        check_allowed(self.storage, self.where, self.pickle)
-        weights = allowed(self.storage, self.where, self.pickle)
+        check_allowed(self.storage, self.where, self.choice)
+        weights = allowed(self.storage, self.where, self.choice)
         return {} if weights is None else weights.open()
 
     @cached_property
     def _texts(self) -> Mapping[str, bytes]:
-        weights = allowed(self.storage, self.where, self.pickle)
+        weights = allowed(self.storage, self.where, self.choice)
         return {} if weights is None else weights.texts()

@@ -9,6 +9,17 @@ from generator.errors import RowError
 
 
 @dataclass(frozen=True)
+class Choice:
+    """What a row says of its weights. pickle: whether a pickle may be opened; name: of the file of weights, "" for the preferred one"""
+
+    pickle: bool = False
+    name: str = ""
+
+
+ANY = Choice()
+
+
+@dataclass(frozen=True)
 class Weights:
     """The weights of a checkpoint in one format."""
 
@@ -35,22 +46,30 @@ def all_formats() -> tuple[FileFormat, ...]:
     return discovery.load(formats, FileFormat)
 
 
-def allowed(storage: Storage, where: str, pickle: bool) -> Weights | None:
-    """The weights in the first format that the row allows; None without any."""
-    first = next((weights for weights in _stored(storage, where) if pickle or not weights.format.refusal), None)
-    if first is None and pickle:  # The row expects a pickle; opening it reports that it is missing.
+def suffixes() -> tuple[str, ...]:
+    """Ends of the names of files of weights, in all formats."""
+    return tuple(suffix for file_format in all_formats() for suffix in file_format.suffixes)
+
+
+def allowed(storage: Storage, where: str, choice: Choice) -> Weights | None:
+    """The weights in the first format that the row allows; None without any.
+
+    errors: RowError where the row names a file that is missing or in no known format
+    """
+    first = next((weights for weights in _stored(storage, where, choice.name) if choice.pickle or not weights.format.refusal), None)
+    if first is None and choice.pickle:  # The row expects a pickle; opening it reports that it is missing.
         pickled = next(file_format for file_format in all_formats() if file_format.refusal)
         return Weights(pickled, WeightsFile(storage, pickled.names[0], where))
     return first
 
 
-def check_allowed(storage: Storage, where: str, pickle: bool) -> None:
+def check_allowed(storage: Storage, where: str, choice: Choice) -> None:
     """Check that the row allows one of the formats that a checkpoint has weights in.
 
     errors: RowError
     """
-    stored = next(_stored(storage, where), None)
-    if stored is not None and allowed(storage, where, pickle) is None:
+    stored = next(_stored(storage, where, choice.name), None)
+    if stored is not None and allowed(storage, where, choice) is None:
         raise RowError(f"{where}: {stored.format.refusal}")
 
 
@@ -62,13 +81,25 @@ def is_complete(storage: Storage, where: str) -> bool:
     return all(map(storage.has, stored.format.files(stored.file))) and (storage.has("config.json") or "config.json" in stored.texts())
 
 
-def files(storage: Storage, where: str) -> set[str]:
-    """The names of all files of weights, in any format."""
-    return {name for stored in _stored(storage, where) for name in stored.format.files(stored.file)}
+def files(storage: Storage, where: str, name: str = "") -> set[str]:
+    """The names of all files of weights, in any format, or of those that are opened through the file ``name``."""
+    return {name for stored in _stored(storage, where, name) for name in stored.format.files(stored.file)}
 
 
-def _stored(storage: Storage, where: str) -> Iterator[Weights]:
+def _stored(storage: Storage, where: str, name: str = "") -> Iterator[Weights]:
+    if name:
+        yield _named(storage, where, name)
+        return
     for file_format in all_formats():
         names = (name for pattern in file_format.names for name in storage.matching(pattern))
-        if (name := next(names, None)) is not None:
-            yield Weights(file_format, WeightsFile(storage, name, where))
+        if (first := next(names, None)) is not None:
+            yield Weights(file_format, WeightsFile(storage, first, where))
+
+
+def _named(storage: Storage, where: str, name: str) -> Weights:
+    file_format = next((known for known in all_formats() if name.endswith(known.suffixes)), None)
+    if file_format is None:
+        raise RowError(f"{where}: {name!r} is no file of weights in a known format; expected one that ends with {', '.join(suffixes())}")
+    if not storage.has(name):
+        raise RowError(f"{where}: no file {name!r}; expected the weights that the row names")
+    return Weights(file_format, WeightsFile(storage, name, where))

@@ -12,6 +12,8 @@ TYPE = ("position_embedding_type", "position_embeddings_type")
 
 def open_questions(files: Files, encodings: Sequence[Encoding[Form]], schemes: Sequence[Scheme]) -> Iterator[str]:
     """One sentence for each; none where the encodings that were found are all that config and weights speak of."""
+    if not files.config.settings:
+        yield "There is no config.json, so the family is unknown; only what names and shapes of the tensors say was read."
     for refused in dict.fromkeys(stack.refused for stack in stacks(files.config) if stack.refused):
         yield f"The config class of this family in transformers refuses config.json ({refused}); it was read as it stands."
     yield from dict.fromkeys(UNREAD[stack.config.family] for stack in stacks(files.config) if stack.config.family in UNREAD)

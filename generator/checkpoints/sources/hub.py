@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.files.weights import check_allowed
+from generator.checkpoints.files.weights import Choice, check_allowed
 from generator.checkpoints.hub import requests, responses
 from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.hub.retries import BEFORE_A_RUN, RetryBudget
@@ -42,8 +42,9 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     budget = RetryBudget()
     revision = listing(checkpoint.place, checkpoint.revision or "main", row, offline, budget)
     repository = Repository(checkpoint.place, revision, row, offline, budget)
-    check_allowed(repository, row, checkpoint.pickle)
-    return FolderFiles(repository, checkpoint.id, checkpoint.pickle, revision.commit)
+    choice = Choice(checkpoint.pickle, checkpoint.weights)
+    check_allowed(repository, row, choice)
+    return FolderFiles(repository, checkpoint.id, choice, revision.commit, checkpoint.config)
 
 
 def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:

@@ -25,4 +25,4 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
     return {"config.json": json.dumps(_header(file)["config"]).encode()}
 
 
-FORMAT = FileFormat(key="one_file", order=8, names=("*.one",), open=open_weights, texts=texts)
+FORMAT = FileFormat(key="one_file", order=8, names=("*.one",), suffixes=(".one",), open=open_weights, texts=texts)

@@ -81,9 +81,9 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 
     errors: RowError for an invalid header or index
     """
-    if file.name != INDEX:
+    if not file.name.endswith(".json"):
         return _stored(file, file.name)
-    text, where = file.storage.whole(INDEX), f"{file.where}/{INDEX}"
+    text, where = file.storage.whole(file.name), f"{file.where}/{file.name}"
     weight_map: Any = parse_config(text or b"", where).get("weight_map")
     if not isinstance(weight_map, dict) or not all(isinstance(shard, str) for shard in weight_map.values()):
         raise RowError(f"{where}: no weight_map from names to files; expected one")
@@ -102,13 +102,20 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 def files(file: WeightsFile) -> set[str]:
     """The file and, for an index, its shards; an invalid index, which ``open_weights`` reports, has none."""
     named: Any = ()
-    if file.name == INDEX:
+    if file.name.endswith(".json"):
         with suppress(RowError, OSError, KeyError, AttributeError):
-            named = parse_config(file.storage.whole(INDEX) or b"", file.where)["weight_map"].values()
+            named = parse_config(file.storage.whole(file.name) or b"", file.where)["weight_map"].values()
     return {file.name, *(name for name in named if isinstance(name, str))}
 
 
-FORMAT = FileFormat(key="safetensors", order=1, names=(INDEX, "model.safetensors"), open=open_weights, files=files)
+FORMAT = FileFormat(
+    key="safetensors",
+    order=1,
+    names=(INDEX, "model.safetensors"),
+    suffixes=(".safetensors", ".safetensors.index.json"),
+    open=open_weights,
+    files=files,
+)
 
 
 def _stored(file: WeightsFile, name: str) -> dict[str, StoredTensor]:
