@@ -99,8 +99,12 @@ def inspect(
         checkpoint = task.checkpoint
         files = evaluate.open_files(checkpoint, task.offline)
         encodings = evaluate.find(files)
-        questions = tuple(open_questions(files, encodings, evaluate.all_schemes()))
-        outcome = Outcome(checkpoint, "ok", revision=files.revision, layers=layer_map(files, encodings), unresolved=questions)
+        unmeasured = evaluate.find_unmeasured(files, encodings)
+        known = [*encodings, *unmeasured]
+        questions = tuple(open_questions(files, known, evaluate.all_schemes()))
+        records = tuple(encoding.record for encoding in unmeasured)
+        layers = layer_map(files, known)
+        outcome = Outcome(checkpoint, "ok", revision=files.revision, unmeasured=records, layers=layers, unresolved=questions)
         if as_json:
             typer.echo(json.dumps(_document(outcome, [encoding.record for encoding in encodings]), indent=1))
             return

@@ -51,6 +51,7 @@ class Outcome:
 
     reason: why its status is not ok; looked_for: that of every scheme, where the checkpoint has no encoding
     key: its key in the result store, "" for one that no later build can find there
+    unmeasured: encodings that the code of the family has, and whose numbers are in weights that were not read
     unresolved: sentences on what stays open: a scheme that the configuration asks for and that was not found, weights that were not read
     """
 
@@ -61,6 +62,7 @@ class Outcome:
     facts: tuple[Fact, ...] = ()
     layout: tuple[LayoutRow, ...] = ()
     readings: tuple[Reading, ...] = ()
+    unmeasured: tuple[EncodingRecord, ...] = ()
     layers: tuple[Layer, ...] = ()
     looked_for: tuple[str, ...] = ()
     key: str = ""

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 from generator import analyses, schemes
 from generator.checkpoints import sources
 from generator.checkpoints.model import input_layer
+from generator.checkpoints.model.code_files import code_files
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.module_tree import layout
@@ -116,6 +117,17 @@ def find(files: Files) -> list[Encoding[Form]]:
     return names.numbered(sorted(encodings, key=lambda encoding: encoding.stack == "decoder"))
 
 
+def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[Encoding[Form]]:
+    """The encodings that the code of the family has, with zeros for their numbers; none where there are weights or other encodings."""
+    if files.tensors or encodings:
+        return []
+    code = code_files(files.config)
+    try:
+        return [] if code is None else find(code)
+    except RowError:  # A size that a scheme needs is missing; the page says then that no weights were read.
+        return []
+
+
 def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
     """``encoding`` with what there is to say of how its tensor is stored."""
     tensor = encoding.provenance.tensor
@@ -139,6 +151,8 @@ def _evaluate(task: Task) -> Outcome:
     checkpoint = task.checkpoint
     files = open_files(checkpoint, task.offline)
     encodings = find(files)
+    unmeasured = find_unmeasured(files, encodings)
+    known = [*encodings, *unmeasured]
     subjects = input_layer.subjects(files, checkpoint, encodings)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
     return Outcome(
@@ -147,10 +161,11 @@ def _evaluate(task: Task) -> Outcome:
         revision=files.revision,
         facts=facts(files.config),
         layout=layout(files.tensors),
-        layers=layer_map(files, encodings),
+        layers=layer_map(files, known),
         readings=tuple(_read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
-        unresolved=tuple(open_questions(files, encodings, all_schemes())),
-        looked_for=_looked_for(encodings),
+        unmeasured=tuple(encoding.record for encoding in unmeasured),
+        unresolved=tuple(open_questions(files, known, all_schemes())),
+        looked_for=_looked_for(known),
     )
 
 

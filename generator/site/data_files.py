@@ -17,6 +17,7 @@ from generator.numerics.arrays import Array
 
 SCHEMA = 2
 ROTATION = ("base", "rotary_dim", "scaling", "attention_factor")  # Parameters that the layer map repeats.
+UNMEASURED = ("key", "part", "scheme", "shape", "tensor")  # What is known of an encoding without its numbers.
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
 ENCODE_ERRORS = "backslashreplace"  # Tensor names may contain lone surrogates, for which JSON has the same escape.
 COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason", "name")
@@ -60,6 +61,7 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
         "status": outcome.status,
         "reason": outcome.reason,
         "layers": layers(outcome.layers, [reading.encoding for reading in outcome.readings]),
+        "unmeasured": [{name: encoding(record)[name] for name in UNMEASURED} for record in outcome.unmeasured],
         "unresolved": list(outcome.unresolved),
         "encodings": [
             {

@@ -85,7 +85,7 @@ def described(title: str, parameters: Json) -> str:
 
 
 def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str], nothing: str) -> LayerStrip:
-    kinds = {layer: (layer.type, layer.mixers, layer.before, layer.after, layer.encodings) for layer in layers}
+    kinds = {layer: (layer.type, layer.mixers, layer.before, layer.after, _described(layer, texts)) for layer in layers}
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds.values()))}
     groups = (
         _group(number, [layer for layer in layers if numbers[kinds[layer]] == number], texts, nothing) for number in range(len(numbers))
@@ -95,11 +95,17 @@ def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str], nothing
 
 def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str], nothing: str) -> LayerGroup:
     first = layers[0]
-    encodings = None if first.encodings is None else tuple(texts[key] for key in first.encodings if key in texts) or (nothing,)
+    acting = _described(first, texts)
+    encodings = None if acting is None else acting or (nothing,)
     words = " and ".join(WORDS[mixer] for mixer in first.mixers)
     mixing = f"{words} ({first.type})" if "compressed" in first.type or "indexed" in first.type or "sparse" in first.type else words
     before, after = ("" if first.mixers == ("none",) else _reach(distance) for distance in (first.before, first.after))
     return LayerGroup(number % len(SERIES) + 1, len(layers), pattern([layer.index for layer in layers]), mixing, before, after, encodings)
+
+
+def _described(layer: Layer, texts: Mapping[str, str]) -> tuple[str, ...] | None:
+    """What tells position in a layer, in words; several layers may have encodings of their own that read alike."""
+    return None if layer.encodings is None else tuple(texts[key] for key in layer.encodings if key in texts)
 
 
 def _reach(distance: int | None) -> str:

@@ -96,7 +96,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
     row = {"slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main", "status": "ok", "reason": None}
     head = {"schema": 2, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
     head["address"] = "https://example.org/atlas/"
-    open_ends = {"unresolved": ["the weights were not read"], "layers": layers}
+    open_ends = {"unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers}
     assert document == {**head, "checkpoints": [{**row, **open_ends, "encodings": [{**encoding, "metrics": metrics}]}]}
 
 

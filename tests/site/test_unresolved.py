@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from generator.contracts import Outcome
+from generator.contracts import EncodingRecord, Outcome, Provenance
 from generator.site.escape import literal
 from tests.site.test_comparing import every_page, outcome, page, rendered, table
 from tests.support import checkpoint
 
+IN_WEIGHTS = EncodingRecord("encoder", "t5_bias", "OffsetBias", Provenance("", "relative_attention_bias.weight", shape=(32, 8)))
 OPEN = "config.json asks for ALiBi (alibi: true), but no family of this name is known"
 EMPTY = Outcome(checkpoint(), "ok", looked_for=("a table among the tensors",))
 UNRESOLVED = replace(EMPTY, unresolved=(OPEN,))
@@ -41,3 +42,24 @@ def test_what_stays_open_stands_above_the_encodings_that_were_found() -> None:
 def test_lists_call_it_not_settled(key: str) -> None:
     text = rendered(page(key, UNRESOLVED))
     assert ("not settled</" in text, "none found" in text, "no position encoding found" in text) == (True, False, False)
+
+
+def test_an_encoding_whose_numbers_are_in_the_weights_is_named_with_its_tensor() -> None:
+    text = page_of(replace(EMPTY, unmeasured=(IN_WEIGHTS,)))
+    assert "## In its weights" in text
+    assert literal("relative_attention_bias.weight") in text
+    assert "No position encoding was found" not in text
+
+
+def test_the_page_of_its_scheme_lists_it_among_those_without_numbers() -> None:
+    text = next(
+        rendered(made) for made in every_page("scheme", replace(EMPTY, unmeasured=(IN_WEIGHTS,))) if made.path.endswith("t5_bias.md")
+    )
+    assert "were not read, so there are no numbers" in text
+    assert f"{EMPTY.checkpoint.slug}.html" in text
+    assert "No checkpoint of this build uses it" not in text
+
+
+@pytest.mark.parametrize(("key", "words"), [("front", "no numbers here"), ("checkpoint", "in its weights, which were not read")])
+def test_lists_say_that_it_has_no_numbers(key: str, words: str) -> None:
+    assert words in rendered(page(key, replace(EMPTY, unmeasured=(IN_WEIGHTS,))))

@@ -6,12 +6,27 @@ from itertools import accumulate, groupby
 from math import prod
 
 from generator.checkpoints.model.module_tree import modules
-from generator.contracts import Analysis, Atlas, Figure, Finding, Metric, Outcome, Page, PageKind, Reading, Result, Scheme, names
+from generator.contracts import (
+    Analysis,
+    Atlas,
+    EncodingRecord,
+    Figure,
+    Finding,
+    Metric,
+    Outcome,
+    Page,
+    PageKind,
+    Reading,
+    Result,
+    Scheme,
+    names,
+)
 from generator.site.layer_strips import layer_strips
 from generator.site.outline import STAGES, Outline, anchor
 from generator.site.value_strips import Standing, standing, values_of
 
 MOST_MODULES = 48
+MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
 MOST_CARDS = 40  # Further encodings are links without pictures.
 LEADING = 5  # findings at the top of a page
 LIST_ROWS = 100  # of the list of checkpoints, on one page
@@ -122,11 +137,14 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
         "linked": linked,
         "single": None,
         "strips": (),
+        "unmeasured": [],
     }
     context |= {"many": len(every_chapter) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
+    context["most_unmeasured"] = MOST_UNMEASURED
     main = {
         **context,
-        "strips": layer_strips(outcome.layers, [reading.encoding for reading in outcome.readings], atlas.schemes),
+        "strips": layer_strips(outcome.layers, [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured], atlas.schemes),
+        "unmeasured": _unmeasured(atlas, outcome),
         "chapters": chapters,
         **_remarks(every_chapter, chapters),
     }
@@ -138,6 +156,14 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
         stages = (stage for stage in chapter.stages if stage.page)
         shared = {**context, "chapter": chapter, "parent": f"{outline.page(chapter.reading)}.md"}
         yield from (Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}) for stage in stages)
+
+
+def _unmeasured(atlas: Atlas, outcome: Outcome) -> list[tuple[Scheme, list[EncodingRecord]]]:
+    """The encodings whose numbers were not read, by scheme."""
+    by_scheme: dict[str, list[EncodingRecord]] = {}
+    for record in outcome.unmeasured:
+        by_scheme.setdefault(record.scheme, []).append(record)
+    return [(_schemes(atlas)[key], records) for key, records in by_scheme.items()]
 
 
 def _chapter(atlas: Atlas, outcome: Outcome, outline: Outline, reading: Reading, part: str) -> Chapter:

@@ -25,17 +25,25 @@ class Remark:
 
 @dataclass(frozen=True)
 class Group:
-    """Checkpoints with encodings of one scheme, and these encodings. total: number of checkpoints, of which ``members`` are the first"""
+    """Checkpoints with encodings of one scheme, and those of these encodings whose numbers were read.
+
+    total: number of checkpoints, of which ``members`` are the first; ``measured`` are those with numbers
+    """
 
     scheme: Scheme
     members: tuple[tuple[Outcome, tuple[Reading, ...]], ...]
     total: int
 
+    @property
+    def measured(self) -> list[tuple[Outcome, tuple[Reading, ...]]]:
+        """The members with numbers, which have pictures."""
+        return [member for member in self.members if member[1]]
+
 
 def pages(atlas: Atlas) -> list[Page]:
     """The front page."""
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
-    used = [scheme for scheme in atlas.schemes if scheme.tells_position and any(_readings_of(scheme, outcome) for outcome in built)]
+    used = [scheme for scheme in atlas.schemes if scheme.tells_position and any(_uses(scheme, outcome) for outcome in built)]
     encodings = [reading for outcome, reading in atlas.encodings if outcome in built and reading.encoding.form != NoEncoding.__name__]
     most = max(MOST_CARDS // (len(used) + 1), 4)
     context = {
@@ -43,7 +51,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "groups": [_group(scheme, built, most) for scheme in used],
         "families": sorted({_family(outcome) for outcome in built} - {""}),
         "family": _family,
-        "without_encoding": [outcome for outcome in built if not outcome.readings][:most],
+        "without_encoding": [outcome for outcome in built if not outcome.readings and not outcome.unmeasured][:most],
         "counts": {
             "checkpoints": len(built),
             "encodings": len(encodings),
@@ -81,8 +89,13 @@ def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[
 
 
 def _group(scheme: Scheme, built: list[Outcome], most: int) -> Group:
-    members = [(outcome, readings[:2]) for outcome in built if (readings := _readings_of(scheme, outcome))]
+    members = [(outcome, _readings_of(scheme, outcome)[:2]) for outcome in built if _uses(scheme, outcome)]
+    members.sort(key=lambda member: not member[1])  # Those with pictures first.
     return Group(scheme, tuple(members[:most]), len(members))
+
+
+def _uses(scheme: Scheme, outcome: Outcome) -> bool:
+    return bool(_readings_of(scheme, outcome)) or any(record.scheme == scheme.key for record in outcome.unmeasured)
 
 
 def _readings_of(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:

@@ -16,14 +16,16 @@ MOST_CARDS = 48  # other checkpoints are in the list
 def pages(atlas: Atlas) -> list[Page]:
     """The list of schemes, and a page for each."""
     users = {scheme.key: _users(atlas, scheme) for scheme in atlas.schemes}
-    index = Page("schemes/index.md", "schemes.md.jinja", {"schemes": atlas.schemes, "users": users})
+    unmeasured = {scheme.key: _unmeasured(atlas, scheme) for scheme in atlas.schemes}
+    index = Page("schemes/index.md", "schemes.md.jinja", {"schemes": atlas.schemes, "users": users, "unmeasured": unmeasured})
     addresses = addresses_of(atlas)
-    return [index, *(_page(scheme, users[scheme.key], addresses) for scheme in atlas.schemes)]
+    return [index, *(_page(scheme, users[scheme.key], unmeasured[scheme.key], addresses) for scheme in atlas.schemes)]
 
 
-def _page(scheme: Scheme, users: list[tuple[Outcome, Reading]], addresses: Mapping[str, str]) -> Page:
+def _page(scheme: Scheme, users: list[tuple[Outcome, Reading]], unmeasured: list[Outcome], addresses: Mapping[str, str]) -> Page:
     picture = _figure(scheme)
     context = {"scheme": scheme, "users": users[:MOST_CARDS], "total": len(users), "picture": picture, "addresses": addresses}
+    context["unmeasured"] = unmeasured[:MOST_CARDS]
     return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,))
 
 
@@ -41,6 +43,11 @@ def _draw(draw: "Callable[[Numbers], Drawing]", numbers: Numbers, _: Results) ->
 
 def _users(atlas: Atlas, scheme: Scheme) -> list[tuple[Outcome, Reading]]:
     return [(outcome, reading) for outcome in atlas.outcomes for reading in outcome.readings if reading.encoding.scheme == scheme.key]
+
+
+def _unmeasured(atlas: Atlas, scheme: Scheme) -> list[Outcome]:
+    """Checkpoints with an encoding of this scheme whose numbers were not read."""
+    return [outcome for outcome in atlas.outcomes if any(record.scheme == scheme.key for record in outcome.unmeasured)]
 
 
 PAGE = PageKind("scheme", pages)

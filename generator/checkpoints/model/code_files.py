@@ -1,0 +1,81 @@
+"""The tensors that the code of a model family makes for a config, without their values."""
+
+import logging
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from generator.contracts import ModelConfig, TensorInfo
+from generator.errors import RowError
+from generator.numerics.arrays import Floats
+
+MOST_VALUES = 2**27  # of one tensor; 1 GB in float64
+MOST_LAYERS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class CodeFiles:
+    """``Files`` with the names and shapes of the trained tensors of a model, and zeros for their values."""
+
+    config: ModelConfig
+    tensors: Mapping[str, TensorInfo]
+    revision: str | None = None
+
+    @property
+    def where(self) -> str:
+        """The name of the checkpoint in messages."""
+        return self.config.where
+
+    def tensor(self, name: str) -> Floats:
+        """Zeros in the shape of a tensor.
+
+        errors: RowError for a tensor of more than ``MOST_VALUES``
+        """
+        shape = self.tensors[name].shape
+        if np.prod(shape, dtype=np.float64) > MOST_VALUES:
+            raise RowError(f"{self.where}: {name} has shape {shape}; expected at most {MOST_VALUES:,} values")
+        return np.zeros(shape)
+
+    def rows(self, name: str, indices: Sequence[int]) -> Floats:
+        """Zeros in the shape of these rows."""
+        return np.zeros((len(indices), *self.tensors[name].shape[1:]))
+
+    def sha256(self, name: str) -> str:  # noqa: ARG002 (there are no stored bytes)
+        """No digest."""
+        return ""
+
+    def notes(self, name: str) -> tuple[str, ...]:  # noqa: ARG002 (nothing is stored)
+        """No note."""
+        return ()
+
+    def read(self, name: str) -> bytes | None:  # noqa: ARG002 (there are no other files)
+        """No other file."""
+        return None
+
+
+def code_files(config: ModelConfig) -> CodeFiles | None:
+    """The trained tensors of a model that transformers makes for ``config``, on a device without memory.
+
+    Buffers and parameters that are not trained, such as stored sinusoids, are left out.
+    returns: None for a family without a model, with a config that its code refuses, or with more than ``MOST_LAYERS`` layers
+    """
+    import torch
+    from transformers import CONFIG_MAPPING, AutoModel
+
+    if config.family not in CONFIG_MAPPING or (config.size("n_layers") or 0) > MOST_LAYERS:
+        return None
+    logger = logging.getLogger("transformers")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(), torch.device("meta"):
+            warnings.simplefilter("ignore")
+            model = AutoModel.from_config(CONFIG_MAPPING[config.family].from_dict(dict(config.settings)))
+    except Exception:  # noqa: BLE001  # Models check their configs in many ways, and raise exceptions of any class.
+        return None
+    finally:
+        logger.setLevel(level)
+    trained = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+    return CodeFiles(config, {name: TensorInfo("", "F32", tuple(parameter.shape)) for name, parameter in trained.items()})
