@@ -64,7 +64,7 @@ def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(built: Path
         if "anatomy.module_difference" in encoding["metrics"]
     ]
     differences = [metric["value"] for metric in metrics if metric["value"] is not None]
-    assert len(differences) >= 4
+    assert len(differences) >= 2
     assert max(differences) < 1e-6
 
 
