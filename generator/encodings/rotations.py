@@ -77,8 +77,14 @@ class Rotation(Form):
 
     @property
     def reach(self) -> int:
-        """Number of visible positions: the context or the window; offsets go up to one less."""
-        return self.n_positions if self.window is None else min(self.n_positions, self.window)
+        """Number of visible positions that these frequencies turn: the context, the window or the short texts; offsets go up to one less."""
+        return min(length for length in (self.n_positions, self.window, self.short) if length is not None)
+
+    @property
+    def short(self) -> int | None:
+        """Length of the longest texts with these frequencies, where LongRoPE turns longer ones by others; None without such a limit."""
+        trained = self.scaling.get("original_max_position_embeddings")
+        return trained if self.rope_type == "longrope" and isinstance(trained, int) and trained > 0 else None
 
     @cached_property
     def unscaled_frequencies(self) -> Floats:

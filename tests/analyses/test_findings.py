@@ -40,6 +40,7 @@ from tests.support import subject
 NOISE = np.random.default_rng(0).normal(size=(64, 64))
 WAVES = PositionTable(sinusoid(64, 64))
 TURNING = Rotation(1e4, 128, 128, 4096)
+LONGROPE = {"rope_type": "longrope", "short_factor": [1.0] * 16, "long_factor": [2.0] * 16}
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
 
 
@@ -128,6 +129,11 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         rotation,
         replace(TURNING, window=5000),
         ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18 do not."],
+    ),
+    (
+        rotation,  # Of pair j the wavelength is 2π · 10^(j/4), which is at most 64 up to j = 4.
+        Rotation(1e4, 32, 32, 4096, {**LONGROPE, "original_max_position_embeddings": 64}),
+        ["5 of 16 pairs turn fully at least once within the 64 positions for which these frequencies are used; the other 11 do not"],
     ),
     (rotation, replace(TURNING, window=6), ["No pair turns fully within the 6 positions"]),
     (

