@@ -118,14 +118,19 @@ def find(files: Files) -> list[Encoding[Form]]:
 
 
 def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[Encoding[Form]]:
-    """The encodings that the code of the family has, with zeros for their numbers; none where there are weights or other encodings."""
-    if files.tensors or encodings:
+    """The encodings in trained tensors that the code of the family has, with zeros for their numbers; none where there are weights.
+
+    encodings: those that were found, whose schemes are left out
+    """
+    if files.tensors:
         return []
+    found = {encoding.scheme for encoding in encodings}
     code = code_files(files.config)
     try:
-        return [] if code is None else find(code)
+        in_code = [] if code is None else find(code)
     except RowError:  # A size that a scheme needs is missing; the page says then that no weights were read.
         return []
+    return [encoding for encoding in in_code if encoding.provenance.tensor is not None and encoding.scheme not in found]
 
 
 def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:

@@ -32,9 +32,21 @@ def test_every_block_of_swin_v2_has_a_bias_made_by_a_small_network() -> None:
     assert {shape for _, _, shape in found} == {(heads, 512) for heads in (3, 6, 12, 24)}
 
 
-@pytest.mark.parametrize("settings", [{"model_type": "llama"}, {"model_type": "mamba"}, {"model_type": "a family of nobody"}, {}])
+@pytest.mark.parametrize("settings", [{"model_type": "llama"}, {"model_type": "bloom"}, {"model_type": "a family of nobody"}, {}])
 def test_nothing_is_said_where_the_config_settles_it_or_the_family_is_unknown(settings: Json) -> None:
     assert unmeasured(settings) == []
+
+
+def test_what_acts_beside_an_encoding_that_the_config_gives_is_known_too() -> None:
+    """Every head of every layer of gpt-oss has a learned sink beside its rotation (OpenAI 2025, arXiv 2508.10925, section 2.2)."""
+    sizes = {
+        "num_hidden_layers": 2,
+        "num_attention_heads": 64,
+        "hidden_size": 64,
+        "head_dim": 8,
+        "layer_types": ["sliding_attention", "full_attention"],
+    }
+    assert unmeasured({"model_type": "gpt_oss", **sizes}) == [("layers of attention", "sink", (64,))]
 
 
 def test_nothing_is_said_of_a_checkpoint_with_weights() -> None:

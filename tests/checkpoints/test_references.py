@@ -22,8 +22,8 @@ PUBLISHED = {
     "qwen2-vl-7b": "Qwen--Qwen2-VL-7B-Instruct",
     "qwen3-8b": "Qwen--Qwen3-8B",
     "smollm3-3b": "HuggingFaceTB--SmolLM3-3B",
-    "transfo-xl-wt103": "transfo-xl--transfo-xl-wt103",
     "wav2vec2-base": "facebook--wav2vec2-base-960h",
+    "xlnet-base-cased": "xlnet--xlnet-base-cased",
 }
 
 
