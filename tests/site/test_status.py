@@ -46,7 +46,12 @@ def test_every_row_has_its_place_those_that_failed_first() -> None:
 def test_a_row_has_its_revision_and_its_reason() -> None:
     text = text_of_status(LOST, UNASKED)
     assert "birch&#58; no config</td>" in text
-    assert f'<code class="pa-hash">{"b" * 40}</code></td><td>no answer</td>' in text
+    assert f"{'b' * 40}</code></th><td>no answer</td>" in text
+
+
+def test_a_reason_does_not_repeat_the_revision_beside_it() -> None:
+    text = text_of_status(outcome("cedar", "not reached", f"cedar@{'b' * 40}: no answer"))
+    assert f"{'b' * 40}</code></th><td>no answer</td>" in text
 
 
 def test_the_numbers_of_rows_are_given_for_each_state() -> None:

@@ -25,9 +25,11 @@ class Row:
 
     @classmethod
     def of(cls, outcome: Outcome) -> "Row":
-        """The row of ``outcome``, with long texts shortened."""
-        revision = outcome.revision or outcome.checkpoint.revision or ""
-        return cls(outcome, *(short(text, LONGEST) for text in (outcome.checkpoint.id, revision, outcome.reason or "")))
+        """The row of ``outcome``, with long texts shortened. Reasons of a repository begin with its id and revision, which stand beside it."""
+        row = outcome.checkpoint
+        revision = outcome.revision or row.revision or ""
+        reason = (outcome.reason or "").removeprefix(f"{row.id}@{revision}: ")
+        return cls(outcome, *(short(text, LONGEST) for text in (row.id, revision, reason)))
 
     @property
     def n_bytes(self) -> int:
