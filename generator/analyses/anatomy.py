@@ -24,6 +24,7 @@ STEPS = {
     "sum": "their sum",
     "normed": "after LayerNorm",
 }
+APART = ("words", "positions", "sum")  # Steps at which one token at two places is compared, before the input of the first layer.
 
 
 def layer_norm(rows: Floats, norm: LayerNorm) -> Floats:
@@ -101,8 +102,8 @@ def _no_code(difference: float | None) -> str | None:
 def _twice(layer: InputLayer, form: Form) -> dict[str, Array]:
     """Tokens that occur twice in the sentence, reserved ones aside; where none does, those of the sentence put after itself.
 
-    returns: twice_tokens (n_twice,), twice_positions (n_twice, 2), and for each step, without token types, apart_… (n_twice,), the norm of
-    the difference of the two vectors; empty arrays where the encoding has too few positions for that
+    returns: twice_tokens (n_twice,), twice_positions (n_twice, 2), and apart_… (n_twice,), the norms of the differences of the two words,
+    positions, sums, and inputs of the first layer; empty arrays where the encoding has too few positions for that
     """
     once = layer.sentence
     doubled = Sentence(once.tokens * 2, once.ids * 2, once.reserved * 2, np.concatenate([once.words, once.words]))
@@ -112,7 +113,8 @@ def _twice(layer: InputLayer, form: Form) -> dict[str, Array]:
         rows = steps(layer, sentence, form)
     except NotApplicableError:  # More tokens than positions.
         pairs, rows = pairs[:0], steps(layer, once, form)
-    apart = {f"apart_{name}": row_norms(vectors[pairs[:, 0]] - vectors[pairs[:, 1]]) for name, vectors in rows.items() if name != "types"}
+    shown = {**{name: rows[name] for name in APART if name in rows}, "inputs": list(rows.values())[-1]}
+    apart = {f"apart_{name}": row_norms(vectors[pairs[:, 0]] - vectors[pairs[:, 1]]) for name, vectors in shown.items()}
     return {"twice_tokens": np.array([sentence.tokens[first] for first, _ in pairs]), "twice_positions": pairs, **apart}
 
 
@@ -159,12 +161,12 @@ def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> tuple[Find
     """How far apart the two inputs of the first token that occurs twice are."""
     if not len(twice["twice_tokens"]):
         return ()
-    token, (first, second), (name, inputs) = str(twice["twice_tokens"][0]), twice["twice_positions"][0], list(forward.items())[-1]
+    token, (first, second), inputs = str(twice["twice_tokens"][0]), twice["twice_positions"][0], list(forward.values())[-1]
     sentence = "sentence" if second < len(inputs) else "sentence put after itself"
     same = f"In the {sentence}, “{visible(token)}” has the same word vector at positions {first} and {second}"
     if "positions" not in forward:
         return (Finding(f"{same}, and the same input of the first layer, as made here: no vector of position is added."),)
-    apart, length = significant(twice[f"apart_{name}"][0], 3), significant(row_norms(inputs)[first], 3)
+    apart, length = significant(twice["apart_inputs"][0], 3), significant(row_norms(inputs)[first], 3)
     return (Finding(f"{same}; the two inputs of the first layer are {apart} apart, the first of them {length} long."),)
 
 
@@ -181,7 +183,7 @@ def draw(results: Results) -> "Figure":
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
         ax.set_title(f"{title} · root mean square {significant(scale, 3)}", color=label.colour)
     axes[-1].set_xlabel("dimension")
-    colour_bar(figure, picture, axes, "value ÷ root mean square of the step")
+    colour_bar(figure, picture, axes, "value ÷ root mean square of the step" if len(strips) > 1 else "value ÷ RMS")
     return figure
 
 

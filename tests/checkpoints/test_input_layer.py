@@ -178,8 +178,7 @@ def test_a_token_at_two_places_is_as_far_apart_as_in_the_model(family: str, firs
     rows = received(model, first, ids)
     assert result.arrays["twice_positions"].tolist() == [[0, 3], [1, 4]]
     np.testing.assert_array_equal(result.arrays["apart_words"], [0.0, 0.0])
-    last = [name for name in anatomy.STEPS if f"apart_{name}" in result.arrays][-1]
-    np.testing.assert_allclose(result.arrays[f"apart_{last}"], np.linalg.norm(rows[:2] - rows[3:], axis=1), rtol=1e-6)
+    np.testing.assert_allclose(result.arrays["apart_inputs"], np.linalg.norm(rows[:2] - rows[3:], axis=1), rtol=1e-6)
 
 
 def test_the_sums_of_a_token_are_as_far_apart_as_its_positions(tmp_path: Path) -> None:
@@ -193,8 +192,8 @@ def test_a_token_of_t5_is_the_same_vector_at_every_place_and_in_either_order(tmp
     rows = received(model.get_encoder(), "block.0", ids)
     np.testing.assert_array_equal(rows[:2], rows[3:])
     arrays = anatomy.compute(read(model.float(), tmp_path, ids)).arrays
-    assert {key for key in arrays if key.startswith("apart_")} == {"apart_words"}
-    np.testing.assert_array_equal(arrays["apart_words"], [0.0, 0.0])
+    assert {key for key in arrays if key.startswith("apart_")} == {"apart_words", "apart_inputs"}
+    np.testing.assert_array_equal(arrays["apart_inputs"], [0.0, 0.0])
     np.testing.assert_array_equal(arrays["again_inputs"], np.zeros(3))
 
 
@@ -206,7 +205,7 @@ def test_a_sentence_without_a_repeated_token_is_put_after_itself(tmp_path: Path)
 
 def test_a_table_too_short_for_the_sentence_twice_leaves_out_the_two_places(tmp_path: Path) -> None:
     result = anatomy.compute(read(tiny.build("bert", max_position_embeddings=5), tmp_path, "cat sat"))
-    assert len(result.arrays["twice_tokens"]) == len(result.arrays["apart_normed"]) == 0
+    assert len(result.arrays["twice_tokens"]) == len(result.arrays["apart_inputs"]) == 0
 
 
 def test_reserved_tokens_alone_are_nowhere_twice(tmp_path: Path) -> None:
