@@ -10,12 +10,12 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, finite, root_mean_square, row_norms
-from generator.text import significant
+from generator.text import significant, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROUNDING = 1e-4  # Largest difference from the embedding layer of transformers that single precision may make.
+ROUNDING = 1e-4  # Largest difference from the code of transformers that single precision may make.
 LIMIT = 3.0  # in units of each step's own root mean square
 STEPS = {
     "words": "word vectors",
@@ -24,6 +24,7 @@ STEPS = {
     "sum": "their sum",
     "normed": "after LayerNorm",
 }
+APART = ("words", "positions", "sum")  # Steps at which one token at two places is compared, before the input of the first layer.
 
 
 def layer_norm(rows: Floats, norm: LayerNorm) -> Floats:
@@ -59,10 +60,11 @@ def steps(layer: InputLayer, sentence: Sentence, form: Form) -> dict[str, Floats
 
 
 def compute(subject: Subject[Form]) -> Result:
-    """The steps of the input, their norms, and the difference from the embedding layer of transformers.
+    """The steps of the input, their norms, the difference from the code of transformers, and one token at two places.
 
-    arrays: each step (n_tokens, d_model), with norms_… (n_tokens,); tokens, ids (n_tokens,); again_… (n_again, …), the tokens that also
-    occur in the reversed sentence, with their positions (n_again, 2) and the norms of the differences of their vectors (n_again,)
+    arrays: each step (n_tokens, d_model), with norms_… (n_tokens,); tokens, ids (n_tokens,)
+    twice_…, apart_… (n_twice, …): tokens at two positions of the sentence, as in ``_twice``
+    again_… (n_again, …): the tokens that also occur in the reversed sentence, as in ``_again``
     errors: NotApplicableError when the checkpoint has no sentence, or vectors do not fit or are not finite
     """
     layer = subject.input
@@ -73,27 +75,53 @@ def compute(subject: Subject[Form]) -> Result:
     backward = steps(layer, layer.reversed, form)
     last, last_backward = list(forward.values())[-1], list(backward.values())[-1]
     norms = {f"norms_{name}": row_norms(rows) for name, rows in forward.items()}
+    twice = _twice(layer, form)
     difference = None if layer.own.values is None else float(np.max(np.abs(last - layer.own.values)))
     return Result(
         metrics=(
             Metric("tokens", "Tokens of the sentence", float(len(last))),
-            Metric(
-                "module_difference", "Largest difference from the model's own embedding layer", difference, reason=_no_module(difference)
-            ),
+            Metric("module_difference", "Largest difference from transformers' own code", difference, reason=_no_code(difference)),
         ),
         arrays={
             **forward,
             **norms,
+            **twice,
             **_again(layer, last, last_backward),
             "tokens": np.array(layer.sentence.tokens),
             "ids": np.array(layer.sentence.ids),
         },
-        findings=_findings(forward, layer, difference),
+        findings=(*_findings(forward, layer, difference), *_of_twice(twice, forward)),
     )
 
 
-def _no_module(difference: float | None) -> str | None:
-    return None if difference is not None else "transformers has no single embedding layer of BERT's kind for this family"
+def _no_code(difference: float | None) -> str | None:
+    reason = "transformers has no embedding layer of BERT's kind, and no stack of T5's, that fits this checkpoint and sentence"
+    return None if difference is not None else reason
+
+
+def _twice(layer: InputLayer, form: Form) -> dict[str, Array]:
+    """Tokens that occur twice in the sentence, reserved ones aside; where none does, those of the sentence put after itself.
+
+    returns: twice_tokens (n_twice,), twice_positions (n_twice, 2), and apart_… (n_twice,), the norms of the differences of the two words,
+    positions, sums, and inputs of the first layer; empty arrays where the encoding has too few positions for that
+    """
+    once = layer.sentence
+    doubled = Sentence(once.tokens * 2, once.ids * 2, once.reserved * 2, np.concatenate([once.words, once.words]))
+    sentence = once if _pairs(once) else doubled
+    pairs = np.array(_pairs(sentence), dtype=np.int64).reshape(-1, 2)
+    try:
+        rows = steps(layer, sentence, form)
+    except NotApplicableError:  # More tokens than positions.
+        pairs, rows = pairs[:0], steps(layer, once, form)
+    shown = {**{name: rows[name] for name in APART if name in rows}, "inputs": list(rows.values())[-1]}
+    apart = {f"apart_{name}": row_norms(vectors[pairs[:, 0]] - vectors[pairs[:, 1]]) for name, vectors in shown.items()}
+    return {"twice_tokens": np.array([sentence.tokens[first] for first, _ in pairs]), "twice_positions": pairs, **apart}
+
+
+def _pairs(sentence: Sentence) -> list[tuple[int, int]]:
+    """The first two positions of every token that occurs twice, reserved ones aside."""
+    places = {index: [place for place, other in enumerate(sentence.ids) if other == index] for index in dict.fromkeys(sentence.ids)}
+    return [(found[0], found[1]) for found in places.values() if len(found) > 1 and not sentence.reserved[found[0]]]
 
 
 def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, Array]:
@@ -119,14 +147,27 @@ def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float |
 
 
 def _of_check(name: str, difference: float | None) -> Finding:
-    """A finding on whether the last step is what the embedding layer of transformers called ``name`` returns."""
+    """A finding on whether the last step is what the code of transformers, its module called ``name``, makes."""
     if difference is None:
         return Finding("The input of the first layer, as made here, is not checked against the code of this family, which may do more.")
     if difference > ROUNDING:
-        text = f"What is made here is not all of the input: transformers' own {name} returns something else (largest difference {significant(difference, 2)})."
+        text = f"What is made here is not all of the input: transformers' own {name} makes something else (largest difference {significant(difference, 2)})."
     else:
-        text = f"The input of the first layer, as made here, equals what transformers' own {name} returns (largest difference {significant(difference, 2)})."
+        text = f"The input of the first layer, as made here, equals what transformers' own {name} makes (largest difference {significant(difference, 2)})."
     return Finding(text, ("module_difference",), 0.2)
+
+
+def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> tuple[Finding, ...]:
+    """How far apart the two inputs of the first token that occurs twice are."""
+    if not len(twice["twice_tokens"]):
+        return ()
+    token, (first, second), inputs = str(twice["twice_tokens"][0]), twice["twice_positions"][0], list(forward.values())[-1]
+    sentence = "sentence" if second < len(inputs) else "sentence put after itself"
+    same = f"In the {sentence}, “{visible(token)}” has the same word vector at positions {first} and {second}"
+    if "positions" not in forward:
+        return (Finding(f"{same}, and the same input of the first layer, as made here: no vector of position is added."),)
+    apart, length = significant(twice["apart_inputs"][0], 3), significant(row_norms(inputs)[first], 3)
+    return (Finding(f"{same}; the two inputs of the first layer are {apart} apart, the first of them {length} long."),)
 
 
 def draw(results: Results) -> "Figure":
@@ -142,7 +183,7 @@ def draw(results: Results) -> "Figure":
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
         ax.set_title(f"{title} · root mean square {significant(scale, 3)}", color=label.colour)
     axes[-1].set_xlabel("dimension")
-    colour_bar(figure, picture, axes, "value ÷ root mean square of the step")
+    colour_bar(figure, picture, axes, "value ÷ root mean square of the step" if len(strips) > 1 else "value ÷ RMS")
     return figure
 
 

@@ -145,6 +145,12 @@ def expanded(path: str) -> Path:
     return Path(path)
 
 
+def _name(folder: str) -> str:
+    """A folder as the site names it: as written if that is relative, else by its last part, for the rest is a path of the builder's machine."""
+    path = expanded(folder)
+    return path.name or folder if path.is_absolute() else folder
+
+
 def _plain(value: Any) -> Any:
     """``value`` of a row as a plain Python type, without the formatting data of ruamel.yaml."""
     match value:
@@ -165,15 +171,15 @@ def _checkpoint(row: CommentedMap, path: Path, sources: Sequence[Source]) -> Che
     """
     source = next(source for source in sources if row.get(source.key) is not None)
     value = str(row[source.key])
-    place = str(path.parent / expanded(value)) if source.is_path else value
+    place, name = (str(path.parent / expanded(value)), _name(value)) if source.is_path else (value, value)
     options = {key: _plain(row[key]) for key in Options.model_fields if key != "title" and row.get(key) is not None}
     if CONFIG in options:
         options[CONFIG] = config_text(path.parent / expanded(options[CONFIG]), options[CONFIG])
-    title = str(row.get("title") or value)
-    slug = slugify(title) or slugify(value) or "checkpoint"
+    title = str(row.get("title") or name)
+    slug = slugify(title) or slugify(name) or "checkpoint"
     slug = f"{slug}-checkpoint" if slug == "index" or RESERVED.match(slug) else slug
     short = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
-    return Checkpoint(slug=slug, source=source.key, id=value, place=place, title=short, **options)
+    return Checkpoint(slug=slug, source=source.key, id=name, place=place, title=short, **options)
 
 
 def config_text(path: Path, where: str) -> str:

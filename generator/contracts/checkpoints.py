@@ -28,7 +28,7 @@ Numbers = Mapping[str, Array]
 class Checkpoint:
     """A row of the list of checkpoints.
 
-    id: Hub id or folder as written in the list; place: Hub id or path that the source opens
+    id: Hub id or folder as written in the list, the last part of an absolute path; place: Hub id or path that the source opens
     weights: name of the file of weights, where there are several or it has an unusual name; "" for the preferred one
     config: text of a config.json that takes the place of one beside the weights; "" for none
     committed: commit date of the revision in seconds since 1970; None where it is unknown, and for a folder, whose dates differ between machines

@@ -28,9 +28,9 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class OwnLayer:
-    """Output of the embedding layer that transformers implements for a checkpoint.
+    """Input of the first layer by the code of transformers for a checkpoint.
 
-    values: (n_tokens, d_model), for the sentence of ``InputLayer``; None without such a layer; name: class name of the layer
+    values: (n_tokens, d_model), for the sentence of ``InputLayer``; None where no module fits; name: class name of the module
     """
 
     values: Floats | None = None

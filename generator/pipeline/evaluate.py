@@ -1,8 +1,11 @@
 """One checkpoint, from opening its files to the last figure."""
 
+import os
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
@@ -40,6 +43,8 @@ from generator.figures.style import SERIES
 
 AT_ONCE = 8  # Revisions that are looked up at the same time.
 THUMBNAIL = 96  # positions
+PART = r"/[^/\s'\":;,()]+"
+ABSOLUTE = re.compile(rf"(?<![\w.:/~\\-])(?P<root>{PART})(?:{PART})*/(?P<name>{PART[1:]})")  # A path of two parts or more, without spaces.
 REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint that is one has a colour of its own.
 
 
@@ -96,7 +101,7 @@ def evaluate(task: Task) -> Outcome:
         raise  # The pool that set the limit names it.
     except Exception as error:  # noqa: BLE001  # A bug of ours, or a disk's, must not take the other checkpoints' pages with it.
         if isinstance(error, OSError) and error.filename:
-            return failed(task, f"{error.filename}: {error.strerror}; expected a file that can be read")
+            return failed(task, f"{_file(error, task.checkpoint)}: {error.strerror}; expected a file that can be read")
         return failed(task, f"unexpected {type(error).__name__}: {error}")
 
 
@@ -148,8 +153,24 @@ def _is_reachable(source: Source) -> bool:
 
 
 def failed(task: Task, reason: str) -> Outcome:
-    """The outcome of a row that could not be evaluated."""
-    return Outcome(task.checkpoint, "failed", reason)
+    """The outcome of a row that could not be evaluated. Its reason is on the site, which names no folder of this machine."""
+    text = _within(reason, task.checkpoint)
+    text = ABSOLUTE.sub(lambda path: path["name"] if Path(path["root"]).exists() else path[0], text)
+    return Outcome(task.checkpoint, "failed", text)
+
+
+def _within(text: str, checkpoint: Checkpoint) -> str:
+    """``text`` with the name of the checkpoint in place of the path of its folder."""
+    place = Path(checkpoint.place)
+    paths = {str(place), str(place.absolute()), os.path.realpath(place)} - {checkpoint.id}
+    either = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
+    return re.sub(rf"(?<![\w./])(?:{either})(?![\w.])", lambda _: checkpoint.id, text)
+
+
+def _file(error: OSError, checkpoint: Checkpoint) -> str:
+    """The file of an error, within the checkpoint or by its name alone."""
+    path = Path(_within(str(error.filename), checkpoint))
+    return path.name if path.is_absolute() else path.as_posix()
 
 
 def _evaluate(task: Task) -> Outcome:

@@ -203,7 +203,7 @@ def test_equality_with_the_models_layer_is_reported_only_where_it_holds() -> Non
     words, positions = NOISE[:2, :8], NOISE[2:6, :8]
     for output, n_reported in ((words + positions[:2], 1), (words + positions[:2] + 0.1, 0)):
         findings = anatomy.compute(with_input(rows(positions), layer(words, own=OwnLayer(frozen(output), "Embeddings")))).findings
-        assert len([finding for finding in findings if "equals what transformers' own Embeddings returns" in finding.text]) == n_reported
+        assert len([finding for finding in findings if "equals what transformers' own Embeddings makes" in finding.text]) == n_reported
 
 
 def test_an_encoding_inside_attention_is_said_to_add_nothing_to_the_input() -> None:
@@ -213,9 +213,26 @@ def test_an_encoding_inside_attention_is_said_to_add_nothing_to_the_input() -> N
         assert any(finding.text.startswith("This encoding adds nothing to the input") for finding in findings) == is_reported
 
 
+def test_one_token_at_two_places_is_reported_with_its_distance() -> None:
+    """By hand: a word (3, 4) at positions (0, 0) and (0, 2), so that the first input is 5 long and the second one 2 away."""
+    words, positions = np.array([[3.0, 4.0], [3.0, 4.0]]), np.array([[0.0, 0.0], [0.0, 2.0]])
+    sentence = Sentence(("one", "one"), (0, 0), (False, False), frozen(words))
+    twice = InputLayer(sentence, sentence, "wte.weight")
+    texts = [finding.text for finding in anatomy.compute(with_input(rows(positions), twice)).findings]
+    same = "In the sentence, “one” has the same word vector at positions 0 and 1"
+    assert f"{same}; the two inputs of the first layer are 2 apart, the first of them 5 long." in texts
+    texts = [finding.text for finding in anatomy.compute(with_input(TURNING, twice)).findings]
+    assert f"{same}, and the same input of the first layer, as made here: no vector of position is added." in texts
+
+
+def test_a_sentence_without_a_repeated_token_is_said_to_be_put_after_itself() -> None:
+    texts = [finding.text for finding in anatomy.compute(with_input(TURNING, layer(NOISE[:2, :8]))).findings]
+    assert any(text.startswith("In the sentence put after itself, “one” has the same word vector at positions 0 and 2") for text in texts)
+
+
 @pytest.mark.parametrize(
     ("own", "expected"),
-    [(OwnLayer(), "is not checked against the code of this family"), (OwnLayer(frozen(NOISE[:2, :8] + 5.0), "Embeddings"), "returns something else")],
+    [(OwnLayer(), "is not checked against the code of this family"), (OwnLayer(frozen(NOISE[:2, :8] + 5.0), "Embeddings"), "makes something else")],
 )  # fmt: skip
 def test_an_input_that_no_code_confirms_is_said_not_to_be_checked_or_not_to_be_all(own: OwnLayer, expected: str) -> None:
     findings = anatomy.compute(with_input(rows(NOISE[2:6, :8]), layer(NOISE[:2, :8], own=own))).findings

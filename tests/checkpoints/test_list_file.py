@@ -234,6 +234,18 @@ def test_a_folder_is_relative_to_the_file() -> None:
     assert (checkpoint.id, Path(checkpoint.place)) == ("../models/x", Path("lists/../models/x"))
 
 
+@pytest.mark.parametrize("folder", ["/somewhere/models/x", "~/models/x", "/somewhere/models/x/"])
+def test_an_absolute_folder_is_named_by_its_last_part(folder: str) -> None:
+    [checkpoint] = load(f"{HEAD}  - folder: {folder}\n")
+    assert (checkpoint.id, checkpoint.title, checkpoint.slug) == ("x", "x", "x")
+    assert Path(checkpoint.place) == Path(folder).expanduser()
+
+
+def test_two_absolute_folders_of_one_name_need_titles() -> None:
+    with pytest.raises(RefusedError, match=r"3:5: found the page name 'x' a second time, after line 2; expected different titles"):
+        load(HEAD + "  - folder: /one/x\n  - folder: /two/x\n")
+
+
 def test_a_byte_order_mark_is_ignored() -> None:
     assert len(load(b"\xef\xbb\xbfcheckpoints: [a/b]\n")) == 1
 

@@ -66,6 +66,7 @@ ORDINARY = {
     ("generator.site.data_files", "checkpoint"): "the heading of a column",
     ("generator.site.data_files", "scaling"): "a parameter in atlas.json",
     ("generator.site.data_files", "scheme"): "the heading of a column",
+    ("generator.site.data_files", "status"): "a member of a checkpoint in atlas.json",
     ("generator.pipeline.families", "scheme"): "a member of an encoding in families.json",
     ("generator.site.pages.model_types", "scheme"): "a member of an encoding in families.json",
     ("generator.site.layer_strips", "scaling"): "a parameter in atlas.json",

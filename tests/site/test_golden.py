@@ -25,7 +25,7 @@ FOLDERS: dict[str, tuple[Contents, dict[str, Any]]] = {
     "table": (TABLE, {"title": "A table in binary", "group": "Tables", "sentence": "one two three"}),
 }
 UNREACHED = checkpoint(slug="unreached", source="hub", id="atlas/none", place="atlas/none", title="Not reached", revision="a" * 40)
-EXPECTED = sorted(["index.md", "checkpoints/unreached.md", *(f"checkpoints/{slug}.md" for slug in FOLDERS)])
+EXPECTED = sorted(["index.md", "status.md", "checkpoints/unreached.md", *(f"checkpoints/{slug}.md" for slug in FOLDERS)])
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from tests.synthetic import BUCKETS, write_folder
 MOST_BYTES = 60_000
 MANY = 120
 NAME = "organisation-model-large-uncased-"
+REASON = f"{NAME}: the shard '<{'x' * 90}>' has \"{'&' * 90}\" in its header; expected the name of a file beside config.json"
 DRAWING = b'<svg viewBox="0 0 562 230"/>'
 WORDS = ("[CLS]", "[SEP]", "[UNK]", "the", "cat", "sat", "on", "mat", "because", "it", "was", "tired", ".")
 WIDTH, N_POSITIONS = 96, 512
@@ -74,6 +75,12 @@ def _moved(metric: Metric, number: int) -> Metric:
     return metric if metric.value is None else replace(metric, value=metric.value + number**2 / 7)
 
 
+def unread(number: int) -> Outcome:
+    """A checkpoint that was not read, with texts that grow as HTML."""
+    row = checkpoint(slug=f"{NAME}unread-{number:04}", id=NAME * 3, title=f"<Organisation>, model {number}", revision="a" * 40)
+    return Outcome(row, "failed" if number % 3 else "not reached", REASON)
+
+
 def layered(outcome: Outcome) -> Outcome:
     """A checkpoint with an encoding in each of 100 layers."""
     [reading] = outcome.readings
@@ -95,7 +102,10 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     assert [outcome.reason for outcome in outcomes] == [None] * 3
     outcomes += [twice(outcomes[0]), layered(outcomes[2])]
     copies = [copy(outcomes[number % 4], number) for number in range(MANY)]
-    atlas = Atlas((*outcomes, *copies), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, "2020-02-20")
+    unread_rows = [unread(number) for number in range(5 * MANY)]
+    atlas = Atlas(
+        (*outcomes, *copies, *unread_rows), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, "2020-02-20"
+    )
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
     site = _build(atlas, every_page, folder)
     return {path.relative_to(site).as_posix(): path.stat().st_size for path in site.rglob("*.html")}
@@ -113,6 +123,11 @@ def _build(atlas: Atlas, every_page: list[Page], folder: Path) -> Path:
 
 def test_every_page_is_below_60_kilobytes(sizes: dict[str, int]) -> None:
     assert {path: size for path, size in sizes.items() if size > MOST_BYTES} == {}
+
+
+def test_a_long_list_has_its_status_on_several_pages(sizes: dict[str, int]) -> None:
+    pages_of_status = [path for path in sizes if path.startswith("status")]
+    assert len(pages_of_status) > 5
 
 
 def test_a_table_with_many_applicable_analyses_has_a_page_for_its_measures(sizes: dict[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""The embedding layer of transformers for a family, as a reference for the sum of vectors."""
+"""The input of the first layer by the code of transformers for a family, as a reference for the sum of vectors."""
 
 import math
 from collections.abc import Sequence
@@ -7,8 +7,10 @@ from typing import Any
 from generator.contracts import Files, OwnLayer
 from generator.numerics.arrays import frozen
 
-# Other children compute something that the anatomy does not show.
+# Other children of an embedding layer, or of a stack, compute something that the anatomy does not show.
 CHILDREN = frozenset({"word_embeddings", "position_embeddings", "token_type_embeddings", "LayerNorm", "dropout"})
+OF_T5 = frozenset({"embed_tokens", "block", "final_layer_norm", "dropout"})
+BUCKETS = "relative_attention_num_buckets"  # A setting of T5 and what is built like it.
 WORDS = "word_embeddings.weight"
 MOST_PADDING = 2**18  # The small vocabulary is larger than this id.
 PASSED_ON = (
@@ -18,13 +20,47 @@ PASSED_ON = (
 
 
 def own_layer(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
-    """The output (n_tokens, d_model) of the embedding layer of transformers for the tokens ``ids``.
+    """The input of the first layer (n_tokens, d_model) by transformers for the tokens ``ids``.
 
-    The layer gets a vocabulary of these tokens alone, so that the word table is not read.
-    returns: an empty record for a family without an embedding layer like BERT's, or with one that does not fit the tensors and tokens
+    Its module gets a vocabulary of these tokens alone, so that the word table is not read.
+    returns: an empty record for a family with neither an embedding layer like BERT's nor a stack like T5's, or where that does not fit the
+    tensors and tokens
     """
-    if not word_tensor.endswith("embeddings.word_embeddings.weight"):
-        return OwnLayer()  # Saves the import of transformers: no other name belongs to a layer like BERT's.
+    if word_tensor.endswith("embeddings.word_embeddings.weight"):
+        return _of_embeddings(files, word_tensor, ids)
+    if word_tensor.endswith(("shared.weight", "embed_tokens.weight")) and BUCKETS in files.config:
+        return _of_stack(files, word_tensor, ids)
+    return OwnLayer()  # Saves the import of transformers: no other name belongs to such a module.
+
+
+def _of_stack(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
+    """What an encoder like T5's gives to its first layer. The layers are as small as can be, since they come after it."""
+    import torch
+    from huggingface_hub.errors import StrictDataclassError
+    from transformers import CONFIG_MAPPING, AutoModel
+
+    distinct = sorted(set(ids))
+    words = torch.from_numpy(files.rows(word_tensor, distinct))
+    sizes = {"d_model": words.shape[1], "vocab_size": len(distinct), "pad_token_id": None}
+    least = dict.fromkeys(("num_layers", "num_decoder_layers", "num_heads", "d_kv", "d_ff"), 1)
+    if files.config.family not in CONFIG_MAPPING:
+        return OwnLayer()
+    try:
+        stack = AutoModel.from_config(CONFIG_MAPPING[files.config.family](**sizes, **least)).get_encoder().double().eval()
+    except (StrictDataclassError, AttributeError, ArithmeticError, RuntimeError, TypeError, ValueError):
+        return OwnLayer()
+    if {name for name, _ in stack.named_children()} != OF_T5:
+        return OwnLayer()
+    received: list[Any] = []
+    stack.block[0].register_forward_pre_hook(lambda _, given: received.append(given[0]))
+    stack.embed_tokens.load_state_dict({"weight": words})
+    with torch.no_grad():
+        stack(torch.tensor([[distinct.index(index) for index in ids]]))
+    return OwnLayer(frozen(received[0][0].numpy()), type(stack).__name__)
+
+
+def _of_embeddings(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
+    """What an embedding layer like BERT's returns."""
     import torch
 
     prefix = word_tensor.removesuffix("word_embeddings.weight")

@@ -58,8 +58,7 @@ def pages(atlas: Atlas) -> list[Page]:
             "schemes": len({reading.encoding.scheme for reading in encodings}),
             "figures": sum(len(reading.alts) for outcome in built for reading in outcome.readings),
         },
-        "failed": _with_status(atlas, "failed"),
-        "not_reached": _with_status(atlas, "not reached"),
+        "listed": len(atlas.outcomes),
         "versions": atlas.versions,
     }
     return [Page("index.md", "index.md.jinja", context)]
@@ -104,10 +103,6 @@ def _readings_of(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:
 
 def _family(outcome: Outcome) -> str:
     return next((str(fact.value) for fact in outcome.facts if fact.name == "Family"), "")
-
-
-def _with_status(atlas: Atlas, status: str) -> list[Outcome]:
-    return [outcome for outcome in atlas.outcomes if outcome.status == status]
 
 
 PAGE = PageKind("front", pages)

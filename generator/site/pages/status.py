@@ -1,0 +1,80 @@
+"""The status of every row of the list, those that could not be read first; a long list continues on further pages."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import accumulate, groupby
+
+from generator.contracts import Atlas, Outcome, Page, PageKind, Status
+from generator.text import short, visible
+
+ORDER: tuple[Status, ...] = ("failed", "not reached", "ok")
+LONGEST = 300  # characters of an id, a revision or a reason, which the page of the checkpoint has whole
+ROW_BYTES = 150  # of a row, without its texts
+MOST_BYTES = 30_000  # of the rows of one page
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the list. revision, reason: "" where there is none"""
+
+    outcome: Outcome
+    id: str
+    revision: str
+    reason: str
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> "Row":
+        """The row of ``outcome``, with long texts shortened. Reasons of a repository begin with its id and revision, which stand beside it."""
+        row = outcome.checkpoint
+        revision = outcome.revision or row.revision or ""
+        reason = (outcome.reason or "").removeprefix(f"{row.id}@{revision}: ")
+        return cls(outcome, *(short(text, LONGEST) for text in (row.id, revision, reason)))
+
+    @property
+    def n_bytes(self) -> int:
+        """Estimated size on the page."""
+        checkpoint = self.outcome.checkpoint
+        texts = (checkpoint.slug, checkpoint.title, self.id, self.revision, self.reason)
+        return ROW_BYTES + sum(len(escape(visible(text)).encode()) for text in texts)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of one status on a page. total: of all pages"""
+
+    status: Status
+    total: int
+    rows: tuple[Row, ...]
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    """The pages of the status, the first with the number of rows of each."""
+    rows = [Row.of(outcome) for status in ORDER for outcome in atlas.outcomes if outcome.status == status]
+    counts = {status: sum(outcome.status == status for outcome in atlas.outcomes) for status in ORDER}
+    batches = _batches(rows)
+    numbers = range(1, len(batches) + 1)
+    context = {"counts": counts, "total": len(rows), "numbers": numbers}
+    return [
+        Page(
+            "status.md" if number == 1 else f"status/{number}.md",
+            "status.md.jinja",
+            {**context, "number": number, "groups": list(_groups(batch, counts))},
+        )
+        for number, batch in zip(numbers, batches, strict=True)
+    ]
+
+
+def _batches(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows of each page, about ``MOST_BYTES``."""
+    last_bytes = accumulate(row.n_bytes for row in rows)
+    batches = groupby(zip(last_bytes, rows, strict=True), key=lambda pair: pair[0] // MOST_BYTES)
+    return [[row for _, row in pairs] for _, pairs in batches] or [[]]
+
+
+def _groups(rows: Sequence[Row], counts: dict[Status, int]) -> Iterator[Group]:
+    for status, members in groupby(rows, key=lambda row: row.outcome.status):
+        yield Group(status, counts[status], tuple(members))
+
+
+PAGE = PageKind("status", pages)

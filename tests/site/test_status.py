@@ -1,0 +1,96 @@
+"""The page of the status of every row, and what the front page says of it."""
+
+import pytest
+
+from generator.contracts import Atlas, Outcome, Page, Status
+from generator.pipeline import evaluate
+from generator.pipeline.build import SITE_SRC, TEMPLATES
+from generator.site import render
+from generator.site.pages import front, status
+from tests.support import checkpoint
+
+LINE = "2 of 3 listed checkpoints could not be read in this build: [Status](status.md)."
+NONE = "No checkpoint of the list could be read in this build. The page [Status](status.md) says why, one by one."
+
+
+def outcome(slug: str, state: Status, reason: str | None = None) -> Outcome:
+    return Outcome(checkpoint(slug=slug, id=slug, title=slug.title()), state, reason, revision=None if state == "failed" else "b" * 40)
+
+
+READ, LOST, UNASKED = outcome("apple", "ok"), outcome("birch", "failed", "birch: no config"), outcome("cedar", "not reached", "no answer")
+
+
+def atlas_of(*outcomes: Outcome) -> Atlas:
+    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, "2020-02-20")
+
+
+def rendered(pages: list[Page], *outcomes: Outcome) -> str:
+    """The Markdown of the first of ``pages``."""
+    return render.render(atlas_of(*outcomes), pages[:1], TEMPLATES, SITE_SRC)[pages[0].path].decode()
+
+
+def text_of_status(*outcomes: Outcome) -> str:
+    return rendered(status.pages(atlas_of(*outcomes)), *outcomes)
+
+
+def text_of_front(*outcomes: Outcome) -> str:
+    return rendered(front.pages(atlas_of(*outcomes)), *outcomes)
+
+
+def test_every_row_has_its_place_those_that_failed_first() -> None:
+    text = text_of_status(READ, LOST, UNASKED)
+    places = [text.index(words) for words in ("## Failed", ">Birch<", "## Not reached", ">Cedar<", "## Read", ">Apple<")]
+    assert places == sorted(places)
+
+
+def test_a_row_has_its_revision_and_its_reason() -> None:
+    text = text_of_status(LOST, UNASKED)
+    assert "birch&#58; no config</td>" in text
+    assert f"{'b' * 40}</code></th><td>no answer</td>" in text
+
+
+def test_a_reason_does_not_repeat_the_revision_beside_it() -> None:
+    text = text_of_status(outcome("cedar", "not reached", f"cedar@{'b' * 40}: no answer"))
+    assert f"{'b' * 40}</code></th><td>no answer</td>" in text
+
+
+def test_the_numbers_of_rows_are_given_for_each_state() -> None:
+    text = text_of_status(READ, LOST, UNASKED, outcome("date", "failed", "x"))
+    counts = ("4</strong> listed", "2</strong> failed", "1</strong> not reached", "1</strong> read")
+    assert [count for count in counts if f"<strong>{count}" not in text] == []
+
+
+def test_a_status_without_rows_has_no_section() -> None:
+    assert text_of_status(READ).count("\n## ") == 1
+
+
+def test_every_row_of_a_long_list_is_on_one_of_the_pages() -> None:
+    outcomes = [outcome(f"row-{number:04}", "failed", "x" * 400) for number in range(500)]
+    pages = status.pages(atlas_of(*outcomes))
+    shown = [row.outcome.checkpoint.slug for page in pages for group in page.context["groups"] for row in group.rows]
+    assert shown == [row.checkpoint.slug for row in outcomes]
+    assert [page.path for page in pages[:3]] == ["status.md", "status/2.md", "status/3.md"]
+
+
+def test_a_long_reason_keeps_its_beginning_and_its_end() -> None:
+    text = text_of_status(outcome("row", "failed", "Beginning " + "x" * 1000 + " end"))
+    assert "Beginning xxx" in text
+    assert "xxx end</td>" in text
+    assert "x" * 301 not in text
+
+
+def test_the_front_page_has_one_line_on_rows_that_could_not_be_read() -> None:
+    text = text_of_front(READ, LOST, UNASKED)
+    assert LINE in text
+    assert text.count("status.md") == 1
+    assert "!!!" not in text
+
+
+def test_the_front_page_has_no_such_line_where_all_were_read() -> None:
+    assert "status.md" not in text_of_front(READ)
+
+
+@pytest.mark.parametrize("states", [["failed"], ["not reached"], ["failed", "not reached"]])
+def test_the_front_page_says_that_nothing_could_be_read(states: list[Status]) -> None:
+    text = text_of_front(*(outcome(f"row-{index}", state, "x") for index, state in enumerate(states)))
+    assert NONE in text
