@@ -29,10 +29,10 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 
 def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:
     """Names and digests of all files of a row; None if one of them is unreadable."""
     path = Path(checkpoint.place)
-    is_file = path.is_file()
-    storage = Folder(path.parent if is_file else path, checkpoint.id, named=path.name if is_file else "")
-    name = path.name if is_file else checkpoint.weights
     with suppress(OSError, RowError):  # An unreadable file, which is reported when the row is opened.
+        is_file = path.is_file()
+        storage = Folder(path.parent if is_file else path, checkpoint.id, named=path.name if is_file else "")
+        name = path.name if is_file else checkpoint.weights
         patterns = BESIDE_A_FILE if is_file else ("*",)
         beside = {name for pattern in patterns for name in storage.matching(pattern) if (storage.folder / name).is_file()}
         of_weights = {name for name in weights.files(storage, checkpoint.id, name) if (is_file or "/" in name) and storage.path(name)}
