@@ -99,7 +99,8 @@ def pages(atlas: Atlas) -> list[Page]:
 
 def _family(outcome: Outcome) -> str:
     """Key of the first encoding's scheme, or the status of a checkpoint without encodings; pages link their neighbours in a family."""
-    return outcome.readings[0].encoding.scheme if outcome.readings else outcome.status
+    records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
+    return records[0].scheme if records else outcome.status
 
 
 def _list(atlas: Atlas) -> Iterator[Page]:

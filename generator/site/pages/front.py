@@ -45,6 +45,7 @@ def pages(atlas: Atlas) -> list[Page]:
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
     used = [scheme for scheme in atlas.schemes if scheme.tells_position and any(_uses(scheme, outcome) for outcome in built)]
     encodings = [reading for outcome, reading in atlas.encodings if outcome in built and reading.encoding.form != NoEncoding.__name__]
+    shown = {reading.encoding.scheme for reading in encodings} | {record.scheme for outcome in built for record in outcome.unmeasured}
     most = max(MOST_CARDS // (len(used) + 1), 4)
     context = {
         "remarks": _remarks(atlas),
@@ -55,7 +56,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "counts": {
             "checkpoints": len(built),
             "encodings": len(encodings),
-            "schemes": len({reading.encoding.scheme for reading in encodings}),
+            "schemes": len([scheme for scheme in used if scheme.key in shown]),
             "figures": sum(len(reading.alts) for outcome in built for reading in outcome.readings),
         },
         "listed": len(atlas.outcomes),
