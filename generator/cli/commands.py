@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from generator.checkpoints import list_file, list_row
 from generator.checkpoints.files import weights
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.open_questions import open_questions
-from generator.cli import progress
+from generator.cli import inspection, progress
 from generator.cli.terminal import Terminal
-from generator.contracts import Checkpoint, Encoding, EncodingRecord, Outcome, names
+from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError
 from generator.pipeline import build as builds
 from generator.pipeline import dask_pool, evaluate, local_pool, versions
@@ -108,7 +107,7 @@ def inspect(
         if as_json:
             typer.echo(json.dumps(_document(outcome, [encoding.record for encoding in encodings]), indent=1))
             return
-        _print_encodings(checkpoint, encodings, questions)
+        inspection.show(out, outcome, encodings, evaluate.all_schemes(), evaluate.all_analyses())
 
 
 @app.command()
@@ -184,33 +183,3 @@ def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, 
     titles = names.names([(outcome.checkpoint, record) for record in records], evaluate.all_schemes())
     encodings = [{"name": title, **data_files.encoding(record)} for title, record in zip(titles, records, strict=True)]
     return {**data_files.checkpoint(outcome), "layers": data_files.layers(outcome.layers, records), "encodings": encodings}
-
-
-def _print_encodings(checkpoint: Checkpoint, encodings: list[Encoding[Any]], questions: Sequence[str]) -> None:
-    for question in questions:
-        out.print(f"{checkpoint.title}: {question}")
-    if not encodings:
-        out.print(f"{checkpoint.title}: no position encoding found; looked for:")
-        for scheme in evaluate.all_schemes():
-            out.print(f"  · {scheme.looked_for}")
-        return
-    table = Table("part", "scheme", "form", "tensor", "shape", "dtype", "analyses", title=checkpoint.title, title_justify="left")
-    for encoding in encodings:
-        provenance = encoding.provenance
-        applied = ", ".join(analysis.key for analysis in evaluate.all_analyses() if isinstance(encoding.form, analysis.forms))
-        shape = " × ".join(str(size) for size in provenance.shape)
-        table.add_row(
-            encoding.part,
-            encoding.scheme,
-            type(encoding.form).__name__,
-            provenance.tensor or "none (config.json)",
-            shape,
-            provenance.dtype or "",
-            applied,
-        )
-    for column in table.columns:
-        column.overflow = "fold"
-    out.print(table)
-    for encoding in encodings:
-        for note in encoding.notes:
-            out.print(f"{encoding.part}: {note}")

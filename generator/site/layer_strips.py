@@ -50,12 +50,20 @@ class LayerGroup:
 
 @dataclass(frozen=True)
 class LayerStrip:
-    """A stack: the number of the group of each layer, its groups in order of their first layers, and a sentence on these, or ""."""
+    """A stack of layers.
+
+    kinds: the index of the group of each layer; groups: in order of their first layers; finding: a sentence on these, or ""
+    """
 
     part: str
-    cells: tuple[int, ...]
+    kinds: tuple[int, ...]
     groups: tuple[LayerGroup, ...]
     finding: str
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """The number of the group of each layer, its colour."""
+        return tuple(self.groups[kind].number for kind in self.kinds)
 
 
 def layer_strips(layer_map: Sequence[Layer], records: Sequence[EncodingRecord], schemes: Iterable[Scheme]) -> tuple[LayerStrip, ...]:
@@ -90,7 +98,7 @@ def _strip(part: str, layers: Sequence[Layer], texts: Mapping[str, str], nothing
     groups = (
         _group(number, [layer for layer in layers if numbers[kinds[layer]] == number], texts, nothing) for number in range(len(numbers))
     )
-    return LayerStrip(part, tuple(numbers[kinds[layer]] % len(SERIES) + 1 for layer in layers), tuple(groups), _finding(layers))
+    return LayerStrip(part, tuple(numbers[kinds[layer]] for layer in layers), tuple(groups), _finding(layers))
 
 
 def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str], nothing: str) -> LayerGroup:

@@ -228,15 +228,16 @@ def test_inspect_prints_the_row_of_atlas_json_without_metrics_and_arrays(name: s
 def test_inspect_shows_the_encodings(here: Path) -> None:
     done = invoke("inspect", "table")
     assert done.exit_code == 0
-    assert all(word in done.output for word in ("decoder", "learned", "wpe.weight", "16 × 4", "F32"))
+    assert all(word in done.output for word in ("decoder · Learned table", "wpe.weight", "16 × 4", "F32"))
 
 
 def test_inspect_of_an_unknown_model_lists_what_it_looked_for(here: Path) -> None:
     done = invoke("inspect", "nothing")
     assert done.exit_code == 0
-    assert done.output.startswith("nothing: No weights were read")
-    assert "nothing: no position encoding found; looked for:" in done.output
-    assert all(scheme.looked_for in done.output for scheme in evaluate.all_schemes())
+    output = " ".join(done.output.split())
+    assert output.startswith("nothing ? No weights were read")
+    assert "No position encoding found. Looked for:" in output
+    assert all(scheme.looked_for in output for scheme in evaluate.all_schemes())
 
 
 def _pipe(folder: Path) -> None:

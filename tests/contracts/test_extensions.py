@@ -44,7 +44,7 @@ ORDINARY = {
     ("generator.analyses.table", "vectors"): "an array of its own result",
     ("generator.checkpoints.list_file", "checkpoint"): "the slug of a row whose name has no letters",
     ("generator.checkpoints.model.position_tables", "rotary"): "a value in config.json",
-    ("generator.cli.commands", "scheme"): "the heading of a column",
+    ("generator.checkpoints.model.tables_by_shape", "learned"): "a value in config.json",
     ("generator.figures.style", "none"): "matplotlib's word for no colour, no interpolation",
     ("generator.figures.svg", "none"): "matplotlib's word for no outlines of text",
     ("generator.checkpoints.model.families", "convolution"): "a way of mixing positions",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from generator.checkpoints.model.families import UNREAD
+from generator.checkpoints.model.position_tables import table_questions
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Files, Scheme
 from generator.encodings import Form
@@ -19,6 +20,7 @@ def open_questions(files: Files, encodings: Sequence[Encoding[Form]], schemes: S
     yield from dict.fromkeys(UNREAD[stack.config.family] for stack in stacks(files.config) if stack.config.family in UNREAD)
     if not files.tensors and not encodings:
         yield "No weights were read; a learned table or a learned bias would be among them."
+    yield from table_questions(files)
     for name in TYPE:
         word = files.config.anywhere.text(name)
         named = next((scheme for scheme in schemes if word in scheme.words), None)

@@ -1,4 +1,4 @@
-"""Stored position tables, learned or sinusoidal, by the names and shapes of tensors."""
+"""Stored position tables, learned or sinusoidal, by the names of tensors, or else by their shapes."""
 
 import math
 import re
@@ -11,6 +11,7 @@ import numpy as np
 from generator.checkpoints.model import tensor_names
 from generator.checkpoints.model.families import AFTER_PADDING, AFTER_TWO, ANGLES_STORED, DECODERS, FIRST_ROW_ALONE
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
+from generator.checkpoints.model.tables_by_shape import Search, TableTensor, search
 from generator.contracts import Encoding, Files, Modality, ModelConfig, Provenance, StackKind
 from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import TableLayout, layout, shifted_layout
@@ -38,14 +39,14 @@ SCALE = 10.0
 class StoredTable:
     """A position table in a tensor.
 
-    name: of the tensor; first_row: index of its first row that is a position
+    first_row: index of its first row that is a position
     lattice: the grid of the patches of an image; empty for a text
     vectors: the rows that are positions, (n_positions, d_model)
     layout: the layout of the sinusoid that ``vectors`` equal within ``tolerance``, counted from 0 or from ``first_row``; None where
     they are learned
     """
 
-    name: str
+    stored: TableTensor
     part: str
     modality: Modality
     stack: StackKind
@@ -56,6 +57,7 @@ class StoredTable:
     tolerance: float
 
 
+_SEARCHES: WeakKeyDictionary[Files, Search] = WeakKeyDictionary()
 _TABLES: WeakKeyDictionary[Files, tuple[StoredTable, ...]] = WeakKeyDictionary()
 
 
@@ -65,32 +67,49 @@ def stored_tables(files: Files) -> tuple[StoredTable, ...]:
     errors: RowError when a table has no row for a position, or no plain numbers
     """
     if files not in _TABLES:
-        _TABLES[files] = tuple(_stored(files, name, part) for name, part in _parts(files).items())
+        _TABLES[files] = tuple(_stored(files, table, part) for table, part in _parts(files))
     return _TABLES[files]
 
 
-def _parts(files: Files) -> dict[str, str]:
-    """The part of each position table, by the name of its tensor."""
-    tensors = files.tensors if _added(files.config) else {}
-    names = [name for name, tensor in tensors.items() if NAME.search(name) and not NO_TABLE.search(name) and _is_table(name, tensor.shape)]
-    parts = {name: _part(name, files) for name in names}
-    counts = Counter(parts.values())
-    return {name: part if counts[part] == 1 else f"{part} {NAME.sub('', name)}" for name, part in parts.items()}
+def table_questions(files: Files) -> tuple[str, ...]:
+    """A sentence for each position table that no tensor is named as and that cannot be told by its shape."""
+    return _search(files).open
 
 
-def _stored(files: Files, name: str, part: str) -> StoredTable:
-    tensor = files.tensors[name]
-    if _of_patches(name, files):
-        lattice, modality = _patches(name, tensor.shape, files.config), _grid_modality(files)
+def _search(files: Files) -> Search:
+    """The tensors that are position tables: by their names, and by their shapes only where there is none of such a name."""
+    if files not in _SEARCHES:
+        tensors = files.tensors if _added(files.config) else {}
+        named = [TableTensor(name, name, tensor.shape) for name, tensor in tensors.items() if _is_name(name)]
+        found = tuple(table for table in named if _is_table(table.name, table.shape))
+        _SEARCHES[files] = Search(found) if named or not tensors else search(files, _is_name, _is_table)
+    return _SEARCHES[files]
+
+
+def _parts(files: Files) -> list[tuple[TableTensor, str]]:
+    """Each position table with its part."""
+    found = _search(files).found
+    parts = [_part(table, files) for table in found]
+    counts = Counter(parts)
+    return [(table, part if counts[part] == 1 else f"{part} {NAME.sub('', table.name)}") for table, part in zip(found, parts, strict=True)]
+
+
+def _stored(files: Files, table: TableTensor, part: str) -> StoredTable:
+    if _of_patches(table, files):
+        lattice, modality = _patches(table, files.config), _grid_modality(files)
         first_row = lattice.before
     else:
-        lattice, modality = Lattice(), _sequence_modality(name, files)
-        first_row = _first_row(files, name, _size(tensor.shape)[0])
-    tolerance = TOLERANCE.get(tensor.dtype, FLOAT32_TOLERANCE)
-    vectors = _vectors(files, name, first_row, lattice.after)
-    kind: StackKind = "decoder" if _part(name, files) == "decoder" else "encoder"
-    table_layout = _layout(name, vectors, first_row, lattice, tolerance)
-    return StoredTable(name, part, modality, kind, first_row, lattice, vectors, table_layout, tolerance)
+        lattice, modality = Lattice(), _sequence_modality(table.name, files)
+        first_row = _first_row(files, table)
+    tolerance = TOLERANCE.get(files.tensors[table.tensor].dtype, FLOAT32_TOLERANCE)
+    vectors = _vectors(files, table, first_row, lattice.after)
+    kind: StackKind = "decoder" if _part(table, files) == "decoder" else "encoder"
+    table_layout = _layout(table.name, vectors, first_row, lattice, tolerance)
+    return StoredTable(table, part, modality, kind, first_row, lattice, vectors, table_layout, tolerance)
+
+
+def _is_name(name: str) -> bool:
+    return NAME.search(name) is not None and not NO_TABLE.search(name)
 
 
 def _is_table(name: str, shape: tuple[int, ...]) -> bool:
@@ -111,25 +130,25 @@ def _size(shape: tuple[int, ...]) -> tuple[int, int]:
     return math.prod(shape) // width, width
 
 
-def _patches(name: str, shape: tuple[int, ...], config: ModelConfig) -> Lattice:
+def _patches(table: TableTensor, config: ModelConfig) -> Lattice:
+    shape = table.shape
     grid = shape[2:] if _channels_first(shape) else shape[-3:-1]
     if len(shape) > 2 and len(grid) == 2 and min(grid) > 1:
         return Lattice(grid=(grid[0], grid[1]), source="as the tensor's shape says")
-    return lattice_of(name, _size(shape)[0], config)
+    return lattice_of(table.name, _size(shape)[0], config)
 
 
-def _of_patches(name: str, files: Files) -> bool:
+def _of_patches(table: TableTensor, files: Files) -> bool:
     """Whether a table is of patches: by its name, by a shape that tables of words do not have, or by a config of an image model."""
-    words = set(re.split(r"[._]", name))
+    words = set(re.split(r"[._]", table.name))
     alone = "patch_size" in files.config and "vocab_size" not in files.config
-    shape = files.tensors[name].shape
-    beside = len(shape) > 2 and shape[:2] != (1, 1)
+    beside = len(table.shape) > 2 and table.shape[:2] != (1, 1)
     return bool(IN_VISION & words) or ("text" not in words and (alone or beside))
 
 
-def _part(name: str, files: Files) -> str:
-    words = re.split(r"[._]", name)
-    if _of_patches(name, files):
+def _part(table: TableTensor, files: Files) -> str:
+    words = re.split(r"[._]", table.name)
+    if _of_patches(table, files):
         default = "audio" if _grid_modality(files) == "audio" else "vision"
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else default
     default = "decoder" if files.config.family in DECODERS else "encoder"
@@ -147,10 +166,11 @@ def _sequence_modality(name: str, files: Files) -> Modality:
     return "audio" if is_of_frames else tensor_names.modality(name)
 
 
-def _vectors(files: Files, name: str, first_row: int, n_after: int) -> Floats:
+def _vectors(files: Files, table: TableTensor, first_row: int, n_after: int) -> Floats:
     """The rows that are positions: (n_positions, d_model)."""
-    values = files.tensor(name)
-    matrix = (np.moveaxis(values, 1, -1) if _channels_first(values.shape) else values).reshape(_size(values.shape))
+    stored = files.tensor(table.tensor)
+    values = (stored.squeeze().T if table.is_transposed else stored).reshape(table.shape)
+    matrix = (np.moveaxis(values, 1, -1) if _channels_first(table.shape) else values).reshape(_size(table.shape))
     return frozen(matrix[first_row : len(matrix) - n_after])
 
 
@@ -162,10 +182,10 @@ def _layout(name: str, vectors: Floats, first_row: int, lattice: Lattice, tolera
 
 def as_encoding(files: Files, table: StoredTable, scheme: str, notes: tuple[str, ...] = ()) -> Encoding[Form]:
     """The encoding of ``table`` under the scheme with the key ``scheme``."""
-    tensor = files.tensors[table.name]
-    about_rows = _patches_note(files, table) if _of_patches(table.name, files) else _rows_note(files, table, tensor.shape[0])
+    about_rows = _patches_note(files, table) if _of_patches(table.stored, files) else _rows_note(files, table)
     form = PositionTable(table.vectors, table.first_row, table.lattice.grid)
-    return Encoding(table.part, scheme, form, Provenance.of(files, table.name), (*about_rows, *notes), table.modality, table.stack)
+    origin = Provenance.of(files, table.stored.tensor)
+    return Encoding(table.part, scheme, form, origin, (*table.stored.notes, *about_rows, *notes), table.modality, table.stack)
 
 
 def _added(config: ModelConfig) -> bool:
@@ -174,7 +194,8 @@ def _added(config: ModelConfig) -> bool:
     return not elsewhere and config.flag("position_biased_input") is not False
 
 
-def _first_row(files: Files, name: str, n_rows: int) -> int:
+def _first_row(files: Files, table: TableTensor) -> int:
+    name, n_rows = table.name, _size(table.shape)[0]
     families = {files.config.family, files.config.text_model.family} if "qformer" not in name else set[str]()
     first_row = 2 if families & AFTER_TWO else 0
     if SCALED.search(name) and files.config.flag("use_cls_token") is True:
@@ -184,13 +205,13 @@ def _first_row(files: Files, name: str, n_rows: int) -> int:
         first_row = (1 if padding is None else padding) + 1
     if not 0 <= first_row < n_rows:
         raise RowError(
-            f"{files.where}: {name} has {n_rows:,} rows, and positions begin at row {first_row}; expected one row of them at least"
+            f"{files.where}: {table.tensor} has {n_rows:,} rows, and positions begin at row {first_row}; expected one row of them at least"
         )
     return first_row
 
 
-def _rows_note(files: Files, table: StoredTable, n_rows: int) -> tuple[str, ...]:
-    notes = []
+def _rows_note(files: Files, table: StoredTable) -> tuple[str, ...]:
+    notes, n_rows = [], _size(table.stored.shape)[0]
     if table.first_row:
         notes.append(f"The tensor has {n_rows:,} rows; the first {table.first_row} are not positions in this family and are left out.")
     configured, stored = files.config.size("n_positions"), n_rows - table.first_row
@@ -200,14 +221,14 @@ def _rows_note(files: Files, table: StoredTable, n_rows: int) -> tuple[str, ...]
 
 
 def _patches_note(files: Files, table: StoredTable) -> tuple[str, ...]:
-    n_rows = _size(files.tensors[table.name].shape)[0]
+    n_rows = _size(table.stored.shape)[0]
     before, after, grid = table.lattice.before, table.lattice.after, table.lattice.grid
     notes = []
     if left := [rows for count, rows in ((before, f"the first {before}"), (after, f"the last {after}")) if count]:
         notes.append(f"The tensor has {n_rows:,} rows; {' and '.join(left)} belong to special tokens, not to patches, and are left out.")
     laid = f"{grid[0]} rows by {grid[1]} columns, {table.lattice.source}" if grid else "no grid of rows and columns is known for them"
     notes.append(f"The {n_rows - before - after:,} positions are patches, numbered row by row: {laid}.")
-    if f"{table.name}_window" in files.tensors:
+    if f"{table.stored.tensor}_window" in files.tensors:
         notes.append(
             "The model resizes this table to the grid of its input and adds a second, smaller one again and again; the two are shown apart."
         )

@@ -85,7 +85,7 @@ def _resolved(text: str) -> tuple[Json | None, str]:
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        with warnings.catch_warnings(), _offline():
+        with warnings.catch_warnings(), offline():
             warnings.simplefilter("ignore")
             return _settings(CONFIG_MAPPING[family].from_dict(settings)), ""
     except Exception as error:  # noqa: BLE001  # Config classes validate in many ways, and raise exceptions of any class.
@@ -95,7 +95,7 @@ def _resolved(text: str) -> tuple[Json | None, str]:
 
 
 @contextmanager
-def _offline() -> Iterator[None]:
+def offline() -> Iterator[None]:
     """No config class asks the Hub, as those that name a backbone may do."""
     from huggingface_hub import constants
 
@@ -159,7 +159,7 @@ def defaults(model_type: str) -> Json:
     if model_type not in CONFIG_MAPPING:
         return {}
     try:
-        with _offline():
+        with offline():
             return _settings(CONFIG_MAPPING[model_type]())
     except Exception:  # noqa: BLE001  # A few families have no default config, and raise exceptions of any class.
         return {}

@@ -1,0 +1,90 @@
+"""What ``inspect`` prints of one checkpoint: open questions, a strip of its layers, its encodings."""
+
+from collections.abc import Sequence
+from string import ascii_letters
+from typing import Any
+
+from rich.text import Text
+
+from generator.cli.terminal import Terminal
+from generator.contracts import Analysis, Encoding, Outcome, Scheme
+from generator.figures.style import SERIES
+from generator.site.layer_strips import LayerGroup, LayerStrip, described, layer_strips
+from generator.text import visible
+
+MORE = "+"  # In place of a letter, from the 53rd kind of layer on.
+LEAST_WIDTH = 20  # columns of text, however narrow the terminal
+INDENT = Text("  ")
+HEADING = "bold"
+
+
+def show(
+    terminal: Terminal, outcome: Outcome, encodings: Sequence[Encoding[Any]], schemes: Sequence[Scheme], analyses: Sequence[Analysis]
+) -> None:
+    """Print an inspected checkpoint. Colours, where the terminal has them, only repeat what letters say."""
+    terminal.print(outcome.checkpoint.title, style=HEADING)
+    for question in outcome.unresolved:
+        _paragraph(terminal, question, Text("? ", "bold yellow"))
+    for strip in layer_strips(outcome.layers, [encoding.record for encoding in encodings], schemes):
+        _show_strip(terminal, strip)
+    if not encodings:
+        terminal.print("\nNo position encoding found. Looked for:", style=HEADING)
+        for scheme in schemes:
+            _paragraph(terminal, scheme.looked_for, Text("  · "))
+        return
+    titles = {scheme.key: scheme.title for scheme in schemes}
+    terminal.print(Text(f"\nEncodings: {len(encodings):,}", HEADING))
+    for encoding in encodings:
+        _show_encoding(terminal, encoding, titles[encoding.scheme], sum(isinstance(encoding.form, analysis.forms) for analysis in analyses))
+
+
+def _paragraph(terminal: Terminal, text: str, before: Text, style: str = "") -> None:
+    """Print untrusted ``text``, wrapped to the width of the terminal beside ``before``."""
+    lines = Text(visible(text), style).wrap(terminal, max(terminal.width - before.cell_len, LEAST_WIDTH))
+    for number, line in enumerate(lines):
+        line.rstrip()
+        terminal.print(Text.assemble(Text(" " * before.cell_len) if number else before, line))
+
+
+def _show_strip(terminal: Terminal, strip: LayerStrip) -> None:
+    terminal.print(Text.assemble("\n", (f"Layers of the {visible(strip.part)}: {len(strip.kinds):,}", HEADING)))
+    if strip.finding:
+        _paragraph(terminal, strip.finding, INDENT)
+    letters = [_cell(kind, strip) for kind in strip.kinds]
+    n_digits = len(str(len(letters) - 1))
+    per_row = max((terminal.width - n_digits - 3) // 20 * 10, 10)
+    for first in range(0, len(letters), per_row):
+        terminal.print(Text.assemble(INDENT, f"{first:>{n_digits}} ", *letters[first : first + per_row]))
+    for kind, group in enumerate(strip.groups):
+        _paragraph(terminal, _in_words(group), Text.assemble(INDENT, _cell(kind, strip), " "))
+
+
+def _cell(kind: int, strip: LayerStrip) -> Text:
+    """The cell of a layer: the letter of its kind, on the colour that this has on the pages."""
+    letter = ascii_letters[kind] if kind < len(ascii_letters) else MORE
+    return Text(f"{letter} ", f"bold #000000 on {SERIES[strip.groups[kind].number - 1]}")
+
+
+def _in_words(group: LayerGroup) -> str:
+    count = "1 layer" if group.count == 1 else f"{group.count:,} layers"
+    reach = (f"{_distance(group.before)} before, {_distance(group.after)} after",) if group.before else ()
+    encodings = ("unknown, since no weights were read",) if group.encodings is None else group.encodings
+    return " · ".join((f"{count}: {group.layers}", group.mixing, *reach, *encodings))
+
+
+def _distance(reach: str) -> str:
+    return f"up to {reach}" if reach[0].isdecimal() else reach
+
+
+def _show_encoding(terminal: Terminal, encoding: Encoding[Any], title: str, n_analyses: int) -> None:
+    """Print one encoding, and what there is to say of it."""
+    record = encoding.record
+    _paragraph(terminal, f"{record.numbered_part} · {described(title, record.parameters)}", INDENT, HEADING)
+    provenance = record.provenance
+    shape = " × ".join(f"{size:,}" for size in provenance.shape)
+    shaped = f"shape {shape}" if shape else ""
+    tensor = f"tensor {provenance.tensor}" if provenance.tensor else f"no tensor, from {provenance.file}"
+    facts = (record.form, tensor, shaped, provenance.dtype, "1 analysis" if n_analyses == 1 else f"{n_analyses:,} analyses")
+    _paragraph(terminal, " · ".join(fact for fact in facts if fact), Text("    "), "dim")
+    for note in encoding.notes:
+        _paragraph(terminal, note, Text("    "))

@@ -1,0 +1,95 @@
+"""What a terminal shows of one checkpoint."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from io import StringIO
+
+import numpy as np
+import pytest
+
+from generator.cli.inspection import show
+from generator.cli.terminal import Terminal
+from generator.contracts import Encoding, Layer, Outcome, Provenance
+from generator.encodings import Form, NoEncoding, PositionTable
+from generator.pipeline.evaluate import all_analyses, all_schemes
+from tests.support import checkpoint
+
+SLIDING = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 1023, 0, ())
+FULL = replace(SLIDING, type="full attention", mixers=("full",), before=None)
+LAYERS = [SLIDING, SLIDING, FULL] * 12
+NOTE = "The tensor has 18 rows; the first 2 are not positions in this family and are left out of all that is drawn and measured."
+TABLE = PositionTable(np.eye(16))
+LEARNED = Encoding("decoder", "learned", TABLE, Provenance("weights", "wpe.weight", "F32", (18, 16)), (NOTE,))
+ODD = "\x1b[31m[red]:100:\nbegins a line"
+SPELT = "\\u001b[31m[red]:100:\\u000abegins a line"
+
+
+def shown(layers: Sequence[Layer] = LAYERS, encoding: Encoding[Form] = LEARNED, **options: object) -> str:
+    """What a terminal prints; ``options`` as those of rich's Console."""
+    terminal = Terminal(file=StringIO(), **{"width": 80, **options})
+    numbered = tuple(replace(layer, index=index) for index, layer in enumerate(layers))
+    outcome = Outcome(checkpoint(), "ok", layers=numbered, unresolved=(f"{NOTE} Why is open.",))
+    show(terminal, outcome, [encoding], all_schemes(), all_analyses())
+    return str(terminal.file.getvalue())  # type: ignore[attr-defined]  # It is a StringIO.
+
+
+def coloured() -> str:
+    return shown(force_terminal=True, color_system="truecolor")
+
+
+def without_codes(output: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", output)
+
+
+def test_a_strip_has_a_letter_for_every_layer_and_the_number_of_the_first_in_each_row() -> None:
+    rows = re.findall(r"^ +(\d+) ((?:[a-z] )+)$", shown(), re.MULTILINE)
+    assert [number for number, _ in rows] == ["0", "30"]
+    assert "".join(letters for _, letters in rows).split() == ["a", "a", "b"] * 12
+
+
+def test_layers_that_are_alike_are_one_line_of_the_legend() -> None:
+    text = " ".join(shown().split())
+    assert "b 12 layers: 2, 5, … 35 (one in 3) · attention to all · all before, none after ·" in text
+    assert "a 24 layers: 0–1, 3–4, 6–7, 9–10 and 8 more stretches · attention in a window · up to 1,023 before, none after ·" in text
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_no_line_is_wider_than_the_terminal_and_no_word_is_broken(width: int) -> None:
+    output = shown(width=width)
+    assert max(len(line) for line in output.splitlines()) <= width
+    assert NOTE in " ".join(output.split())
+
+
+def test_colours_only_repeat_what_letters_say() -> None:
+    assert without_codes(coloured()) == shown()
+    assert "48;2;61;127;214" in coloured()  # The background of the first colour of the pages, #3d7fd6.
+    assert "\x1b[" not in shown()
+
+
+def test_there_are_no_colours_where_the_environment_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not re.search(r"\x1b\[[0-9;]*[34]8;", coloured())
+
+
+def test_each_of_thirty_kinds_of_layers_has_a_letter_of_its_own() -> None:
+    layers = [replace(SLIDING, before=before) for before in range(1, 31)]
+    (row,) = re.findall(r"^ +0 ((?:[a-zA-Z] )+)$", shown(layers), re.MULTILINE)
+    assert len(set(row.split())) == 30
+
+
+@pytest.mark.parametrize("where", ["part", "tensor", "note", "layer"])
+def test_a_name_made_to_mislead_is_shown_as_it_is(where: str) -> None:
+    encoding = {
+        "part": replace(LEARNED, part=ODD),
+        "tensor": replace(LEARNED, provenance=replace(LEARNED.provenance, tensor=ODD)),
+        "note": replace(LEARNED, notes=(ODD,)),
+    }.get(where, LEARNED)
+    output = shown([replace(SLIDING, part=ODD)] if where == "layer" else LAYERS, encoding, width=200)
+    assert output.count(SPELT) == 1
+
+
+def test_an_encoding_without_a_tensor_says_where_it_is_from() -> None:
+    output = shown(encoding=Encoding("decoder", "none", NoEncoding("it is recurrent"), Provenance("config.json")))
+    assert "decoder · No encoding" in output
+    assert "NoEncoding · no tensor, from config.json · 0 analyses" in output
