@@ -208,7 +208,7 @@ def changed_together(kind: Kind) -> int:
         flipped = np.packbits(np.vstack([bits, bits ^ np.eye(len(bits), dtype=np.uint8)]), axis=1)
         with np.errstate(all="ignore"):
             values = gguf.quants.dequantize(flipped, kind).reshape(-1, block)
-        changed |= values[1:] != values[0]
+            changed |= (values[1:] != values[0]) & np.isfinite(values[1:] + values[0])
     places = [np.flatnonzero(row) for row in changed]
     return min(int(np.ptp(place)) + 1 for place in places if len(place) > 8)
 
