@@ -12,13 +12,15 @@ from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 
-WORD_TENSORS = ("word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight")
-TYPE_TENSOR = "embeddings.token_type_embeddings.weight"
+# The last names are those of llama.cpp.
+WORD_TENSORS = ("word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight", "token_embd.weight")
+TYPE_TENSORS = ("embeddings.token_type_embeddings.weight", "token_types.weight")
 # LayerNorm between the sum and the first layer: the module, and the key and the default of its ε.
 NORMS = (
     ("embeddings.LayerNorm", "layer_norm_eps", 1e-12),
     ("layernorm_embedding", "layer_norm_eps", 1e-5),
     ("word_embeddings_layernorm", "layer_norm_epsilon", 1e-5),
+    ("token_embd_norm", "layer_norm_eps", 1e-12),
 )
 MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings_project.weight")
 MOST_TOKENS = 24
@@ -153,7 +155,7 @@ def _rows(files: Files, name: str, tokens: Tokens) -> Sentence:
 
 
 def _token_type(files: Files) -> Floats | None:
-    name = _ending(files, (TYPE_TENSOR,))
+    name = _ending(files, TYPE_TENSORS)
     return None if name is None else frozen(files.rows(name, [0])[0])
 
 

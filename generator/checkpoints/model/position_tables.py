@@ -21,13 +21,13 @@ from generator.numerics.arrays import Floats, frozen
 NAME = re.compile(
     r"(^|\.)(position_embeddings?|positions_embed|embed_positions|wpe|(decoder_)?pos_embed|positional_embedding(_vlm)?"
     r"|position_embedding_table|position_embeds_layer|char_position_embeddings|text_position_embedding|pos_emb|position_enc"
-    r"|position_embeddings\.embedding)"
+    r"|position_embeddings\.embedding|position_embd)"  # the last in files of llama.cpp
     r"(\.weight)?$"
 )
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")  # Random frequencies for points and boxes (SAM).
 NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
-IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
+IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel", "v"})  # v: in files of llama.cpp
 # Stored sinusoids were computed in float32, some with other formulas for the same angle; half precision rounds once more.
 TOLERANCE = {"F16": 5e-4, "BF16": 4e-3}
 FLOAT32_TOLERANCE = 1e-4

@@ -7,8 +7,14 @@ from collections.abc import Iterable, Mapping
 from generator.contracts import Modality, StackKind
 
 # Part by a word of the name; the default is "encoder".
-STACKS = (("decoder", "decoder"), ("speech", "speech encoder"), ("audio", "audio encoder"), ("semantic", "semantic encoder"))
-OF_AUDIO = frozenset({"speech", "audio", "semantic", "acoustics"})  # Words of tensor names.
+STACKS = (
+    ("decoder", "decoder"),
+    ("dec", "decoder"),
+    ("speech", "speech encoder"),
+    ("audio", "audio encoder"),
+    ("semantic", "semantic encoder"),
+)
+OF_AUDIO = frozenset({"speech", "audio", "semantic", "acoustics", "a"})  # Words of tensor names; a: in files of llama.cpp.
 LAYER = re.compile(r"(?:^|\.)(\d+)\.(?:(\d+)\.)?")
 
 

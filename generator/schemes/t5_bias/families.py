@@ -85,5 +85,6 @@ KINDS = (
         notes=("There are no buckets: each offset has a row.",),
         each_offset=True,
     ),
+    BiasKind(r"^(enc|dec)\.blk\.\d+\.attn_rel_b\.weight$"),  # in files of llama.cpp
     BiasKind(r"(?<!EncDecAttention)(?<!relative_bias\.biases\.\d)(^|\.)relative_attention_bias\.weight$"),
 )

@@ -1,0 +1,148 @@
+"""The rotation in the settings and the tensors of a GGUF file, in the words of transformers."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from generator.checkpoints.files.formats.gguf import families
+from generator.checkpoints.files.formats.gguf.header import Header
+from generator.numerics.arrays import Floats
+
+BASE = 10_000.0  # Where a file gives none (llama-model.cpp of llama.cpp).
+FACTORS, SHORT, LONG = "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"
+MOST_PAIRS = 2**15
+TRAINED = 8192  # Context before the scaling of Llama 3; the converter takes it for that of any model.
+USUAL = ((1.0, 4.0), (1.0, 1.0))  # Edges of Llama 3.1 and of Llama 4 Scout.
+TOLERANCE = 1e-5  # Stored factors were computed in single precision.
+UNTURNED = 1e9  # A factor that leaves a pair without a rotation; 1e30 in Gemma 4.
+STORED = "stored"
+
+
+def rope_settings(header: Header, architecture: str, settings: Mapping[str, Any], tensor: Callable[[str], Floats]) -> dict[str, Any]:
+    """``rope_parameters`` and what belongs to them; empty where the file says nothing of a rotation.
+
+    settings: sizes and model type as found so far
+    """
+    given = {
+        key.removeprefix(f"{architecture}.rope."): value
+        for key, value in header.settings.items()
+        if key.startswith(f"{architecture}.rope.")
+    }
+    if not given and not {FACTORS, SHORT} & header.spans.keys():
+        return {}
+    rope = {"rope_theta": given.get("freq_base", BASE), **_share(given, settings)}
+    rope |= _scaling(given, settings["model_type"])
+    rope |= _stored(header, rope, given, settings, tensor)
+    rope |= _sections(given, architecture)
+    rope |= _temperature(header, architecture, rope)
+    top = {"original_max_position_embeddings": rope["original_max_position_embeddings"]} if rope["rope_type"] == "longrope" else {}
+    if settings["model_type"] not in families.BY_KIND and "freq_base_swa" not in given:
+        return {"rope_parameters": rope, **top}
+    local = {"rope_type": "default", "rope_theta": given["freq_base_swa"]} if "freq_base_swa" in given else None
+    full = {"full_attention": rope} if "freq_base" in given else {}
+    return {"rope_parameters": {**full, **({"sliding_attention": local} if local else {})}} if full or local else {}
+
+
+def llama3_factors(wavelengths: Floats, factor: float, low: float, high: float, trained: float) -> Floats:
+    """What llama3 scaling divides frequencies by: (n_pairs,), from 1 to ``factor``. wavelengths: (n_pairs,), in positions"""
+    turns = trained / wavelengths
+    smooth = (turns - low) / (high - low) if high > low else np.zeros_like(turns)
+    between = 1.0 / ((1.0 - smooth) / factor + smooth)
+    return np.where(turns > high, 1.0, np.where(turns < low, factor, between))
+
+
+def _share(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, float]:
+    """The share of rotated components of a head, where the file gives their number."""
+    turned, width, heads = given.get("dimension_count"), settings.get("hidden_size"), settings.get("num_attention_heads")
+    head_dim = settings.get("global_head_dim") or settings.get("head_dim") or (width // heads if width and heads else None)
+    if not turned or not head_dim or turned > head_dim or "qk_rope_head_dim" in settings:
+        return {}
+    share = turned / head_dim
+    return {"partial_rotary_factor": share if int(share * head_dim) == turned else math.nextafter(share, 1.0)}
+
+
+def _scaling(given: Mapping[str, Any], model_type: str) -> dict[str, Any]:
+    factor = given.get("scaling.factor", given.get("scale_linear"))
+    kind = given.get("scaling.type", "linear")
+    if kind not in ("linear", "yarn") or factor in (None, 0.0, 1.0):
+        return {"rope_type": "default"}
+    if kind == "linear":
+        return {"rope_type": "linear", "factor": factor}
+    rope: dict[str, Any] = {"rope_type": "yarn", "factor": factor}
+    names = {"original_context_length": "original_max_position_embeddings", "yarn_attn_factor": "attention_factor"}
+    names |= {"yarn_beta_fast": "beta_fast", "yarn_beta_slow": "beta_slow"}
+    rope |= {name: given[f"scaling.{key}"] for key, name in names.items() if f"scaling.{key}" in given}
+    if "scaling.attn_factor" in given:  # llama.cpp multiplies by it what YaRN has without one.
+        rope["attention_factor"] = given["scaling.attn_factor"] * (0.1 * math.log(factor) + 1.0)
+    if model_type in families.UNTRUNCATED:
+        rope["truncate"] = False
+    return rope
+
+
+def _stored(
+    header: Header, rope: Mapping[str, Any], given: Mapping[str, Any], settings: Mapping[str, Any], tensor: Callable[[str], Floats]
+) -> dict[str, Any]:
+    """A scaling with a factor for each pair, which is stored as a tensor."""
+    trained = given.get("scaling.original_context_length")
+    if {SHORT, LONG} <= header.spans.keys():
+        factor = {"attention_factor": given["scaling.attn_factor"]} if "scaling.attn_factor" in given else {}
+        lists = {"short_factor": tensor(SHORT).tolist(), "long_factor": tensor(LONG).tolist()}
+        before = settings.get("max_position_embeddings") if trained is None else trained
+        return {"rope_type": "longrope", **lists, "original_max_position_embeddings": before, **factor}
+    return recognised(tensor(FACTORS), rope["rope_theta"], trained or TRAINED) if FACTORS in header.spans else {}
+
+
+def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
+    """The scaling of transformers that divides the frequencies by ``factors``: (n_pairs,).
+
+    Llama 3's has four parameters, and multiplying three of them changes nothing: ``trained`` is given, and the others follow.
+    """
+    largest, n_pairs = float(factors.max(initial=1.0)), len(factors)
+    if np.all(factors == 1.0):
+        return {}
+    n_turned = int(np.argmax(factors >= UNTURNED))
+    if n_turned and np.all(factors[:n_turned] == 1.0) and np.all(factors[n_turned:] >= UNTURNED):
+        return {"rope_type": "proportional", "partial_rotary_factor": n_turned / n_pairs}
+    wavelengths = 2.0 * math.pi * base ** (np.arange(n_pairs) / n_pairs)
+    for low, high in (*USUAL, *_edges(factors, trained / wavelengths)):
+        if np.allclose(llama3_factors(wavelengths, largest, low, high, trained), factors, rtol=TOLERANCE, atol=0.0):
+            edges = {"low_freq_factor": low, "high_freq_factor": high, "original_max_position_embeddings": int(trained)}
+            return {"rope_type": "llama3", "factor": largest, **edges}
+    return {"rope_type": STORED, "factors": factors.tolist()}
+
+
+def _edges(factors: Floats, turns: Floats) -> list[tuple[float, float]]:
+    """Edges of Llama 3's scaling, from two or more pairs between them, rounded and as computed. turns: (n_pairs,), within the old context"""
+    largest = factors.max(initial=1.0)
+    between = (factors > 1.0 + TOLERANCE) & (factors < largest * (1.0 - TOLERANCE))
+    if np.count_nonzero(between) < 2 or not np.all(np.isfinite(factors)):
+        return []
+    smooth = (1.0 / factors[between] - 1.0 / largest) / (1.0 - 1.0 / largest)
+    slope, start = np.polyfit(turns[between], smooth, 1)
+    if slope <= 0.0:
+        return []
+    low, high = -start / slope, (1.0 - start) / slope
+    return [(float(f"{low:.3g}"), float(f"{high:.3g}")), (float(low), float(high))]
+
+
+def _sections(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
+    """Numbers of pairs for time, height and width (arXiv 2409.12191, section 2.1)."""
+    sections = given.get("dimension_sections")
+    if not isinstance(sections, tuple) or len(sections) < 3 or not any(sections[1:3]):
+        return {}
+    return {"mrope_section": list(sections[:3]), **({"mrope_interleaved": True} if architecture in families.INTERLEAVED else {})}
+
+
+def _temperature(header: Header, architecture: str, rope: Mapping[str, Any]) -> dict[str, Any]:
+    """Growth of the logits with the position (Ministral 3), and what latent attention adds to YaRN."""
+    added: dict[str, Any] = {}
+    scale = header.settings.get(f"{architecture}.attention.temperature_scale")
+    if scale and "original_max_position_embeddings" in rope:
+        added["llama_4_scaling_beta"] = scale
+    multiplier = header.settings.get(f"{architecture}.rope.scaling.yarn_log_multiplier")
+    if isinstance(multiplier, float) and multiplier and rope["rope_type"] == "yarn":
+        share = float(f"{multiplier / 0.1:.6g}") if architecture in families.LATENT else multiplier
+        added |= dict.fromkeys(("mscale", "mscale_all_dim"), share)
+    return added
