@@ -23,7 +23,10 @@ OF_EXPORTERS = re.compile(r"::|/|^[^.]+$")  # onnx::Add_12, /model/Constant_5_ou
 
 
 def named_by_place(graph: Graph, tensors: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
-    """``tensors``, those with made-up names that are identified by their place under names that schemes know."""
+    """``tensors``, those with made-up names that are identified by their place under names that schemes know.
+
+    Constants of less than two dimensions are left out: they are numbers of the graph, not parameters of the model.
+    """
     read = partial(_read, tensors)
     places = {_plain(place.tensor, tensors): place for find in (position_table, rotation_tensors) for place in find(graph, read)}
     places |= {_plain(place.tensor, tensors): place for place in bias_table(graph)}
@@ -32,7 +35,8 @@ def named_by_place(graph: Graph, tensors: Mapping[str, StoredTensor]) -> dict[st
         place = places.get(name)
         is_made_up = OF_EXPORTERS.search(name) is not None and NAME.search(name) is None
         if place is None or not is_made_up or _full(place) in tensors:
-            named[name] = tensor
+            if name not in graph.constants or len(tensor.header.shape) > 1:
+                named[name] = tensor
         else:
             named[_full(place)] = replace(tensor, notes=partial(_notes, tensor, place, name))
     return named

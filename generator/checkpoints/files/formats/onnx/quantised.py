@@ -42,10 +42,9 @@ class Tie:
 
 
 def with_floats(graph: Graph) -> dict[str, StoredTensor]:
-    """The tensors of a graph that may be parameters, each quantised one with its scale as the tensor that it stands for."""
+    """The tensors of a graph, each quantised one with its scale as the tensor that it stands for."""
     ties = {name: tie for name, tie in _ties(graph).items() if _fits(graph, name, tie)}
     hidden = {part for tie in ties.values() for part in (tie.scale, tie.zero)}
-    hidden |= {name for name in graph.constants if len(graph.shape(name)) < 2}  # Numbers of the graph, not parameters of the model.
     tensors = {name: tensor for name, tensor in graph.tensors.items() if name not in ties and name not in hidden}
     for name, tie in ties.items():
         plain = name.removesuffix(SUFFIX)
