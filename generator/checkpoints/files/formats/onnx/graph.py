@@ -86,6 +86,8 @@ def graph_of(proto: Any, file: GraphFile) -> Graph:
     tensors: dict[str, StoredTensor] = {}
     constants: set[str] = set()
     for prefix, inner in _graphs(proto.graph, ""):
+        if any(isinstance(name, bytes) for name in _names(inner)):  # The library returns bytes for what is not UTF-8.
+            raise RowError(f"{file.where}/{file.name}: a name that is not UTF-8; expected an ONNX model")
         own: set[str] = set()
         for tensor in inner.initializer:
             if tensor.name in own:
@@ -115,6 +117,13 @@ def _graphs(graph: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         for attribute in node.attribute:
             for inner in [attribute.g] * attribute.HasField("g") + list(attribute.graphs):
                 yield from _graphs(inner, f"{prefix}{node.name or node.op_type}.{attribute.name}.")
+
+
+def _names(graph: Any) -> Iterator[str | bytes]:
+    yield from (entry.name for entries in (graph.initializer, graph.input) for entry in entries)
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (attribute.name for attribute in node.attribute)
 
 
 def _value(node: Any) -> Any:

@@ -95,7 +95,8 @@ def external_name(file_name: str, proto: Any, where: str) -> str:
 
 
 def _external(proto: Any) -> dict[str, str]:
-    return {entry.key: entry.value for entry in proto.external_data}
+    pairs = ((entry.key, entry.value) for entry in proto.external_data)
+    return {key: value for key, value in pairs if isinstance(value, str)}  # The library returns bytes for what is not UTF-8.
 
 
 def _type(proto: Any, where: str) -> tuple[str, int]:
