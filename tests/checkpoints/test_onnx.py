@@ -347,6 +347,11 @@ def test_a_tensor_with_an_invalid_header_is_a_row_error_and_takes_no_memory(tens
     tracemalloc.stop()
 
 
+def test_a_node_without_its_inputs_is_a_row_error(tmp_path: Path) -> None:
+    with pytest.raises(RowError, match="a node Gather with 1 inputs; expected more"):
+        _ = opened(tmp_path, model([helper.make_node("Gather", ["a"], ["out"])], tensors_of({"a": MATRIX}))).tensors
+
+
 def test_a_name_that_occurs_twice_is_a_row_error(tmp_path: Path) -> None:
     with pytest.raises(RowError, match="'a' stands twice among the initialisers"):
         _ = opened(tmp_path, model(initialisers=[*tensors_of({"a": MATRIX}), *tensors_of({"a": MATRIX})])).tensors

@@ -229,3 +229,61 @@ NO_ROTATIONS = {
 @pytest.mark.parametrize(("cosines", "sines"), NO_ROTATIONS.values(), ids=NO_ROTATIONS)
 def test_tables_that_are_no_rotation_are_not_shown_as_one(cosines: Array, sines: Array, tmp_path: Path) -> None:
     assert find(with_tables(tmp_path, cosines.astype(np.float32), sines.astype(np.float32))) == []
+
+
+def test_biases_of_windows_that_an_export_has_unfolded_are_those_of_safetensors(tmp_path: Path) -> None:
+    from transformers import SwinConfig, SwinModel
+
+    torch.manual_seed(0)
+    inner = SwinModel(SwinConfig(image_size=32, patch_size=4, embed_dim=8, depths=[2, 2], num_heads=[2, 4], window_size=4))
+    for name, parameter in inner.named_parameters():
+        if name.endswith("table"):  # Zeros would be the same in all layers.
+            torch.nn.init.normal_(parameter)
+    inner.save_pretrained(tmp_path / "safe")
+    ours = opened(tmp_path, exported(inner, torch.zeros(1, 3, 32, 32)), inner.config.to_dict())
+    pairs = list(zip(find(ours), find(FolderFiles(tmp_path / "safe", "here")), strict=True))
+    assert len(pairs) == 4
+    for mine, theirs in pairs:
+        assert (mine.part, mine.scheme) == (theirs.part, "window_bias")
+        assert mine.provenance.tensor == f"model.{theirs.provenance.tensor}".replace("attention.self", "attention")
+        np.testing.assert_array_equal(mine.form.numbers, theirs.form.numbers)
+    assert "a number for each of the 256 pairs of patches" in ours.notes(str(pairs[0][0].provenance.tensor))[1]
+
+
+def bias_of(kind: str) -> Array:
+    """Biases of two heads for 9 positions, query by key: by offset along a line, for itself alone by pair, and by offset in a square."""
+    position, heads = np.arange(9), np.arange(1, 3)[:, None, None]
+    line = np.exp(position[None, :] - position[:, None])
+    square = np.exp((position[None, :] - position[:, None]) + 0.1 * (position[None, :] // 3 - position[:, None] // 3))
+    return np.asarray({"line": line, "pairs": RANDOM.normal(size=(9, 9)), "square": square}[kind] * heads, dtype=np.float32)[None]
+
+
+@pytest.mark.parametrize(("kind", "count"), [("line", 0), ("pairs", 0), ("square", 1)])
+def test_only_what_depends_on_the_offset_in_a_square_is_a_bias_of_a_window(kind: str, count: int, tmp_path: Path) -> None:
+    nodes = [
+        node("Add", ["logits", "onnx::B"], ["/layers.0/attention/Add_output_0"]),
+        node("Softmax", ["/layers.0/attention/Add_output_0"], ["/layers.0/attention/Softmax_output_0"]),
+    ]
+    values = {"onnx__B": np.round(bias_of(kind), 3)}
+    assert len(find(found(tmp_path, nodes, {"logits": TensorProto.FLOAT}, **values))) == count
+
+
+FUSED: dict[str, tuple[Any, str]] = {
+    "rotary_emb.cos_cached": (
+        node("RotaryEmbedding", ["query", "position_ids", "onnx::cos", "onnx::sin"], ["out"], domain="com.microsoft"),
+        "rotary",
+    ),
+    "rotary_emb.sin_cached": (node("RotaryEmbedding", ["query", "onnx::cos", "onnx::sin", "position_ids"], ["out"]), "rotary"),
+    "embeddings.position_embeddings.weight": (
+        node("EmbedLayerNormalization", ["input_ids", "", "words", "", "onnx::T", "gamma", "beta"], ["out"], domain="com.microsoft"),
+        "learned",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "fused", "scheme"), [(name, *case) for name, case in FUSED.items()])
+def test_fused_operators_say_what_their_inputs_are(name: str, fused: Any, scheme: str, tmp_path: Path) -> None:
+    cosines, sines = turned(10_000.0)
+    files = found(tmp_path, [fused], onnx__cos=cosines, onnx__sin=sines, onnx__T=TABLE)
+    assert name in files.tensors
+    assert only(files).scheme == scheme

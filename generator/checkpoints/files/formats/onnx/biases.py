@@ -19,7 +19,7 @@ def bias_table(graph: Graph) -> Iterator[Place]:
     """The table of T5's buckets, where all that is added to logits by bucket comes from one."""
     found = {}
     for softmax in (node for node in graph.nodes if node.op_type == "Softmax"):
-        for addend in _addends(graph, softmax.input[0]):
+        for addend in logit_addends(graph, softmax.input[0]):
             if (gather := graph.made_by.get(graph.source(addend, LOGIT_MOVES))) is not None and _is_by_bucket(graph, gather):
                 found[graph.source(gather.input[0])] = softmax
     if len(found) == 1:
@@ -27,19 +27,19 @@ def bias_table(graph: Graph) -> Iterator[Place]:
         yield Place(tensor, "relative_attention_bias.weight", scope_of(softmax.output[0]) or "attention", ROLE)
 
 
-def _addends(graph: Graph, value: str, depth: int = 0) -> Iterator[str]:
+def logit_addends(graph: Graph, value: str, depth: int = 0) -> Iterator[str]:
     """What is added up to logits, masks included."""
     node = graph.made_by.get(value)
     if node is None or depth == MOST_STEPS:
-        return
-    if node.op_type in ("Add", "Sum"):
+        yield value
+    elif node.op_type in ("Add", "Sum"):
         for name in node.input:
-            yield from _addends(graph, name, depth + 1)
+            yield from logit_addends(graph, name, depth + 1)
     elif node.op_type == "Where":
         for name in node.input[1:]:
-            yield from _addends(graph, name, depth + 1)
+            yield from logit_addends(graph, name, depth + 1)
     elif node.op_type in LOGIT_MOVES:
-        yield from _addends(graph, node.input[0], depth + 1)
+        yield from logit_addends(graph, node.input[0], depth + 1)
     else:
         yield value
 

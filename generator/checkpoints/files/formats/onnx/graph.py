@@ -15,6 +15,8 @@ MOST_STEPS = 100_000  # of one search through the nodes
 FLOATS = frozenset({"F32", "F16", "BF16", "F64"})
 # Operators that move numbers, and change neither them nor which there are together in a row.
 MOVES = frozenset({"Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Expand", "Slice", "Flatten", "DequantizeLinear", "Dropout"})
+# Least number of inputs, where it is not 0.
+INPUTS = {"Gather": 2, "Conv": 2, "Sub": 2, **dict.fromkeys((*MOVES, "Transpose", "Resize", "Concat", "Cos", "Sin", "Softmax"), 1)}
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Graph:
         """The value that the operators ``through`` have made ``name`` from: the first input of the first of them."""
         for _ in range(MOST_STEPS):
             node = self.made_by.get(name)
-            if node is None or node.op_type not in through or not node.input:
+            if node is None or node.op_type not in through:
                 return name
             name = node.input[0]
         return name
@@ -97,14 +99,16 @@ def graph_of(proto: Any, file: GraphFile) -> Graph:
             own.add(tensor.name)
             _add(tensors, f"{prefix}{tensor.name}" if tensor.name in tensors else tensor.name, tensor, file)
         for node in inner.node:
-            nodes.append(node)
+            if len(node.input) < INPUTS.get(node.op_type, 0):
+                raise RowError(f"{file.where}/{file.name}: a node {node.op_type} with {len(node.input)} inputs; expected more")
             if node.op_type == "Constant" and node.output and (value := _value(node)) is not None and node.output[0] not in tensors:
                 _add(tensors, node.output[0], value, file)
                 constants.add(node.output[0])
+        nodes += [node for node in inner.node if node.output]
     made_by = {output: node for node in nodes for output in node.output if output}
     used_by: defaultdict[str, list[Any]] = defaultdict(list)
     for node in nodes:
-        for name in set(node.input):
+        for name in set(filter(None, node.input)):
             used_by[name].append(node)
     inputs = frozenset(entry.name for entry in proto.graph.input) - tensors.keys()
     return Graph(tuple(nodes), tensors, frozenset(constants), made_by, {name: tuple(users) for name, users in used_by.items()}, inputs)

@@ -1,12 +1,14 @@
 """What a place in a graph says of a tensor, and how positions are recognised among the values of a graph."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from generator.checkpoints.files.formats.onnx.graph import Graph
+from generator.contracts import StoredTensor
 
 MOST_INDICES = 2**20
 INDEX_MOVES = frozenset({"Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Expand", "Slice", "Flatten", "Tile"})
@@ -24,12 +26,14 @@ class Place:
 
     tensor: its name in the graph; name: by which schemes know tensors of this kind, without the module; scope: the module, "" if unknown
     role: end of the sentence that says how it was identified
+    change: how it is read, where its values stand otherwise in the file than schemes know them
     """
 
     tensor: str
     name: str
     scope: str
     role: str
+    change: Callable[[StoredTensor], StoredTensor] | None = None
 
 
 def scope_of(name: str) -> str:

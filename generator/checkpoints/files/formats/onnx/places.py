@@ -14,6 +14,7 @@ from generator.checkpoints.files.formats.onnx.place import Place
 from generator.checkpoints.files.formats.onnx.quantised import SUFFIX
 from generator.checkpoints.files.formats.onnx.rotations import rotation_tensors
 from generator.checkpoints.files.formats.onnx.sums import position_table
+from generator.checkpoints.files.formats.onnx.windows import window_biases
 from generator.checkpoints.model.position_tables import NAME
 from generator.contracts import StoredTensor
 from generator.numerics.arrays import Floats
@@ -28,7 +29,9 @@ def named_by_place(graph: Graph, tensors: Mapping[str, StoredTensor]) -> dict[st
     Constants of less than two dimensions are left out: they are numbers of the graph, not parameters of the model.
     """
     read = partial(_read, tensors)
-    places = {_plain(place.tensor, tensors): place for find in (position_table, rotation_tensors) for place in find(graph, read)}
+    places = {
+        _plain(place.tensor, tensors): place for find in (position_table, rotation_tensors, window_biases) for place in find(graph, read)
+    }
     places |= {_plain(place.tensor, tensors): place for place in bias_table(graph)}
     named = {}
     for name, tensor in tensors.items():
@@ -38,7 +41,8 @@ def named_by_place(graph: Graph, tensors: Mapping[str, StoredTensor]) -> dict[st
             if name not in graph.constants or len(tensor.header.shape) > 1:
                 named[name] = tensor
         else:
-            named[_full(place)] = replace(tensor, notes=partial(_notes, tensor, place, name))
+            read_so = tensor if place.change is None else place.change(tensor)
+            named[_full(place)] = replace(read_so, notes=partial(_notes, read_so, place, name))
     return named
 
 

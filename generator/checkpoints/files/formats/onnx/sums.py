@@ -29,9 +29,9 @@ def position_table(graph: Graph, read: Read) -> Iterator[Place]:
 
     read: the values of a tensor
     """
-    words = [(name, WORDS, "") for node in _word_nodes(graph) for name in _in_sum(graph, node.output[0], WORD_MOVES)]
+    words = [(name, WORDS, "") for node in _word_nodes(graph) for name in _in_sum(graph, node, WORD_MOVES)]
     words += [(node.input[4], WORDS, "") for node in graph.nodes if node.op_type in FUSED and len(node.input) > 4]
-    patches = [(name, PATCHES, "vision") for node in _patch_nodes(graph) for name in _in_sum(graph, node.output[0], PATCH_MOVES)]
+    patches = [(name, PATCHES, "vision") for node in _patch_nodes(graph) for name in _in_sum(graph, node, PATCH_MOVES)]
     anywhere = [] if words or patches else [(name, BY_POSITION, "") for name in _by_position(graph)]
     for found in (words, patches, anywhere):
         names = {name for name, *_ in found}
@@ -68,9 +68,9 @@ def _patch_nodes(graph: Graph) -> Iterator[Any]:
                 yield node
 
 
-def _in_sum(graph: Graph, vectors: str, moves: frozenset[str]) -> Iterator[str]:
-    """The tensors that may be a table of positions in the sum of which ``vectors`` are a part."""
-    value = vectors
+def _in_sum(graph: Graph, made_by: Any, moves: frozenset[str]) -> Iterator[str]:
+    """The tensors that may be a table of positions in the sum of which the vectors from a node are a part."""
+    value = made_by.output[0]
     for _ in range(MOST_STEPS):
         users = [node for node in graph.used_by.get(value, ()) if node.op_type != "Shape"]
         if len(users) != 1 or not _passes(graph, users[0], moves):
@@ -78,8 +78,8 @@ def _in_sum(graph: Graph, vectors: str, moves: frozenset[str]) -> Iterator[str]:
         value = users[0].output[0]
     else:
         return
-    if value != vectors:
-        width = _width(graph, vectors)
+    if value != made_by.output[0]:
+        width = _width(graph, made_by)
         for addend in _addends(graph, value):
             if (table := _table(graph, addend, width)) is not None:
                 yield table
@@ -92,9 +92,8 @@ def _passes(graph: Graph, node: Any, moves: frozenset[str]) -> bool:
     return node.op_type in SUMS or node.op_type in moves
 
 
-def _width(graph: Graph, vectors: str) -> int:
+def _width(graph: Graph, node: Any) -> int:
     """Components of the vectors from a Gather of rows or from a Conv."""
-    node = graph.made_by[vectors]
     return graph.shape(graph.source(node.input[0]))[-1] if node.op_type == "Gather" else graph.shape(graph.source(node.input[1]))[0]
 
 
