@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from generator.checkpoints.files.formats.onnx.graph import MOVES, Graph
+from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph
 from generator.checkpoints.files.formats.onnx.place import Place, scope_of
 
 LOGIT_MOVES = MOVES | {"Transpose"}
@@ -53,7 +53,7 @@ def _is_by_bucket(graph: Graph, node: Any) -> bool:
         return False
     nodes = list(graph.ancestors(node.input[1]))
     divisors = [name for made in nodes if made.op_type == "Div" for name in made.input[1:2] if graph.shape(name) in ((), (1,))]
-    scalars = [float(graph.values(name).reshape(-1)[0]) for name in divisors if name in graph.tensors]
+    scalars = [float(graph.values(name).reshape(-1)[0]) for name in divisors if graph.dtype(name) in FLOATS]
     return any(made.op_type == "Log" for made in nodes) and any(
         math.isclose(scalar, width, rel_tol=1e-5) for scalar in scalars for width in WIDENING
     )

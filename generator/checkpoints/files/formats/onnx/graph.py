@@ -56,6 +56,10 @@ class Graph:
         """The shape of a tensor; empty for a value that is computed."""
         return self.tensors[name].header.shape if name in self.tensors else ()
 
+    def dtype(self, name: str) -> str:
+        """The type of a tensor's numbers; "" for a value that is computed."""
+        return self.tensors[name].header.dtype if name in self.tensors else ""
+
     def ancestors(self, name: str) -> Iterator[Any]:
         """The nodes that a value depends on, without those that only ask for its shape."""
         seen: set[str] = set()

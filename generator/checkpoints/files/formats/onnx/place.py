@@ -13,7 +13,7 @@ from generator.contracts import StoredTensor
 MOST_INDICES = 2**20
 INDEX_MOVES = frozenset({"Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Expand", "Slice", "Flatten", "Tile"})
 COUNTS = frozenset({"Range", "CumSum"})
-POSITIONS = re.compile(r"pos(ition)?(_?ids?)?s?(?![a-z])")
+POSITIONS = re.compile(r"(?<![a-z])pos(ition)?(_?ids?)?s?(?![a-z])")
 SEGMENTS = re.compile(r"(token_)?types?_|segment")
 DEEPEST = 16
 

@@ -80,10 +80,10 @@ def _by_nodes(graph: Graph) -> Iterator[tuple[str, Tie]]:
 def _fits(graph: Graph, name: str, tie: Tie) -> bool:
     """Whether there is a scale for each of the tensor's numbers, and a zero point for each scale or none."""
     shape, scales = graph.shape(name), graph.shape(tie.scale)
-    known = tie.scale in graph.tensors and graph.tensors[tie.scale].header.dtype in FLOATS
-    if not known or graph.tensors[name].header.dtype not in WHOLE:
+    known = graph.dtype(tie.scale) in FLOATS
+    if not known or graph.dtype(name) not in WHOLE:
         return False
-    if tie.zero and (tie.zero not in graph.tensors or graph.shape(tie.zero) != scales or graph.tensors[tie.zero].header.dtype not in WHOLE):
+    if tie.zero and (graph.dtype(tie.zero) not in WHOLE or graph.shape(tie.zero) != scales):
         return False
     if math.prod(scales) == 1:
         return True

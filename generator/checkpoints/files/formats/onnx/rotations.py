@@ -56,7 +56,7 @@ def _tables(graph: Graph) -> Iterator[str]:
 def _is_table(graph: Graph, name: str) -> bool:
     shape = graph.shape(name)
     sizes = [size for size in shape if size != 1]
-    return name in graph.tensors and graph.tensors[name].header.dtype in FLOATS and len(sizes) == 2 and math.prod(sizes) <= MOST_NUMBERS
+    return graph.dtype(name) in FLOATS and len(sizes) == 2 and math.prod(sizes) <= MOST_NUMBERS
 
 
 def _rows(values: Floats) -> Floats:
@@ -77,11 +77,7 @@ def _frequencies(graph: Graph) -> Iterator[str]:
 
 def _vectors(graph: Graph, node: Any) -> Iterator[str]:
     for name in (graph.source(name) for name in node.input):
-        if (
-            name in graph.tensors
-            and graph.tensors[name].header.dtype in FLOATS
-            and 2 <= max(graph.shape(name), default=0) == math.prod(graph.shape(name))
-        ):
+        if name in graph.tensors and graph.dtype(name) in FLOATS and 2 <= max(graph.shape(name), default=0) == math.prod(graph.shape(name)):
             yield name
 
 

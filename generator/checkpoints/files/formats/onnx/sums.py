@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph, attributes
+from generator.checkpoints.files.formats.onnx.graph import MOVES, Graph, attributes
 from generator.checkpoints.files.formats.onnx.place import Place, meaning, scope_of
+from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
 SUMS = frozenset({"Add", "Sum"})
@@ -19,6 +20,7 @@ MOST_STEPS = 16
 IMAGES = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
 WORDS = "as the tensor added to the rows of the word table"
 PATCHES = "as the tensor added to the vectors of the patches"
+RESIZED = ", after it was resized to their grid"
 BY_POSITION = "as the only table from which a sum takes its rows by position"
 
 Read = Callable[[str], Floats]
@@ -34,13 +36,10 @@ def position_table(graph: Graph, read: Read) -> Iterator[Place]:
     patches = [(name, PATCHES, "vision") for node in _patch_nodes(graph) for name in _in_sum(graph, node, PATCH_MOVES)]
     anywhere = [] if words or patches else [(name, BY_POSITION, "") for name in _by_position(graph)]
     for found in (words, patches, anywhere):
-        names = {name for name, *_ in found}
-        if len(names) > 1:
-            names = {name for name in names if not _is_one_row(read(name))}
+        names = [name for name in {name for name, *_ in found} if name in graph.tensors and _has_different_rows(read, name)]
         if len(names) == 1:
-            tensor = names.pop()
             _, role, stack = found[0]
-            yield Place(tensor, *_named(graph, tensor, stack), role)
+            yield Place(names[0], *_named(graph, names[0], stack), f"{role}{RESIZED if _is_resized(graph, names[0]) else ''}")
 
 
 def _named(graph: Graph, tensor: str, stack: str) -> tuple[str, str]:
@@ -50,6 +49,10 @@ def _named(graph: Graph, tensor: str, stack: str) -> tuple[str, str]:
     if is_matrix and stack and not IMAGES & set(scope.replace(".", "_").split("_")):
         scope = f"{stack}.{scope}"  # The shape alone does not say that its rows are patches.
     return ("position_embeddings.weight" if is_matrix else "position_embeddings"), scope
+
+
+def _is_resized(graph: Graph, tensor: str) -> bool:
+    return any(graph.source(node.input[0], TABLE_MOVES) == tensor for node in graph.nodes if node.op_type == "Resize")
 
 
 def _word_nodes(graph: Graph) -> Iterator[Any]:
@@ -138,11 +141,15 @@ def _by_position(graph: Graph) -> Iterator[str]:
                 made = graph.made_by.get(graph.source(name))
                 if made is not None and made.op_type == "Gather" and meaning(graph, made.input[1]) == "positions":
                     source = graph.source(made.input[0])
-                    if len(graph.shape(source)) == 2 and graph.tensors[source].header.dtype in {*FLOATS, "U8", "I8"}:
+                    if len(graph.shape(source)) == 2:
                         yield source
 
 
-def _is_one_row(values: Floats) -> bool:
-    """Whether all rows are the same, as those of one type of tokens."""
+def _has_different_rows(read: Read, name: str) -> bool:
+    """Whether rows differ, unlike those of one type of tokens; a table that cannot be read is none."""
+    try:
+        values = read(name)
+    except RowError:
+        return False
     rows = values.reshape(-1, values.shape[-1])
-    return bool(np.all(rows == rows[0]))
+    return bool(np.any(rows != rows[0]))

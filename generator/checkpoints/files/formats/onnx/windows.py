@@ -60,7 +60,7 @@ def _side(graph: Graph, name: str) -> int:
         return 0
     side = isqrt(shape[-1])
     is_square = side * side == shape[-1] and 2 <= side <= LARGEST
-    return side if is_square and graph.tensors[name].header.dtype in FLOATS else 0
+    return side if is_square and graph.dtype(name) in FLOATS else 0
 
 
 def _offsets(side: int) -> Array:
