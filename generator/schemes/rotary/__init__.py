@@ -18,6 +18,7 @@ from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
 from generator.schemes.rotary.families import ALWAYS, CODE_NOTES, FACTORS, OF_IMAGES, ONLY_WITH, ROTARY_DIM
 from generator.schemes.rotary.layers import LOCAL_BASES, RotatedLayers, rope_of, rotated_layers
+from generator.schemes.rotary.stored import Stored, alone, compared, stored_rotation
 from generator.text import pattern, rounded, significant
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation alone (DeepSeek).
 MOST_COMPONENTS = 2**16
+NOT_STORED = "No tensor holds it"
 WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
     "recurrent": ("has no attention but a recurrent state", "have no attention but a recurrent state"),
     "convolution": ("has no attention but a convolution", "have no attention but a convolution"),
@@ -43,10 +45,14 @@ WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
 def find(files: Files) -> list[Encoding[Form]]:
     """One rotation for every stack and for its layers with the same settings; the last of several stacks with the same part.
 
+    A stored rotation is compared with it, and read where there is no config.
     errors: RowError when a setting of the rotation is missing or invalid
     """
+    if not files.config.settings:
+        return [*alone(files, SCHEME.key)]
     rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}  # Nested configs override the outer one.
-    return [_encoding(stack, rotated) for stack in rotating.values() for rotated in rotated_layers(stack)]
+    stored = stored_rotation(files) if rotating else None
+    return [_encoding(stack, rotated, stored) for stack in rotating.values() for rotated in rotated_layers(stack)]
 
 
 def _rotates(config: ModelConfig) -> bool:
@@ -70,7 +76,7 @@ def _is_of_images(config: ModelConfig) -> bool:
     return axial or of_images or config.family in OF_IMAGES
 
 
-def _encoding(stack: Stack, rotated: RotatedLayers) -> Encoding[Form]:
+def _encoding(stack: Stack, rotated: RotatedLayers, stored: Stored | None) -> Encoding[Form]:
     config, rope = rotated.config, rotated.rope
     base = rope.first("rope_theta", default=config.first(*BASES, default=BASE))
     rotary_dim, head_dim = _sizes(rotated)
@@ -83,7 +89,7 @@ def _encoding(stack: Stack, rotated: RotatedLayers) -> Encoding[Form]:
         window=rotated.window,
     )
     notes = (
-        _turned_note(config, rotary_dim, head_dim),
+        f"{NOT_STORED if stored is None else compared(stored, form)}; {_turned_note(config, rotary_dim, head_dim)}",
         *_split_note(rope),
         *_longer_note(config, form),
         *_layers_notes(rotated),
@@ -145,7 +151,7 @@ def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:
     turned = f"{rotary_dim} of the {head_dim} components" if rotary_dim < head_dim else f"all {head_dim} components"
     has_rope_part = config.value(ROPE_DIM_KEY) is not None and rotary_dim < head_dim
     shared_part = " in a part of its own, which all heads of the keys share" if has_rope_part else ""
-    return f"No tensor holds it; {turned} of each query and key head are turned{shared_part}, as config.json says."
+    return f"{turned} of each query and key head are turned{shared_part}, as config.json says."
 
 
 def _split_note(rope: ModelConfig) -> tuple[str, ...]:

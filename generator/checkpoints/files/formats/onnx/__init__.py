@@ -1,0 +1,129 @@
+"""ONNX: a graph of operators with its tensors, within the file or in files beside it; the graph is read and never run.
+
+Exporters keep parameters as initialisers, under their names in the model, and under made-up names where they have folded them.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from mmap import ACCESS_READ, mmap
+from pathlib import PurePosixPath
+from typing import Any
+
+from generator.checkpoints.files.formats.onnx.graph import graph_of
+from generator.checkpoints.files.formats.onnx.places import named_by_place
+from generator.checkpoints.files.formats.onnx.proto_tensors import EXTERNAL, GraphFile, external_name
+from generator.checkpoints.files.formats.onnx.quantised import with_floats
+from generator.checkpoints.files.formats.onnx.skeleton import model
+from generator.contracts import FileFormat, Storage, StoredTensor, WeightsFile
+from generator.errors import RowError
+from generator.text import short, visible
+
+MOST_FILE_BYTES = 2**31 - 1  # The most that Protocol Buffers allow for a message.
+# Files of encoder and decoder of one model, as optimum and others call them; what stands after that is the precision.
+OF_STACK = re.compile(r"(?P<stack>encoder|decoder)(?P<role>_model_merged|_with_past_model|_model|)(?P<variant>(_[a-z0-9]+)*)\.onnx")
+ROLES = ("_model", "_model_merged", "_with_past_model", "")
+OTHER = {"encoder": "decoder", "decoder": "encoder"}
+# In the order of preference: the whole model, its encoder, and these again in other precisions than full.
+NAMES = ("model.onnx", "encoder_model.onnx", "encoder.onnx", "decoder_model.onnx", "decoder_model_merged.onnx", "decoder.onnx",
+         "model_O[123].onnx", "*_fp16.onnx", "*.onnx")  # fmt: skip
+
+
+def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
+    """The tensors of one graph, or those of encoder and decoder, with the word before names that need it.
+
+    errors: RowError for invalid files
+    """
+    tensors: dict[str, StoredTensor] = {}
+    for stack, name in _graphs(file):
+        opened = GraphFile(file.storage, name, file.where)
+        graph = graph_of(_model(opened), opened)
+        for its_name, tensor in named_by_place(graph, with_floats(graph)).items():
+            distinct = _with_word(its_name, stack, tensors)
+            tensors[distinct] = tensor if distinct == its_name else replace(tensor, notes=partial(_notes, tensor, its_name))
+    return tensors
+
+
+def files(file: WeightsFile) -> set[str]:
+    """The files of the graphs and those that hold their tensors; an invalid one, which ``open_weights`` reports, names no others."""
+    names = {file.name}
+    for _, name in _graphs(file):
+        names.add(name)
+        opened = GraphFile(file.storage, name, file.where)
+        with suppress(RowError, OSError):
+            proto = _model(opened)
+            names |= {external_name(name, tensor, file.where) for tensor in _external(proto.graph)}
+    return names
+
+
+FORMAT = FileFormat(
+    key="onnx",
+    order=4,
+    names=(*(f"{folder}{name}" for name in NAMES for folder in ("", "onnx/")),),
+    suffixes=(".onnx",),
+    open=open_weights,
+    files=files,
+)
+
+
+def _graphs(file: WeightsFile) -> list[tuple[str, str]]:
+    """The stack of each graph of a model, "" for the only one, and the name of its file."""
+    folder, name = PurePosixPath(file.name).parent, PurePosixPath(file.name).name
+    match = OF_STACK.fullmatch(name)
+    if match is None:
+        return [("", file.name)]
+    other = next(_partners(file.storage, folder, match), "")
+    both = {match["stack"]: file.name} | ({OTHER[match["stack"]]: other} if other else {})
+    return [(stack, both[stack]) for stack in sorted(both, reverse=True)]  # The encoder first.
+
+
+def _partners(storage: Storage, folder: PurePosixPath, match: re.Match[str]) -> Iterator[str]:
+    """Files with the other stack, those in the same precision first."""
+    stack = OTHER[match["stack"]]
+    for variant in dict.fromkeys((match["variant"], "")):
+        for role in dict.fromkeys((match["role"], *ROLES)):
+            name = (folder / f"{stack}{role}{variant}.onnx").as_posix()
+            if storage.has(name):
+                yield name
+
+
+def _with_word(name: str, stack: str, others: Collection[str]) -> str:
+    """``name`` with the word for its stack: where that is a decoder and the name does not say so, and where another graph has the name."""
+    says_so = stack != "decoder" or stack in re.split(r"[._/]", name)
+    while not says_so or name in others:
+        name, says_so = f"{stack}.{name}", True
+    return name
+
+
+def _notes(tensor: StoredTensor, name: str) -> tuple[str, ...]:
+    return (f"The file calls this tensor “{visible(short(name))}”.", *tensor.notes())
+
+
+def _model(file: GraphFile) -> Any:
+    """The ModelProto of a file, without the bytes of tensors.
+
+    errors: RowError
+    """
+    where = f"{file.where}/{file.name}"
+    size = file.storage.size(file.name)
+    if not 0 < size <= MOST_FILE_BYTES:
+        raise RowError(
+            f"{where}: {size:,} bytes; expected an ONNX model of at most {MOST_FILE_BYTES:,}, with larger tensors in files beside it"
+        )
+    with file.path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
+        return model(content, where)
+
+
+def _external(graph: Any) -> Iterator[Any]:
+    """The tensors of a graph that lie in other files."""
+    for tensor in graph.initializer:
+        if tensor.data_location == EXTERNAL:
+            yield tensor
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("t") and attribute.t.data_location == EXTERNAL:
+                yield attribute.t
+            for inner in [attribute.g] * attribute.HasField("g") + list(attribute.graphs):
+                yield from _external(inner)

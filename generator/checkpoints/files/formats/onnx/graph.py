@@ -1,0 +1,147 @@
+"""The nodes and tensors of one ONNX graph, and of the graphs within its nodes; nothing is computed."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from generator.checkpoints.files.formats.onnx.proto_tensors import STRING, GraphFile, stored
+from generator.contracts import StoredTensor
+from generator.errors import RowError
+from generator.numerics.arrays import Floats
+
+MOST_TENSORS = 50_000
+MOST_STEPS = 100_000  # of one search through the nodes
+FLOATS = frozenset({"F32", "F16", "BF16", "F64"})
+# Operators that move numbers, and change neither them nor which there are together in a row.
+MOVES = frozenset({"Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Expand", "Slice", "Flatten", "DequantizeLinear", "Dropout"})
+# Least number of inputs, where it is not 0.
+INPUTS = {"Gather": 2, "Conv": 2, "Sub": 2, **dict.fromkeys((*MOVES, "Transpose", "Resize", "Concat", "Cos", "Sin", "Softmax"), 1)}
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph with those within it as one list of nodes.
+
+    tensors: by the name under which nodes use them: initialisers, and the values of Constant nodes
+    constants: names of the latter
+    made_by: the node of each output; used_by: the nodes of each input; inputs: of the outer graph, without its initialisers
+    """
+
+    nodes: tuple[Any, ...]
+    tensors: Mapping[str, StoredTensor]
+    constants: frozenset[str]
+    made_by: Mapping[str, Any]
+    used_by: Mapping[str, tuple[Any, ...]]
+    inputs: frozenset[str]
+
+    def source(self, name: str, through: frozenset[str] = MOVES) -> str:
+        """The value that the operators ``through`` have made ``name`` from: the first input of the first of them."""
+        for _ in range(MOST_STEPS):
+            node = self.made_by.get(name)
+            if node is None or node.op_type not in through:
+                return name
+            name = node.input[0]
+        return name
+
+    def values(self, name: str) -> Floats:
+        """The numbers of a tensor.
+
+        errors: RowError for a dtype that is not read
+        """
+        tensor = self.tensors[name]
+        return tensor.decode(tensor.part(0, tensor.n_bytes), tensor.header.shape)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor; empty for a value that is computed."""
+        return self.tensors[name].header.shape if name in self.tensors else ()
+
+    def dtype(self, name: str) -> str:
+        """The type of a tensor's numbers; "" for a value that is computed."""
+        return self.tensors[name].header.dtype if name in self.tensors else ""
+
+    def ancestors(self, name: str) -> Iterator[Any]:
+        """The nodes that a value depends on, without those that only ask for its shape."""
+        seen: set[str] = set()
+        open_names = [name]
+        while open_names and len(seen) < MOST_STEPS:
+            node = self.made_by.get(open_names.pop())
+            if node is not None and node.output[0] not in seen:
+                seen.add(node.output[0])
+                yield node
+                open_names += [] if node.op_type == "Shape" else list(node.input)
+
+
+def attributes(node: Any) -> dict[str, Any]:
+    """The numbers and lists of numbers among the attributes of a node, by name."""
+    kinds = {1: "f", 2: "i", 6: "floats", 7: "ints"}
+    found = {}
+    for attribute in node.attribute:
+        if attribute.type in kinds:
+            value = getattr(attribute, kinds[attribute.type])
+            found[attribute.name] = value if isinstance(value, int | float) else list(value)
+    return found
+
+
+def graph_of(proto: Any, file: GraphFile) -> Graph:
+    """The graph of a ModelProto.
+
+    errors: RowError for invalid tensors, too many, or two of one name
+    """
+    nodes: list[Any] = []
+    tensors: dict[str, StoredTensor] = {}
+    constants: set[str] = set()
+    for prefix, inner in _graphs(proto.graph, ""):
+        if any(isinstance(name, bytes) for name in _names(inner)):  # The library returns bytes for what is not UTF-8.
+            raise RowError(f"{file.where}/{file.name}: a name that is not UTF-8; expected an ONNX model")
+        own: set[str] = set()
+        for tensor in inner.initializer:
+            if tensor.name in own:
+                raise RowError(
+                    f"{file.where}/{file.name}: {tensor.name!r:.80} stands twice among the initialisers; expected each name once"
+                )
+            own.add(tensor.name)
+            _add(tensors, f"{prefix}{tensor.name}" if tensor.name in tensors else tensor.name, tensor, file)
+        for node in inner.node:
+            if len(node.input) < INPUTS.get(node.op_type, 0):
+                raise RowError(f"{file.where}/{file.name}: a node {node.op_type} with {len(node.input)} inputs; expected more")
+            if node.op_type == "Constant" and node.output and (value := _value(node)) is not None and node.output[0] not in tensors:
+                _add(tensors, node.output[0], value, file)
+                constants.add(node.output[0])
+        nodes += [node for node in inner.node if node.output]
+    made_by = {output: node for node in nodes for output in node.output if output}
+    used_by: defaultdict[str, list[Any]] = defaultdict(list)
+    for node in nodes:
+        for name in set(filter(None, node.input)):
+            used_by[name].append(node)
+    inputs = frozenset(entry.name for entry in proto.graph.input) - tensors.keys()
+    return Graph(tuple(nodes), tensors, frozenset(constants), made_by, {name: tuple(users) for name, users in used_by.items()}, inputs)
+
+
+def _graphs(graph: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    """A graph and those within its nodes, with a prefix for names that occur in several."""
+    yield prefix, graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in [attribute.g] * attribute.HasField("g") + list(attribute.graphs):
+                yield from _graphs(inner, f"{prefix}{node.name or node.op_type}.{attribute.name}.")
+
+
+def _names(graph: Any) -> Iterator[str | bytes]:
+    yield from (entry.name for entries in (graph.initializer, graph.input) for entry in entries)
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (attribute.name for attribute in node.attribute)
+
+
+def _value(node: Any) -> Any:
+    """The tensor of a Constant node; None for other kinds of values."""
+    return next((attribute.t for attribute in node.attribute if attribute.name == "value" and attribute.HasField("t")), None)
+
+
+def _add(tensors: dict[str, StoredTensor], name: str, proto: Any, file: GraphFile) -> None:
+    if proto.data_type == STRING:
+        return
+    if len(tensors) >= MOST_TENSORS:
+        raise RowError(f"{file.where}/{file.name}: more than {MOST_TENSORS:,} tensors; expected fewer")
+    tensors[name] = stored(file, proto)

@@ -1,0 +1,164 @@
+"""Quantised tensors of ONNX graphs: whole numbers with a scale and a zero point, as values (q − zero point) · scale."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph, attributes
+from generator.contracts import StoredTensor
+from generator.errors import RowError
+from generator.numerics.arrays import Array, Floats
+from generator.text import significant
+
+SUFFIX = "_quantized"  # Of the tool of ONNX Runtime, which adds X_quantized, X_scale and X_zero_point for X.
+WHOLE = {"U8": "u1", "I8": "i1", "U16": "<u2", "I16": "<i2", "I32": "<i4", "U4": "u1", "I4": "u1"}
+PACKED = frozenset({"U4", "I4"})  # Two in a byte, the first in its lower half.
+# Where nodes of operators have a tensor, its scale and its zero point among their inputs.
+INPUTS: Mapping[str, tuple[tuple[int, int, int], ...]] = {
+    "DequantizeLinear": ((0, 1, 2),),
+    "QLinearMatMul": ((0, 1, 2), (3, 4, 5)),
+    "QLinearConv": ((0, 1, 2), (3, 4, 5)),
+    "QLinearAdd": ((0, 1, 2), (3, 4, 5)),
+    "QLinearMul": ((0, 1, 2), (3, 4, 5)),
+    "QGemm": ((0, 1, 2), (3, 4, 5)),
+    "MatMulIntegerToFloat": ((0, 2, 4), (1, 3, 5)),
+    "DynamicQuantizeMatMul": ((1, 2, 3),),
+}
+AXES = {"DequantizeLinear": 1, "QLinearConv": 0, "ConvInteger": 0}  # Of several scales, where a node does not say; the last one elsewhere.
+THROUGH = frozenset({*MOVES - {"DequantizeLinear"}, "Gather", "Transpose"})
+
+
+@dataclass(frozen=True)
+class Tie:
+    """What makes the values of a quantised tensor. scale, zero: names of tensors, zero "" for 0; axis, block: of several scales"""
+
+    scale: str
+    zero: str
+    axis: int
+    block: int = 0
+
+
+def with_floats(graph: Graph) -> dict[str, StoredTensor]:
+    """The tensors of a graph, each quantised one with its scale as the tensor that it stands for."""
+    ties = {name: tie for name, tie in _ties(graph).items() if _fits(graph, name, tie)}
+    hidden = {part for tie in ties.values() for part in (tie.scale, tie.zero)}
+    tensors = {name: tensor for name, tensor in graph.tensors.items() if name not in ties and name not in hidden}
+    for name, tie in ties.items():
+        plain = name.removesuffix(SUFFIX)
+        tensors[name if plain in tensors else plain] = _dequantised(graph, name, tie)
+    return tensors
+
+
+def _ties(graph: Graph) -> dict[str, Tie]:
+    by_name = dict(_by_name(graph))
+    return {**by_name, **dict(_by_nodes(graph))}
+
+
+def _by_name(graph: Graph) -> Iterator[tuple[str, Tie]]:
+    for name in graph.tensors:
+        stem = name.removesuffix(SUFFIX)
+        if stem != name and f"{stem}_scale" in graph.tensors:
+            zero = f"{stem}_zero_point" if f"{stem}_zero_point" in graph.tensors else ""
+            users = graph.used_by.get(name, ())
+            yield name, Tie(f"{stem}_scale", zero, next((AXES[node.op_type] for node in users if node.op_type in AXES), -1))
+
+
+def _by_nodes(graph: Graph) -> Iterator[tuple[str, Tie]]:
+    for node in graph.nodes:
+        for places in INPUTS.get(node.op_type, ()):
+            name, scale, zero = (node.input[place] if place < len(node.input) else "" for place in places)
+            source = graph.source(name, THROUGH)
+            settings = attributes(node)
+            axis = settings.get("axis", AXES.get(node.op_type, -1))
+            if source in graph.tensors and (source == name or math.prod(graph.shape(scale)) == 1):
+                yield source, Tie(scale, zero, axis, settings.get("block_size", 0))
+
+
+def _fits(graph: Graph, name: str, tie: Tie) -> bool:
+    """Whether there is a scale for each of the tensor's numbers, and a zero point for each scale or none."""
+    shape, scales = graph.shape(name), graph.shape(tie.scale)
+    known = graph.dtype(tie.scale) in FLOATS
+    if not known or graph.dtype(name) not in WHOLE:
+        return False
+    if tie.zero and (graph.dtype(tie.zero) not in WHOLE or graph.shape(tie.zero) != scales):
+        return False
+    if math.prod(scales) == 1:
+        return True
+    if not -len(shape) <= tie.axis < len(shape):
+        return False
+    if tie.block:
+        expected = list(shape)
+        expected[tie.axis] = -(-shape[tie.axis] // tie.block)
+        return list(scales) == expected
+    return scales == (shape[tie.axis],)
+
+
+def _dequantised(graph: Graph, name: str, tie: Tie) -> StoredTensor:
+    tensor = graph.tensors[name]
+    where = f"{tensor.header.file}: {name!r:.80}"
+
+    @cache
+    def scales() -> Floats:
+        return graph.values(tie.scale)
+
+    @cache
+    def zeros() -> Floats:
+        return _whole_numbers(graph, tie.zero) if tie.zero else np.zeros(1)
+
+    def decode(data: bytes | memoryview, shape: tuple[int, ...]) -> Floats:
+        whole = _unpacked(data, tensor.header.dtype, shape, where)
+        spread = (_spread(numbers, tie, tensor.header.shape, shape, where) for numbers in (zeros(), scales()))
+        zero, scale = spread
+        return np.asarray((whole.astype(np.float64) - zero) * scale)
+
+    def notes() -> tuple[str, ...]:
+        return (_step_note(scales(), tensor.header.dtype),)
+
+    return replace(tensor, decode=decode, notes=notes)
+
+
+def _whole_numbers(graph: Graph, name: str) -> Floats:
+    tensor = graph.tensors[name]
+    return _unpacked(tensor.part(0, tensor.n_bytes), tensor.header.dtype, tensor.header.shape, name).astype(np.float64)
+
+
+def _unpacked(data: bytes | memoryview, dtype: str, shape: tuple[int, ...], where: str) -> Array:
+    """Whole numbers of ``shape``, from their bytes."""
+    numbers = np.frombuffer(data, dtype=WHOLE[dtype])
+    count = math.prod(shape)
+    if dtype in PACKED:
+        numbers = np.stack([numbers & 15, numbers >> 4], axis=-1).reshape(-1)[:count]
+        numbers = (numbers.astype(np.int8) ^ 8) - 8 if dtype == "I4" else numbers
+    if numbers.size != count:
+        raise RowError(f"{where}: rows of {dtype} that do not begin with a byte; expected an even number of columns")
+    return numbers.reshape(shape)
+
+
+def _spread(numbers: Floats, tie: Tie, whole: tuple[int, ...], shape: tuple[int, ...], where: str) -> Floats:
+    """Scales or zero points so that they broadcast to ``shape``: that of the tensor, ``whole``, or of some of its rows."""
+    if numbers.size == 1:
+        return numbers.reshape(())
+    axis = tie.axis % len(whole)
+    if shape != whole and (axis == 0 or tie.block):
+        raise RowError(f"{where}: every row has a scale of its own; expected one for all rows, where only some are read")
+    if tie.block:
+        spread = np.repeat(numbers, tie.block, axis=axis)
+        return np.take(spread, np.arange(whole[axis]), axis=axis)
+    sides = [1] * len(shape)
+    sides[axis] = -1
+    return numbers.reshape(sides)
+
+
+def _step_note(scales: Floats, dtype: str) -> str:
+    bits = dtype[1:]
+    sizes = np.abs(scales[np.isfinite(scales)])
+    if scales.size == 1:
+        return f"The file stores these numbers quantised, in {bits} bits each: they are multiples of {significant(float(sizes.max(initial=0.0)), 3)}."
+    middle, largest = (significant(float(size), 3) for size in (np.median(sizes) if sizes.size else 0.0, sizes.max(initial=0.0)))
+    return (
+        f"The file stores these numbers quantised, in {bits} bits each, as multiples of steps of several sizes: "
+        f"{middle} is the median, {largest} the largest."
+    )

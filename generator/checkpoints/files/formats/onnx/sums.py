@@ -1,0 +1,155 @@
+"""The table of positions in the sum that enters the first layer: words or patches, positions, and perhaps more."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from generator.checkpoints.files.formats.onnx.graph import MOVES, Graph, attributes
+from generator.checkpoints.files.formats.onnx.place import Place, meaning, scope_of
+from generator.errors import RowError
+from generator.numerics.arrays import Floats
+
+SUMS = frozenset({"Add", "Sum"})
+# What a table passes through on its way into the sum; a resized one is still the table that the file holds.
+TABLE_MOVES = MOVES | {"Transpose", "Resize"}
+WORD_MOVES, PATCH_MOVES = MOVES, MOVES | {"Transpose", "Concat"}
+FUSED = frozenset({"EmbedLayerNormalization"})  # Of ONNX Runtime; its fifth input is the table.
+MOST_STEPS = 16
+IMAGES = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
+WORDS = "as the tensor added to the rows of the word table"
+PATCHES = "as the tensor added to the vectors of the patches"
+RESIZED = ", after it was resized to their grid"
+BY_POSITION = "as the only table from which a sum takes its rows by position"
+
+Read = Callable[[str], Floats]
+
+
+def position_table(graph: Graph, read: Read) -> Iterator[Place]:
+    """The table of the words' positions, that of the patches' positions, or else the only one in a sum, where one tensor can be it.
+
+    read: the values of a tensor
+    """
+    words = [(name, WORDS, "") for node in _word_nodes(graph) for name in _in_sum(graph, node, WORD_MOVES)]
+    words += [(node.input[4], WORDS, "") for node in graph.nodes if node.op_type in FUSED and len(node.input) > 4]
+    patches = [(name, PATCHES, "vision") for node in _patch_nodes(graph) for name in _in_sum(graph, node, PATCH_MOVES)]
+    anywhere = [] if words or patches else [(name, BY_POSITION, "") for name in _by_position(graph)]
+    for found in (words, patches, anywhere):
+        names = [name for name in {name for name, *_ in found} if name in graph.tensors and _has_different_rows(read, name)]
+        if len(names) == 1:
+            _, role, stack = found[0]
+            yield Place(names[0], *_named(graph, names[0], stack), f"{role}{RESIZED if _is_resized(graph, names[0]) else ''}")
+
+
+def _named(graph: Graph, tensor: str, stack: str) -> tuple[str, str]:
+    """The name by which schemes know a table, and its module."""
+    scope = next((scope for node in graph.used_by.get(tensor, ()) if (scope := scope_of(node.output[0]))), "embeddings")
+    is_matrix = len(graph.shape(tensor)) == 2
+    if is_matrix and stack and not IMAGES & set(scope.replace(".", "_").split("_")):
+        scope = f"{stack}.{scope}"  # The shape alone does not say that its rows are patches.
+    return ("position_embeddings.weight" if is_matrix else "position_embeddings"), scope
+
+
+def _is_resized(graph: Graph, tensor: str) -> bool:
+    return any(graph.source(node.input[0], TABLE_MOVES) == tensor for node in graph.nodes if node.op_type == "Resize")
+
+
+def _word_nodes(graph: Graph) -> Iterator[Any]:
+    """The nodes that take rows of a matrix by the ids in an input."""
+    for node in graph.nodes:
+        if node.op_type == "Gather" and len(graph.shape(graph.source(node.input[0]))) == 2 and meaning(graph, node.input[1]) == "words":
+            yield node
+
+
+def _patch_nodes(graph: Graph) -> Iterator[Any]:
+    """The convolutions that cut an image into patches: their steps are as large as their kernel."""
+    for node in graph.nodes:
+        if node.op_type == "Conv":
+            weight = graph.shape(graph.source(node.input[1]))
+            if len(weight) == 4 and weight[2:] == tuple(attributes(node).get("strides", ())) and min(weight[2:]) > 1:
+                yield node
+
+
+def _in_sum(graph: Graph, made_by: Any, moves: frozenset[str]) -> Iterator[str]:
+    """The tensors that may be a table of positions in the sum of which the vectors from a node are a part."""
+    value = made_by.output[0]
+    for _ in range(MOST_STEPS):
+        users = [node for node in graph.used_by.get(value, ()) if node.op_type != "Shape"]
+        if len(users) != 1 or not _passes(graph, users[0], moves):
+            break
+        value = users[0].output[0]
+    else:
+        return
+    if value != made_by.output[0]:
+        width = _width(graph, made_by)
+        for addend in _addends(graph, value):
+            if (table := _table(graph, addend, width)) is not None:
+                yield table
+
+
+def _passes(graph: Graph, node: Any, moves: frozenset[str]) -> bool:
+    """Whether a value goes on through ``node`` as a part of a sum, or times one number (√d)."""
+    if node.op_type in ("Mul", "Div"):
+        return any(math.prod(graph.shape(name)) == 1 and name in graph.tensors for name in map(graph.source, node.input))
+    return node.op_type in SUMS or node.op_type in moves
+
+
+def _width(graph: Graph, node: Any) -> int:
+    """Components of the vectors from a Gather of rows or from a Conv."""
+    return graph.shape(graph.source(node.input[0]))[-1] if node.op_type == "Gather" else graph.shape(graph.source(node.input[1]))[0]
+
+
+def _addends(graph: Graph, value: str, depth: int = 0) -> Iterator[str]:
+    node = graph.made_by.get(value)
+    if node is None or depth == MOST_STEPS or node.op_type not in SUMS | PATCH_MOVES | {"Mul", "Div"}:
+        yield value
+    elif node.op_type in SUMS or (node.op_type == "Concat" and _has_sum(graph, node)):
+        for name in node.input:
+            yield from _addends(graph, name, depth + 1)
+    elif node.op_type in ("Identity", "Cast", "Dropout"):
+        yield from _addends(graph, node.input[0], depth + 1)
+    else:
+        yield value
+
+
+def _has_sum(graph: Graph, concat: Any) -> bool:
+    """Whether something that is a sum is joined, such as [CLS] and patches with their positions."""
+    return any((node := graph.made_by.get(graph.source(name))) is not None and node.op_type in SUMS for name in concat.input)
+
+
+def _table(graph: Graph, addend: str, width: int) -> str | None:
+    """The tensor whose rows are an addend, if it has several of ``width`` components and positions select them."""
+    source = graph.source(addend, TABLE_MOVES)
+    node = graph.made_by.get(source)
+    if node is not None and node.op_type == "Concat":  # [CLS] has its own row in a tensor of its own.
+        parts = [graph.source(name, TABLE_MOVES) for name in node.input]
+        longer = [name for name in parts if math.prod(graph.shape(name)[:-1]) > 1]
+        source = longer[0] if len(longer) == 1 and all(name in graph.tensors for name in parts) else source
+    elif node is not None and node.op_type == "Gather":
+        source = graph.source(node.input[0]) if meaning(graph, node.input[1]) == "positions" else source
+    shape = graph.shape(source)
+    fits = len(shape) > 1 and shape[-1] == width and math.prod(shape[:-1]) > 1
+    return source if fits else None
+
+
+def _by_position(graph: Graph) -> Iterator[str]:
+    """The matrices whose rows, by position, are added to something."""
+    for node in graph.nodes:
+        if node.op_type in SUMS:
+            for name in node.input:
+                made = graph.made_by.get(graph.source(name))
+                if made is not None and made.op_type == "Gather" and meaning(graph, made.input[1]) == "positions":
+                    source = graph.source(made.input[0])
+                    if len(graph.shape(source)) == 2:
+                        yield source
+
+
+def _has_different_rows(read: Read, name: str) -> bool:
+    """Whether rows differ, unlike those of one type of tokens; a table that cannot be read is none."""
+    try:
+        values = read(name)
+    except RowError:
+        return False
+    rows = values.reshape(-1, values.shape[-1])
+    return bool(np.any(rows != rows[0]))
