@@ -21,6 +21,7 @@ SIZES: Mapping[Size, tuple[str, ...]] = MappingProxyType(
 HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels", "attention_head_size")
 TEXT = ("text_config", "language_config", "llm_config", "thinker_config")  # Config of the text model in a multimodal model.
 ROPE = ("rope_parameters", "rope_scaling")
+UNKNOWN = "unknown"  # The family of a config without a model type.
 DEEPEST = 4  # Levels of nested configs: a language model may contain a vision model, and that a backbone.
 LARGEST = 2**31
 LARGEST_REAL = 1e15
@@ -161,8 +162,8 @@ class ModelConfig:
 
     @property
     def family(self) -> str:
-        """Model type; "unknown" where it is absent."""
-        return self.text("model_type") or "unknown"
+        """Model type; UNKNOWN where it is absent."""
+        return self.text("model_type") or UNKNOWN
 
     @property
     def is_encoder_decoder(self) -> bool:

@@ -1,12 +1,16 @@
 """What a terminal shows of one checkpoint."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from generator.cli.inspection import show
 from generator.cli.terminal import Terminal
@@ -93,3 +97,14 @@ def test_an_encoding_without_a_tensor_says_where_it_is_from() -> None:
     output = shown(encoding=Encoding("decoder", "none", NoEncoding("it is recurrent"), Provenance("config.json")))
     assert "decoder · No encoding" in output
     assert "NoEncoding · no tensor, from config.json · 0 analyses" in output
+
+
+INSPECTED = "import sys; from generator.cli.commands import app; app(sys.argv[1:], standalone_mode=False); print(*sys.modules)"
+
+
+def test_a_file_of_weights_by_itself_needs_neither_transformers_nor_torch(tmp_path: Path) -> None:
+    save_file({"wpe.weight": np.eye(16, dtype=np.float32)}, tmp_path / "model.safetensors")
+    command = [sys.executable, "-c", INSPECTED, "inspect", str(tmp_path / "model.safetensors")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "tensor wpe.weight · shape 16 × 16" in done.stdout
+    assert {"transformers", "torch", "sklearn", "matplotlib"}.isdisjoint(done.stdout.split())

@@ -74,6 +74,16 @@ def test_matrices_may_be_stored_transposed(family: str, options: dict[str, Any])
     np.testing.assert_array_equal(form_of(plain, PositionTable).vectors, form_of(transposed, PositionTable).vectors)
 
 
+@pytest.mark.parametrize("name", ["{name}", "model.{name}", "t{index}"])
+@pytest.mark.parametrize(("family", "options", "module"), [(family, options, module) for family, options, _, module, _ in FAMILIES])
+def test_nothing_takes_the_place_of_a_table_that_is_not_stored(family: str, options: dict[str, Any], module: str, name: str) -> None:
+    model = tiny.build(family, **options)
+    others = [(other, array) for other, array in tiny.arrays(model).items() if other != module]
+    arrays = {name.format(name=other, index=index): array for index, (other, array) in enumerate(others)}
+    assert found(model.config.to_dict(), arrays) == []
+    assert asked(model.config.to_dict(), arrays) == ""
+
+
 def test_the_note_says_how_sure_that_is() -> None:
     model = tiny.build("bert", **NARROW)
     (encoding,) = found(model.config.to_dict(), renamed(model))

@@ -34,9 +34,11 @@ def translated(config: ModelConfig) -> ModelConfig:
 
 def _type_of(config: ModelConfig) -> Json:
     """The model type of a config that names the class of its model alone, as early conversions of Llama do."""
+    named = [name for name in config.listed("architectures") if isinstance(name, str)]
+    if not named:
+        return {}
     from transformers.models.auto import modeling_auto as auto
 
-    named = [name for name in config.listed("architectures") if isinstance(name, str)]
     types = {name: model_type for model_type, name in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.items()}
     return next(({"model_type": types[name]} for name in named if name in types), {})
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from generator.checkpoints.model.family_formats import MOST_LAYERS, translated
 from generator.contracts import Json, ModelConfig
-from generator.contracts.model_config import ROPE, SIZES
+from generator.contracts.model_config import ROPE, SIZES, UNKNOWN
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -61,6 +61,8 @@ def _is_misread(config: ModelConfig, names: Sequence[str], resolved_size: object
 
 def is_known(family: str) -> bool:
     """Whether transformers has a config class for ``family``."""
+    if family == UNKNOWN:
+        return False  # Saves the import of transformers, which takes longer than all else.
     from transformers import CONFIG_MAPPING
 
     return family in CONFIG_MAPPING
@@ -73,12 +75,12 @@ def _relevant(settings: Json) -> dict[str, Any]:
 @cache
 def _resolved(text: str) -> tuple[Json | None, str]:
     """The settings as the config class gives them, or None with the reason why it refuses ``text``, "" for an unknown family."""
-    from transformers import CONFIG_MAPPING
-
     settings = json.loads(text)
     family = settings.get("model_type")
-    if not isinstance(family, str) or family not in CONFIG_MAPPING:
+    if not isinstance(family, str) or not is_known(family):
         return None, ""
+    from transformers import CONFIG_MAPPING
+
     if any(size > MOST_LAYERS for size in _depths(settings)):
         return None, f"more than {MOST_LAYERS:,} layers"
     logger = logging.getLogger("transformers")
@@ -154,10 +156,10 @@ def _bases(rope: Json) -> Json:
 @cache
 def defaults(model_type: str) -> Json:
     """The default settings of a family in transformers; empty for other families."""
+    if not is_known(model_type):
+        return {}
     from transformers import CONFIG_MAPPING
 
-    if model_type not in CONFIG_MAPPING:
-        return {}
     try:
         with offline():
             return _settings(CONFIG_MAPPING[model_type]())

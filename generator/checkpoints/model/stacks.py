@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from generator.checkpoints.model.families import CAUSAL_ENCODERS, ENCODERS, OF_IMAGES, OF_SOUND, OTHER_SENSES, PREFIX_ALONE
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Json, Modality, ModelConfig, StackKind
-from generator.contracts.model_config import DEEPEST
+from generator.contracts.model_config import DEEPEST, UNKNOWN
 
 # Part and modality by key of config.json; image models are left to the schemes that read them.
 NESTED: Mapping[str, tuple[str, Modality]] = {
@@ -99,6 +99,8 @@ def _stack(config: ModelConfig, part: str, modality: Modality, refused: str = ""
 
 def is_encoder_family(family: str) -> bool:
     """Whether positions see those after them, by what the family is trained for in transformers, or by its name."""
+    if family == UNKNOWN:
+        return False
     from transformers.models.auto import modeling_auto as auto
 
     trained = auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.keys() | auto.MODEL_FOR_CTC_MAPPING_NAMES.keys()
