@@ -32,6 +32,7 @@ SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation alone (DeepSeek).
 MOST_COMPONENTS = 2**16
+FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
 WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
     "recurrent": ("has no attention but a recurrent state", "have no attention but a recurrent state"),
     "convolution": ("has no attention but a convolution", "have no attention but a convolution"),
@@ -46,7 +47,8 @@ def find(files: Files) -> list[Encoding[Form]]:
     errors: RowError when a setting of the rotation is missing or invalid
     """
     rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}  # Nested configs override the outer one.
-    return [_encoding(stack, rotated) for stack in rotating.values() for rotated in rotated_layers(stack)]
+    stored = next((name for name in FACTOR_TENSORS if name in files.tensors), None)
+    return [_encoding(stack, rotated, stored) for stack in rotating.values() for rotated in rotated_layers(stack)]
 
 
 def _rotates(config: ModelConfig) -> bool:
@@ -70,7 +72,8 @@ def _is_of_images(config: ModelConfig) -> bool:
     return axial or of_images or config.family in OF_IMAGES
 
 
-def _encoding(stack: Stack, rotated: RotatedLayers) -> Encoding[Form]:
+def _encoding(stack: Stack, rotated: RotatedLayers, stored: str | None) -> Encoding[Form]:
+    """The rotation of some layers. stored: the tensor with the factors of its scaling, None without one"""
     config, rope = rotated.config, rotated.rope
     base = rope.first("rope_theta", default=config.first(*BASES, default=BASE))
     rotary_dim, head_dim = _sizes(rotated)
@@ -83,7 +86,7 @@ def _encoding(stack: Stack, rotated: RotatedLayers) -> Encoding[Form]:
         window=rotated.window,
     )
     notes = (
-        _turned_note(config, rotary_dim, head_dim),
+        _turned_note(config, rotary_dim, head_dim, stored if form.is_rescaled else None),
         *_split_note(rope),
         *_longer_note(config, form),
         *_layers_notes(rotated),
@@ -140,12 +143,13 @@ def _within(rotary_dim: int, head_dim: int, where: str) -> int:
     return rotary_dim - rotary_dim % 2
 
 
-def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:
+def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int, stored: str | None) -> str:
     """Note on the rotated components."""
+    held = "No tensor holds it" if stored is None else f"The frequency of each pair is divided by its factor in {stored}"
     turned = f"{rotary_dim} of the {head_dim} components" if rotary_dim < head_dim else f"all {head_dim} components"
     has_rope_part = config.value(ROPE_DIM_KEY) is not None and rotary_dim < head_dim
     shared_part = " in a part of its own, which all heads of the keys share" if has_rope_part else ""
-    return f"No tensor holds it; {turned} of each query and key head are turned{shared_part}, as config.json says."
+    return f"{held}; {turned} of each query and key head are turned{shared_part}, as config.json says."
 
 
 def _split_note(rope: ModelConfig) -> tuple[str, ...]:
