@@ -199,7 +199,7 @@ def _print_encodings(checkpoint: Checkpoint, encodings: list[Encoding[Any]], que
             encoding.part,
             encoding.scheme,
             type(encoding.form).__name__,
-            provenance.tensor or "none (config.json)",
+            provenance.tensor or f"none ({provenance.file})",
             shape,
             provenance.dtype or "",
             applied,

@@ -450,3 +450,17 @@ def test_as_many_factors_as_pairs_are_demanded(tmp_path: Path) -> None:
     [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
     with pytest.raises(RowError, match="expected a positive number for each of 8 pairs"):
         assert encoding.form.numbers.size
+
+
+def test_settings_within_a_file_of_weights_are_said_to_come_from_it(tmp_path: Path) -> None:
+    write(tmp_path / "model.gguf", "llama", ROTARY)
+    [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    assert encoding.provenance.file == "model.gguf"
+    assert encoding.notes[0] == "No tensor holds it; all 16 components of each query and key head are turned, as model.gguf says."
+
+
+def test_a_config_that_a_row_gives_takes_the_place_of_the_settings_within_a_file(tmp_path: Path) -> None:
+    write(tmp_path / "model.gguf", "llama", ROTARY)
+    given = json.dumps({"model_type": "gpt2", "n_positions": 8})
+    config = FolderFiles(Folder(tmp_path, "here"), "here", Choice(name="model.gguf"), config=given).config
+    assert (config.family, config.source) == ("gpt2", "config.json")
