@@ -56,11 +56,12 @@ class ModelConfig:
     Settings are validated on access: ``text``, ``flag``, ``integer``, ``count`` and ``section`` return None, and ``listed`` an empty sequence,
     for a setting that is absent or of another type; ``whole``, ``positive``, ``size``, ``needed`` and ``head_dim`` raise RowError.
 
-    settings: by name in config.json; where: name of the checkpoint in messages
+    settings: by name in config.json; where: name of the checkpoint in messages; source: the file that holds the settings
     """
 
     settings: Json
     where: str
+    source: str = "config.json"
 
     def __contains__(self, name: str) -> bool:
         """Whether the setting is present, even if it is null."""

@@ -12,7 +12,8 @@ from generator.encodings.form import Form
 from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 
-FIXED_NTK = "ntk"  # Kind of scaling in configs of GTE, which transformers lacks.
+# Kinds of scaling that transformers lacks: that of configs of GTE, and a list of factors, one for each pair, as GGUF files may store.
+FIXED_NTK, STORED = "ntk", "stored"
 
 
 def plain(value: object) -> object:
@@ -133,11 +134,13 @@ class Rotation(Form):
             return self._by_alpha(), 1.0
         if self.rope_type == FIXED_NTK:
             return self._by_factor(), 1.0
+        if self.rope_type == STORED:
+            return self._by_list(), 1.0
         from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
         if self.rope_type not in ROPE_INIT_FUNCTIONS:
             raise RowError(
-                f"rotary scaling is of the kind {self.rope_type!r:.60}; expected one of {', '.join(sorted({*ROPE_INIT_FUNCTIONS, FIXED_NTK}))}"
+                f"rotary scaling is of the kind {self.rope_type!r:.60}; expected one of {', '.join(sorted({*ROPE_INIT_FUNCTIONS, FIXED_NTK, STORED}))}"
             )
         try:
             return self._by_transformers()
@@ -168,6 +171,22 @@ class Rotation(Form):
         if not isinstance(factor, int | float) or not 0.0 < factor < math.inf or self.scaling.get("mixed_b") is not None:
             raise RowError(f"rotary scaling {dict(self.scaling)!r:.120}; expected a positive factor, and no mixed_b")
         return frozen(self.unscaled_frequencies * float(factor) ** (-2.0 * np.arange(1, self.rotary_dim // 2 + 1) / self.rotary_dim))
+
+    def _by_list(self) -> Floats:
+        """Frequencies divided by the factor of each pair: (n_pairs,), radians per position.
+
+        errors: RowError unless there are as many factors as pairs, all of them positive
+        """
+        factors = self.scaling.get("factors")
+        n_pairs = self.rotary_dim // 2
+        numbers = (
+            [factor for factor in factors if isinstance(factor, int | float) and 0.0 < factor < math.inf]
+            if isinstance(factors, list)
+            else []
+        )
+        if not isinstance(factors, list) or not len(numbers) == len(factors) == n_pairs:
+            raise RowError(f"rotary scaling with the factors {factors!r:.80}; expected a positive number for each of {n_pairs} pairs")
+        return frozen(self.unscaled_frequencies / np.array(numbers))
 
     def _by_transformers(self) -> tuple[Floats, float]:
         """Frequencies (n_pairs,) and attention factor by transformers' rotary initialiser."""

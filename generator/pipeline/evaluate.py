@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from generator import analyses, schemes
 from generator.checkpoints import sources
+from generator.checkpoints.files.reader import CONFIG
 from generator.checkpoints.model import input_layer
 from generator.checkpoints.model.code_files import code_files
 from generator.checkpoints.model.facts import facts
@@ -139,9 +140,14 @@ def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[E
 
 
 def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
-    """``encoding`` with what there is to say of how its tensor is stored."""
-    tensor = encoding.provenance.tensor
-    return encoding if tensor is None else replace(encoding, notes=(*encoding.notes, *files.notes(tensor)))
+    """``encoding`` with what there is to say of how its tensor is stored, and with the file that holds the settings where that is no config.json."""
+    origin, settings_file = encoding.provenance, files.config.source
+    if origin.tensor is not None:
+        encoding = replace(encoding, notes=(*encoding.notes, *files.notes(origin.tensor)))
+    if settings_file == CONFIG:
+        return encoding
+    notes = tuple(note.replace(CONFIG, settings_file) for note in encoding.notes)
+    return replace(encoding, notes=notes, provenance=replace(origin, file=settings_file) if origin.file == CONFIG else origin)
 
 
 def _is_reachable(source: Source) -> bool:

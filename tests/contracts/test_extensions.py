@@ -48,6 +48,8 @@ ORDINARY = {
     ("generator.figures.style", "none"): "matplotlib's word for no colour, no interpolation",
     ("generator.figures.svg", "none"): "matplotlib's word for no outlines of text",
     ("generator.checkpoints.model.families", "convolution"): "a way of mixing positions",
+    ("generator.checkpoints.files.formats.gguf.families", "alibi"): "a key of config.json",
+    ("generator.checkpoints.files.formats.gguf.settings", "alibi"): "a key of config.json",
     ("generator.checkpoints.model.family_formats", "alibi"): "a key of config.json",
     ("generator.checkpoints.model.layers", "none"): "a layer that mixes no positions",
     ("generator.encodings.rotations", "window"): "a parameter in atlas.json",
@@ -78,6 +80,7 @@ ORDINARY = {
 OF_FAMILIES = ("families", "family_formats")
 NO_FAMILIES = {
     **{("generator.analyses.seam", family): "a premise of an explanation" for family in ("bert", "distilbert")},
+    ("generator.checkpoints.files.formats.gguf.settings", "clip"): "an architecture of llama.cpp",
     ("generator.checkpoints.model.layers", "mamba"): "a kind of layer in config.json",
     ("generator.pipeline.versions", "git"): "a program",
     ("generator.schemes.deberta", "deberta"): "the key of the scheme",

@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.weights import ANY, Choice, allowed, check_allowed
+from generator.checkpoints.files.weights import ANY, Choice, Weights, allowed, check_allowed
 from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
+CONFIG = "config.json"
 AT_ONCE = 8  # Concurrent requests, where the storage is remote.
 
 
@@ -45,13 +46,15 @@ class FolderFiles:
             problem = "not a folder" if folder.exists() else "no such folder"
             raise RowError(f"{where}: {problem}; expected a folder with config.json")
         self.storage: Storage = Folder(folder, where) if isinstance(folder, Path) else folder
-        self.config = ModelConfig(self._settings(config.encode()), where)
+        settings = self._settings(config.encode())
+        within = self._weights.file.name if self._weights is not None and not config and CONFIG in self._texts else CONFIG
+        self.config = ModelConfig(settings, where, within)
 
     def _settings(self, given: bytes) -> Json:
-        text = given or self._texts.get("config.json") or self.storage.whole("config.json")
+        text = given or self._texts.get(CONFIG) or self.storage.whole(CONFIG)
         if text is None and not self.choice.name:
             raise RowError(f"{self.where}: no config.json; expected one beside the weights")
-        return {} if text is None else parse_config(text, f"{self.where}/config.json")
+        return {} if text is None else parse_config(text, f"{self.where}/{CONFIG}")
 
     @cached_property
     def tensors(self) -> Mapping[str, TensorInfo]:
@@ -123,10 +126,12 @@ class FolderFiles:
     @cached_property
     def _stored(self) -> Mapping[str, StoredTensor]:
         check_allowed(self.storage, self.where, self.choice)
-        weights = allowed(self.storage, self.where, self.choice)
-        return {} if weights is None else weights.open()
+        return {} if self._weights is None else self._weights.open()
 
     @cached_property
     def _texts(self) -> Mapping[str, bytes]:
-        weights = allowed(self.storage, self.where, self.choice)
-        return {} if weights is None else weights.texts()
+        return {} if self._weights is None else self._weights.texts()
+
+    @cached_property
+    def _weights(self) -> Weights | None:
+        return allowed(self.storage, self.where, self.choice)

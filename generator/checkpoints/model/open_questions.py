@@ -16,7 +16,7 @@ def open_questions(files: Files, encodings: Sequence[Encoding[Form]], schemes: S
     if not files.config.settings:
         yield "There is no config.json, so the family is unknown; only what names and shapes of the tensors say was read."
     for refused in dict.fromkeys(stack.refused for stack in stacks(files.config) if stack.refused):
-        yield f"The config class of this family in transformers refuses config.json ({refused}); it was read as it stands."
+        yield f"The config class of this family in transformers refuses {files.config.source} ({refused}); it was read as it stands."
     yield from dict.fromkeys(UNREAD[stack.config.family] for stack in stacks(files.config) if stack.config.family in UNREAD)
     if not files.tensors and not encodings:
         yield "No weights were read; a learned table or a learned bias would be among them."
@@ -25,4 +25,4 @@ def open_questions(files: Files, encodings: Sequence[Encoding[Form]], schemes: S
         word = files.config.anywhere.text(name)
         named = next((scheme for scheme in schemes if word in scheme.words), None)
         if named is not None and not any(encoding.scheme == named.key for encoding in encodings):
-            yield f"config.json names a scheme ({name}: “{word}”, {named.title}) that was not found."
+            yield f"{files.config.source} names a scheme ({name}: “{word}”, {named.title}) that was not found."

@@ -34,6 +34,7 @@ ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation alone (DeepSeek).
 MOST_COMPONENTS = 2**16
 NOT_STORED = "No tensor holds it"
+FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
 WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
     "recurrent": ("has no attention but a recurrent state", "have no attention but a recurrent state"),
     "convolution": ("has no attention but a convolution", "have no attention but a convolution"),
@@ -52,7 +53,8 @@ def find(files: Files) -> list[Encoding[Form]]:
         return [*alone(files, SCHEME.key)]
     rotating = {stack.part: stack for stack in stacks(files.config) if _rotates(stack.config)}  # Nested configs override the outer one.
     stored = stored_rotation(files) if rotating else None
-    return [_encoding(stack, rotated, stored) for stack in rotating.values() for rotated in rotated_layers(stack)]
+    factors = next((name for name in FACTOR_TENSORS if name in files.tensors), None)
+    return [_encoding(stack, rotated, stored, factors) for stack in rotating.values() for rotated in rotated_layers(stack)]
 
 
 def _rotates(config: ModelConfig) -> bool:
@@ -76,7 +78,8 @@ def _is_of_images(config: ModelConfig) -> bool:
     return axial or of_images or config.family in OF_IMAGES
 
 
-def _encoding(stack: Stack, rotated: RotatedLayers, stored: Stored | None) -> Encoding[Form]:
+def _encoding(stack: Stack, rotated: RotatedLayers, stored: Stored | None, factors: str | None) -> Encoding[Form]:
+    """The rotation of some layers. stored: a rotation among the tensors; factors: the tensor with the factors of its scaling"""
     config, rope = rotated.config, rotated.rope
     base = rope.first("rope_theta", default=config.first(*BASES, default=BASE))
     rotary_dim, head_dim = _sizes(rotated)
@@ -89,7 +92,7 @@ def _encoding(stack: Stack, rotated: RotatedLayers, stored: Stored | None) -> En
         window=rotated.window,
     )
     notes = (
-        f"{NOT_STORED if stored is None else compared(stored, form)}; {_turned_note(config, rotary_dim, head_dim)}",
+        f"{_held(form, stored, factors)}; {_turned_note(config, rotary_dim, head_dim)}",
         *_split_note(rope),
         *_longer_note(config, form),
         *_layers_notes(rotated),
@@ -144,6 +147,13 @@ def _within(rotary_dim: int, head_dim: int, where: str) -> int:
     if not 2 <= rotary_dim <= min(head_dim, MOST_COMPONENTS):
         raise RowError(f"{where}: {rotary_dim} rotated components; expected 2 to the head's {head_dim}, and at most {MOST_COMPONENTS:,}")
     return rotary_dim - rotary_dim % 2
+
+
+def _held(form: Rotation, stored: Stored | None, factors: str | None) -> str:
+    """What tensors hold of a rotation, as the beginning of a sentence."""
+    if stored is not None:
+        return compared(stored, form)
+    return f"The frequency of each pair is divided by its factor in {factors}" if factors and form.is_rescaled else NOT_STORED
 
 
 def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:

@@ -3,9 +3,13 @@
 Sources: convert_hf_to_gguf.py and conversion/ of github.com/ggml-org/llama.cpp, which write the settings, and src/models, which read them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
+from generator.checkpoints.files.formats.gguf.header import Header
+
+Settings = Mapping[str, Any]
 # Architectures whose name in transformers is another; one that is not here keeps its name.
 MODEL_TYPES: Mapping[str, str] = MappingProxyType(
     {
@@ -13,6 +17,7 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "command-r": "cohere",
         "chatglm": "glm",
         "deci": "nemotron-nas",
+        "deepseek2": "deepseek_v2",
         "ernie4_5-moe": "ernie4_5_moe",
         "exaone-moe": "exaone_moe",
         "falcon-h1": "falcon_h1",
@@ -50,60 +55,111 @@ MODEL_TYPES: Mapping[str, str] = MappingProxyType(
         "starcoder": "gpt_bigcode",
     }
 )
-# Settings by the end of their key, and their names in transformers.
-NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "block_count": ("num_hidden_layers",),
-        "context_length": ("max_position_embeddings",),
-        "embedding_length": ("hidden_size",),
-        "attention.head_count": ("num_attention_heads",),
-        "attention.head_count_kv": ("num_key_value_heads",),
-        "attention.key_length": ("head_dim",),
-        "attention.layer_norm_epsilon": ("layer_norm_eps", "layer_norm_epsilon", "norm_epsilon"),
-        "attention.layer_norm_rms_epsilon": ("rms_norm_eps",),
-        "attention.relative_buckets_count": ("relative_attention_num_buckets",),
-        "feed_forward_length": ("intermediate_size",),
-        "full_attention_interval": ("full_attention_interval",),
-        "vocab_size": ("vocab_size",),
-    }
-)
-# Other names in the config class of a model type, whose own take the place of those above.
-OWN_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "falcon": {"attention.key_length": ()},
-        "gemma4_text": {"attention.key_length": ("global_head_dim",), "attention.key_length_swa": ("head_dim",)},
-        "mamba2": {
-            "attention.head_count": (),
-            "ssm.time_step_rank": ("num_heads",),
-            "ssm.state_size": ("state_size",),
-            "ssm.group_count": ("n_groups",),
-        },
-        "t5": {"attention.key_length": ("d_kv",), "decoder_block_count": ("num_decoder_layers",)},
-    }
-)
-# Encoders of images and sound, whose settings have a part of their own for each.
-OF_ENCODERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "image_size": ("image_size",),
-        "patch_size": ("patch_size",),
-        "num_mel_bins": ("num_mel_bins",),
-    }
-)
-# Their attention has ALiBi though no setting says so: 8 is in the code of llama.cpp.
-ALIBI = frozenset({"bloom", "jina-bert-v2", "refact"})
-ALIBI_LAYERS_OF_BAICHUAN = 40  # Baichuan with 13B parameters, by whose number of layers llama.cpp tells it from that with 7B.
-USUAL_ALIBI = 8.0
 # Latent attention: a part of each head is rotated, and the settings give the sizes of the parts (arXiv 2405.04434, section 2.1).
 LATENT = frozenset({"deepseek2", "minicpm3", "mistral4", "plm"})
-SIGMOID = 2  # Gating of experts by which DeepSeek-V3 differs from V2.
-# Full and sliding layers have settings of the rotation each; a file that gives a base for the former alone leaves the other to the code.
-BY_KIND = frozenset({"gemma3_text", "gemma3n_text", "gemma4_text", "modernbert"})
-INTERLEAVED = frozenset({"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe"})  # Pairs for time, height and width by turns.
-UNTRUNCATED = frozenset({"gpt_oss"})  # YaRN's ramp ends between pairs; in transformers a setting, in GGUF none.
-# Words for layers without and with attention, told apart by their number of heads for keys.
-WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
+# Names in the config class of an architecture that take the place of the usual ones; () for a setting that means another thing.
+OWN_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        **dict.fromkeys(("lfm2", "lfm2_moe"), ("conv", "full_attention")),
-        "granitemoehybrid": ("mamba", "attention"),
+        **{architecture: {"attention.key_length": ()} for architecture in (*LATENT, "falcon")},
+        "t5": {"attention.key_length": ("d_kv",), "decoder_block_count": ("num_decoder_layers",)},
+        "t5encoder": {"attention.key_length": ("d_kv",)},
+        "gemma4": {"attention.key_length": ("global_head_dim",), "attention.key_length_swa": ("head_dim",)},
+        "mamba2": {"ssm.time_step_rank": ("num_heads",), "ssm.state_size": ("state_size",), "ssm.group_count": ("n_groups",)},
+        "modern-bert": {
+            "attention.sliding_window": ("local_attention",),
+            "attention.sliding_window_pattern": ("global_attn_every_n_layers",),
+        },
+    }
+)
+# Full and sliding layers have settings of the rotation each; a file that gives a base for the former alone leaves the other to the code.
+BY_KIND = frozenset({"gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert"})
+INTERLEAVED = frozenset({"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe"})  # Pairs for time, height and width by turns.
+UNTRUNCATED = frozenset({"gpt-oss"})  # YaRN's ramp ends between pairs; in transformers a setting, in GGUF none.
+MOST_LAYERS = 10_000
+LAYERS_OF_BAICHUAN_13B = 40  # By which llama.cpp tells it, with ALiBi, from Baichuan with 7B parameters, which is rotary.
+SIGMOID = 2  # Gating of experts by which DeepSeek-V3 differs from V2.
+
+
+def _baichuan(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    return {"alibi": True} if settings.get("num_hidden_layers") == LAYERS_OF_BAICHUAN_13B else {"model_type": "llama"}
+
+
+def _with_alibi(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """No setting says so: it is in the code of llama.cpp."""
+    return {"alibi": True}
+
+
+def _mpt(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    steepest = header.settings.get("mpt.attention.max_alibi_bias")
+    return {"attn_config": {"alibi": bool(steepest), **({"alibi_bias_max": steepest} if steepest else {})}}
+
+
+def _deci(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """Llama-Nemotron (arXiv 2505.00949, section 2): layers without heads have no attention."""
+    heads = header.settings.get("deci.attention.head_count_kv")
+    blocks = [{"attention": {"no_op": not count}} for count in heads] if isinstance(heads, tuple) else []
+    return {"block_configs": blocks} if blocks else {"model_type": "llama"}
+
+
+def _deepseek(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    return {"model_type": "deepseek_v3"} if header.integer("deepseek2.expert_gating_func") == SIGMOID else {}
+
+
+def _exaone_4(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """Only the larger model has windows, which are a default of the config class."""
+    if "sliding_window" in settings:
+        return {}
+    return {"sliding_window": None, "layer_types": ["full_attention"] * min(settings.get("num_hidden_layers", 0), MOST_LAYERS)}
+
+
+def _both_sides(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    return {"use_bidirectional_attention": True}
+
+
+def _t5(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """UMT5 has a bias in every layer (arXiv 2304.09151, section 3)."""
+    return {"model_type": "umt5"} if "enc.blk.1.attn_rel_b.weight" in header.spans else {}
+
+
+def _t5_encoder(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    return {"is_encoder_decoder": False}
+
+
+def _kinds(without: str, attention: str) -> Callable[[Header, Settings], dict[str, Any]]:
+    """Layers with attention, told by their number of heads for keys from others; two words of the family for these."""
+
+    def kinds(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+        heads = header.settings.get(f"{header.text('general.architecture')}.attention.head_count_kv")
+        return {"layer_types": [attention if count else without for count in heads]} if isinstance(heads, tuple) else {}
+
+    return kinds
+
+
+def _nemotron_h(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+    """Nemotron-H (arXiv 2504.03624): a letter for attention, for a network alone or for Mamba."""
+    architecture = header.text("general.architecture")
+    heads, widths = (header.settings.get(f"{architecture}.{name}") for name in ("attention.head_count_kv", "feed_forward_length"))
+    if not isinstance(heads, tuple) or not isinstance(widths, tuple) or len(heads) != len(widths):
+        return {}
+    network = "E" if architecture.endswith("moe") else "-"
+    letters = ("*" if count else network if width else "M" for count, width in zip(heads, widths, strict=True))
+    return {"hybrid_override_pattern": "".join(letters)}
+
+
+# What the settings of an architecture mean beside those that all have, from its header and the settings found so far.
+OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyType(
+    {
+        **dict.fromkeys(("jina-bert-v2", "refact"), _with_alibi),
+        **dict.fromkeys(("lfm2", "lfm2moe"), _kinds("conv", "full_attention")),
+        **dict.fromkeys(("nemotron_h", "nemotron_h_moe"), _nemotron_h),
+        "baichuan": _baichuan,
+        "deci": _deci,
+        "deepseek2": _deepseek,
+        "exaone4": _exaone_4,
+        "gemma-embedding": _both_sides,
+        "granitehybrid": _kinds("mamba", "attention"),
+        "mpt": _mpt,
+        "t5": _t5,
+        "t5encoder": _t5_encoder,
     }
 )

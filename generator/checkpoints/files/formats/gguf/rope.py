@@ -8,6 +8,7 @@ import numpy as np
 
 from generator.checkpoints.files.formats.gguf import families
 from generator.checkpoints.files.formats.gguf.header import Header
+from generator.encodings.rotations import STORED
 from generator.numerics.arrays import Floats
 
 BASE = 10_000.0  # Where a file gives none (llama-model.cpp of llama.cpp).
@@ -17,7 +18,6 @@ TRAINED = 8192  # Context before the scaling of Llama 3; the converter takes it 
 USUAL = ((1.0, 4.0), (1.0, 1.0))  # Edges of Llama 3.1 and of Llama 4 Scout.
 TOLERANCE = 1e-5  # Stored factors were computed in single precision.
 UNTURNED = 1e9  # A factor that leaves a pair without a rotation; 1e30 in Gemma 4.
-STORED = "stored"
 
 
 def rope_settings(header: Header, architecture: str, settings: Mapping[str, Any], tensor: Callable[[str], Floats]) -> dict[str, Any]:
@@ -33,12 +33,12 @@ def rope_settings(header: Header, architecture: str, settings: Mapping[str, Any]
     if not given and not {FACTORS, SHORT} & header.spans.keys():
         return {}
     rope = {"rope_theta": given.get("freq_base", BASE), **_share(given, settings)}
-    rope |= _scaling(given, settings["model_type"])
+    rope |= _scaling(given, architecture)
     rope |= _stored(header, rope, given, settings, tensor)
     rope |= _sections(given, architecture)
     rope |= _temperature(header, architecture, rope)
     top = {"original_max_position_embeddings": rope["original_max_position_embeddings"]} if rope["rope_type"] == "longrope" else {}
-    if settings["model_type"] not in families.BY_KIND and "freq_base_swa" not in given:
+    if architecture not in families.BY_KIND and "freq_base_swa" not in given:
         return {"rope_parameters": rope, **top}
     local = {"rope_type": "default", "rope_theta": given["freq_base_swa"]} if "freq_base_swa" in given else None
     full = {"full_attention": rope} if "freq_base" in given else {}
@@ -63,7 +63,7 @@ def _share(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, f
     return {"partial_rotary_factor": share if int(share * head_dim) == turned else math.nextafter(share, 1.0)}
 
 
-def _scaling(given: Mapping[str, Any], model_type: str) -> dict[str, Any]:
+def _scaling(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     factor = given.get("scaling.factor", given.get("scale_linear"))
     kind = given.get("scaling.type", "linear")
     if kind not in ("linear", "yarn") or factor in (None, 0.0, 1.0):
@@ -76,7 +76,7 @@ def _scaling(given: Mapping[str, Any], model_type: str) -> dict[str, Any]:
     rope |= {name: given[f"scaling.{key}"] for key, name in names.items() if f"scaling.{key}" in given}
     if "scaling.attn_factor" in given:  # llama.cpp multiplies by it what YaRN has without one.
         rope["attention_factor"] = given["scaling.attn_factor"] * (0.1 * math.log(factor) + 1.0)
-    if model_type in families.UNTRUNCATED:
+    if architecture in families.UNTRUNCATED:
         rope["truncate"] = False
     return rope
 
