@@ -1,28 +1,48 @@
 """Imports of transformers: its config classes need no torch, without which they load in a quarter of the time."""
 
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
-from types import ModuleType
 from typing import Any
+
+SILENT = "TRANSFORMERS_NO_ADVISORY_WARNINGS"  # Without torch, transformers says that it has no models.
 
 
 def config_classes() -> Mapping[str, Any]:
-    """The config class of every model type. Where neither library has been imported yet, transformers is, and finds no torch."""
-    if "transformers" not in sys.modules and "torch" not in sys.modules:
-        sys.modules["torch"] = None  # type: ignore[assignment]  # An import of None finds no module, by the rules of Python.
-        try:
-            import_module("transformers.utils.import_utils").is_torch_available()
-        finally:
-            del sys.modules["torch"]
-    classes: Mapping[str, Any] = import_module("transformers").CONFIG_MAPPING
+    """The config class of every model type."""
+    classes: Mapping[str, Any] = light_transformers("models.auto").CONFIG_MAPPING
     return classes
 
 
-def transformers() -> ModuleType:
-    """transformers with its models. One that was imported without torch is forgotten, and imported again."""
+def light_transformers(module: str) -> Any:
+    """A module of transformers, which finds no torch unless one of the two has been imported before."""
+    if "transformers" not in sys.modules and "torch" not in sys.modules:
+        with _without_torch():
+            import_module("transformers.utils.import_utils").is_torch_available()  # It remembers the answer.
+    return import_module(f"transformers.{module}")
+
+
+def transformers() -> Any:
+    """transformers with its models. One that has found no torch is forgotten, and imported again."""
     import_utils = sys.modules.get("transformers.utils.import_utils")
     if import_utils is not None and not import_utils.is_torch_available():
         for name in [name for name in sys.modules if name.partition(".")[0] == "transformers"]:
             del sys.modules[name]
     return import_module("transformers")
+
+
+@contextmanager
+def _without_torch() -> Iterator[None]:
+    before = os.environ.get(SILENT)
+    os.environ[SILENT] = "1"
+    sys.modules["torch"] = None  # type: ignore[assignment]  # Python then finds no such module.
+    try:
+        yield
+    finally:
+        del sys.modules["torch"]
+        if before is None:
+            del os.environ[SILENT]
+        else:
+            os.environ[SILENT] = before

@@ -1,17 +1,18 @@
 """What ``inspect`` prints of one checkpoint: open questions, a strip of its layers, its encodings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from string import ascii_letters
 from typing import Any
 
 from rich.text import Text
 
 from generator.cli.terminal import Terminal
-from generator.contracts import Analysis, Encoding, Outcome, Scheme
+from generator.contracts import Analysis, Encoding, EncodingRecord, Outcome, Scheme
 from generator.figures.style import SERIES
 from generator.site.layer_strips import LayerGroup, LayerStrip, described, layer_strips
 from generator.text import visible
 
+MOST_UNMEASURED = 6  # encodings that are listed of those whose numbers were not read
 MORE = "+"  # In place of a letter, from the 53rd kind of layer on.
 LEAST_WIDTH = 20  # columns of text, however narrow the terminal
 INDENT = Text("  ")
@@ -25,17 +26,31 @@ def show(
     terminal.print(outcome.checkpoint.title, style=HEADING)
     for question in outcome.unresolved:
         _paragraph(terminal, question, Text("? ", "bold yellow"))
-    for strip in layer_strips(outcome.layers, [encoding.record for encoding in encodings], schemes):
+    for strip in layer_strips(outcome.layers, [*(encoding.record for encoding in encodings), *outcome.unmeasured], schemes):
         _show_strip(terminal, strip)
-    if not encodings:
-        terminal.print("\nNo position encoding found. Looked for:", style=HEADING)
-        for scheme in schemes:
-            _paragraph(terminal, scheme.looked_for, Text("  · "))
-        return
     titles = {scheme.key: scheme.title for scheme in schemes}
-    terminal.print(Text(f"\nEncodings: {len(encodings):,}", HEADING))
+    if encodings:
+        terminal.print(Text(f"\nEncodings: {len(encodings):,}", HEADING))
     for encoding in encodings:
         _show_encoding(terminal, encoding, titles[encoding.scheme], sum(isinstance(encoding.form, analysis.forms) for analysis in analyses))
+    if outcome.unmeasured:
+        _show_unmeasured(terminal, outcome.unmeasured, titles)
+    if not encodings and not outcome.unmeasured:
+        terminal.print(Text("\nNo position encoding found. Looked for:", HEADING))
+        for scheme in schemes:
+            _paragraph(terminal, scheme.looked_for, Text("  · "))
+
+
+def _show_unmeasured(terminal: Terminal, records: Sequence[EncodingRecord], titles: Mapping[str, str]) -> None:
+    """Print the encodings that the code of the family has, and whose numbers were not read."""
+    terminal.print(Text(f"\nIn its weights, which were not read: {len(records):,}", HEADING))
+    for record in records[:MOST_UNMEASURED]:
+        shape = " × ".join(f"{size:,}" for size in record.provenance.shape)
+        _paragraph(
+            terminal, f"{record.numbered_part} · {titles[record.scheme]} · tensor {record.provenance.tensor} · shape {shape}", INDENT
+        )
+    if len(records) > MOST_UNMEASURED:
+        _paragraph(terminal, f"and {len(records) - MOST_UNMEASURED:,} more", INDENT)
 
 
 def _paragraph(terminal: Terminal, text: str, before: Text, style: str = "") -> None:

@@ -14,6 +14,7 @@ from generator.checkpoints.model.stacks import Stack
 from generator.contracts import Encoding, Layer, ModelConfig
 from generator.encodings import Form, NoEncoding, Rotation
 from generator.errors import RowError
+from generator.libraries import config_classes
 from generator.pipeline.evaluate import find
 
 MOST_SHOWN = 160  # characters of a reason
@@ -22,9 +23,7 @@ AT_LENGTH = ("inverse_frequencies", "layers")  # Parameters that are long, and f
 
 def make() -> bytes:
     """data/families.json, of all types of the installed transformers."""
-    from transformers import CONFIG_MAPPING
-
-    return table(sorted(CONFIG_MAPPING))
+    return table(sorted(config_classes()))
 
 
 def table(types: Iterable[str]) -> bytes:

@@ -4,11 +4,14 @@ import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from generator.checkpoints.model.resolved import offline, resolved
 from generator.contracts import ModelConfig, TensorInfo
 from generator.errors import RowError
+from generator.libraries import transformers
 from generator.numerics.arrays import Floats
 
 MOST_VALUES = 2**27  # of one tensor; 1 GB in float64
@@ -56,26 +59,32 @@ class CodeFiles:
 
 
 def code_files(config: ModelConfig) -> CodeFiles | None:
-    """The trained tensors of a model that transformers makes for ``config``, on a device without memory.
+    """The trained tensors of the family's model; None where there is none, or one with more than ``MOST_LAYERS`` layers.
 
     Buffers and parameters that are not trained, such as stored sinusoids, are left out.
-    returns: None for a family without a model, with a config that its code refuses, or with more than ``MOST_LAYERS`` layers
     """
-    import torch
-    from transformers import CONFIG_MAPPING, AutoModel
+    model = None if (config.size("n_layers") or 0) > MOST_LAYERS else outline(config)
+    if model is None:
+        return None
+    trained = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+    return CodeFiles(config, {name: TensorInfo("", "", tuple(parameter.shape)) for name, parameter in trained.items()})
 
-    if config.family not in CONFIG_MAPPING or (config.size("n_layers") or 0) > MOST_LAYERS:
+
+def outline(config: ModelConfig) -> Any:
+    """The model that transformers makes for ``config``, made without memory; None for a family without one, or where its code makes none."""
+    import torch
+
+    whole, models = resolved(config), transformers()
+    if whole.refused or config.family not in models.CONFIG_MAPPING:
         return None
     logger = logging.getLogger("transformers")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        with warnings.catch_warnings(), torch.device("meta"):
+        with warnings.catch_warnings(), torch.device("meta"), offline():
             warnings.simplefilter("ignore")
-            model = AutoModel.from_config(CONFIG_MAPPING[config.family].from_dict(dict(config.settings)))
+            return models.AutoModel.from_config(models.CONFIG_MAPPING[config.family].from_dict(dict(whole.config.settings)))
     except Exception:  # noqa: BLE001  # Models check their configs in many ways, and raise exceptions of any class.
         return None
     finally:
         logger.setLevel(level)
-    trained = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
-    return CodeFiles(config, {name: TensorInfo("", "F32", tuple(parameter.shape)) for name, parameter in trained.items()})

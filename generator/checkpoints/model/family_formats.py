@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from generator.contracts import Json, ModelConfig
+from generator.libraries import light_transformers
 
 MOST_LAYERS = 10_000
 KINDS_OF_MIMO = {0: "full_attention", 1: "sliding_attention"}
@@ -37,8 +38,7 @@ def _type_of(config: ModelConfig) -> Json:
     named = [name for name in config.listed("architectures") if isinstance(name, str)]
     if not named:
         return {}
-    from transformers.models.auto import modeling_auto as auto
-
+    auto = light_transformers("models.auto.modeling_auto")
     types = {name: model_type for model_type, name in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.items()}
     return next(({"model_type": types[name]} for name in named if name in types), {})
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from generator.contracts import Files, OwnLayer
+from generator.libraries import transformers
 from generator.numerics.arrays import frozen
 
 # Other children of an embedding layer, or of a stack, compute something that the anatomy does not show.
@@ -37,16 +38,16 @@ def _of_stack(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLayer:
     """What an encoder like T5's gives to its first layer. The layers are as small as can be, since they come after it."""
     import torch
     from huggingface_hub.errors import StrictDataclassError
-    from transformers import CONFIG_MAPPING, AutoModel
 
     distinct = sorted(set(ids))
     words = torch.from_numpy(files.rows(word_tensor, distinct))
     sizes = {"d_model": words.shape[1], "vocab_size": len(distinct), "pad_token_id": None}
     least = dict.fromkeys(("num_layers", "num_decoder_layers", "num_heads", "d_kv", "d_ff"), 1)
-    if files.config.family not in CONFIG_MAPPING:
+    models = transformers()
+    if files.config.family not in models.CONFIG_MAPPING:
         return OwnLayer()
     try:
-        stack = AutoModel.from_config(CONFIG_MAPPING[files.config.family](**sizes, **least)).get_encoder().double().eval()
+        stack = models.AutoModel.from_config(models.CONFIG_MAPPING[files.config.family](**sizes, **least)).get_encoder().double().eval()
     except (StrictDataclassError, AttributeError, ArithmeticError, RuntimeError, TypeError, ValueError):
         return OwnLayer()
     if {name for name, _ in stack.named_children()} != OF_T5:
@@ -90,15 +91,15 @@ def _layer(model_type: str, files: Files, prefix: str, vocabulary: int) -> Any:
     """The layer with random weights; None unless its shapes, computed without memory first, are those of the tensors."""
     import torch
     from huggingface_hub.errors import StrictDataclassError
-    from transformers import CONFIG_MAPPING, AutoModel
 
-    if model_type not in CONFIG_MAPPING:
+    models = transformers()
+    if model_type not in models.CONFIG_MAPPING:
         return None
     passed = {key: files.config.value(key) for key in PASSED_ON if key in files.config}
     try:
-        config = CONFIG_MAPPING[model_type](**passed, vocab_size=vocabulary, num_hidden_layers=1)
+        config = models.CONFIG_MAPPING[model_type](**passed, vocab_size=vocabulary, num_hidden_layers=1)
         with torch.device("meta"):
-            outline = getattr(AutoModel.from_config(config), "embeddings", None)
+            outline = getattr(models.AutoModel.from_config(config), "embeddings", None)
     except (StrictDataclassError, ArithmeticError, AssertionError, RuntimeError, TypeError, ValueError):
         return None
     if outline is None or not CHILDREN.issuperset(name for name, _ in outline.named_children()) or not _fits(outline, files, prefix):

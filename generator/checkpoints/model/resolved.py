@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from generator.checkpoints.model.family_formats import MOST_LAYERS, translated
 from generator.contracts import Json, ModelConfig
 from generator.contracts.model_config import ROPE, SIZES, UNKNOWN
+from generator.libraries import config_classes
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -63,9 +64,7 @@ def is_known(family: str) -> bool:
     """Whether transformers has a config class for ``family``."""
     if family == UNKNOWN:
         return False  # Saves the import of transformers, which takes longer than all else.
-    from transformers import CONFIG_MAPPING
-
-    return family in CONFIG_MAPPING
+    return family in config_classes()
 
 
 def _relevant(settings: Json) -> dict[str, Any]:
@@ -79,8 +78,6 @@ def _resolved(text: str) -> tuple[Json | None, str]:
     family = settings.get("model_type")
     if not isinstance(family, str) or not is_known(family):
         return None, ""
-    from transformers import CONFIG_MAPPING
-
     if any(size > MOST_LAYERS for size in _depths(settings)):
         return None, f"more than {MOST_LAYERS:,} layers"
     logger = logging.getLogger("transformers")
@@ -89,7 +86,7 @@ def _resolved(text: str) -> tuple[Json | None, str]:
     try:
         with warnings.catch_warnings(), offline():
             warnings.simplefilter("ignore")
-            return _settings(CONFIG_MAPPING[family].from_dict(settings)), ""
+            return _settings(config_classes()[family].from_dict(settings)), ""
     except Exception as error:  # noqa: BLE001  # Config classes validate in many ways, and raise exceptions of any class.
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:MOST_SHOWN]}"
     finally:
@@ -158,10 +155,8 @@ def defaults(model_type: str) -> Json:
     """The default settings of a family in transformers; empty for other families."""
     if not is_known(model_type):
         return {}
-    from transformers import CONFIG_MAPPING
-
     try:
         with offline():
-            return _settings(CONFIG_MAPPING[model_type]())
+            return _settings(config_classes()[model_type]())
     except Exception:  # noqa: BLE001  # A few families have no default config, and raise exceptions of any class.
         return {}

@@ -7,6 +7,7 @@ from generator.checkpoints.model.families import CAUSAL_ENCODERS, ENCODERS, OF_I
 from generator.checkpoints.model.resolved import Resolved, is_known, resolved
 from generator.contracts import Json, Modality, ModelConfig, StackKind
 from generator.contracts.model_config import DEEPEST, UNKNOWN
+from generator.libraries import light_transformers
 
 # Part and modality by key of config.json; image models are left to the schemes that read them.
 NESTED: Mapping[str, tuple[str, Modality]] = {
@@ -101,7 +102,6 @@ def is_encoder_family(family: str) -> bool:
     """Whether positions see those after them, by what the family is trained for in transformers, or by its name."""
     if family == UNKNOWN:
         return False
-    from transformers.models.auto import modeling_auto as auto
-
+    auto = light_transformers("models.auto.modeling_auto")
     trained = auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.keys() | auto.MODEL_FOR_CTC_MAPPING_NAMES.keys()
     return family in trained or family in ENCODERS or family.endswith("encoder")

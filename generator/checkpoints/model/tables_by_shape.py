@@ -8,9 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generator.checkpoints.model.resolved import is_known, offline, resolved
+from generator.checkpoints.model.code_files import outline
+from generator.checkpoints.model.resolved import is_known
 from generator.contracts import Files, ModelConfig
 from generator.contracts.model_config import SIZES
+from generator.libraries import config_classes
 
 Shape = tuple[int, ...]
 ATTRIBUTE = re.compile(r"^ +self\.(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
@@ -61,26 +63,14 @@ def search(files: Files, is_name: Callable[[str], bool], is_shape: Callable[[str
 
 def parameters_of(config: ModelConfig) -> Mapping[str, Shape]:
     """The shapes of all stored parameters of the family's model, by name, made without memory; empty where its code cannot make one."""
-    import torch
-    from transformers import CONFIG_MAPPING, AutoModel
-
-    whole = resolved(config)
-    if whole.refused:
-        return {}
-    try:
-        with torch.device("meta"), offline():
-            model: Any = AutoModel.from_config(CONFIG_MAPPING[config.family].from_dict(dict(whole.config.settings)))
-    except Exception:  # noqa: BLE001  # Models raise exceptions of any class for a config that does not suit them.
-        return {}
-    return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    model = outline(config)
+    return {} if model is None else {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
 
 
 @cache
 def _code(family: str) -> str:
     """The code of a family's models in transformers, read as text: importing it would take seconds."""
-    from transformers import CONFIG_MAPPING
-
-    folder = Path(str(sys.modules[CONFIG_MAPPING[family].__module__].__file__)).parent
+    folder = Path(str(sys.modules[config_classes()[family].__module__].__file__)).parent
     return "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("modeling_*.py")))
 
 
