@@ -9,11 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from transformers import CONFIG_MAPPING
 from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
 
 from generator.checkpoints.files.folder import Folder
+from generator.checkpoints.files.formats.gguf import families
+from generator.checkpoints.files.formats.gguf.header import Header, Span, Unread
 from generator.checkpoints.files.formats.gguf.rope import recognised
+from generator.checkpoints.files.formats.gguf.settings import NAMES, config
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.model.layer_map import layer_map
@@ -449,6 +454,46 @@ def test_as_many_factors_as_pairs_are_demanded(tmp_path: Path) -> None:
     write(tmp_path / "x.gguf", "llama", {**ROTARY, "rope.dimension_count": 16}, {"rope_freqs.weight": stored})
     [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
     with pytest.raises(RowError, match="expected a positive number for each of 8 pairs"):
+        assert encoding.form.numbers.size
+
+
+KEYS = [
+    *sorted({*NAMES, *(key for names in families.OWN_NAMES.values() for key in names)}),
+    "attention.causal", "attention.max_alibi_bias", "attention.q_lora_rank", "attention.key_length_mla", "attention.sliding_window_pattern",
+    "attention.temperature_scale", "expert_gating_func", "rope.dimension_count", "rope.dimension_sections", "rope.freq_base",
+    "rope.freq_base_swa", "rope.scale_linear", "rope.scaling.attn_factor", "rope.scaling.factor", "rope.scaling.original_context_length",
+    "rope.scaling.type", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_log_multiplier",
+]  # fmt: skip
+scalars = st.one_of(st.booleans(), st.integers(-(2**63), 2**64), st.floats(), st.sampled_from(["", "linear", "yarn", "longrope", "none"]))
+lists = st.one_of(st.lists(st.integers(-9, 9), max_size=4), st.lists(st.floats(), max_size=4), st.lists(st.booleans(), max_size=4)).map(
+    tuple
+)
+any_settings = st.dictionaries(st.sampled_from(KEYS), st.one_of(scalars, lists, st.builds(Unread, st.integers(0, 9))))
+ARCHITECTURES = sorted({*families.MODEL_TYPES, *families.OWN, *families.OWN_NAMES, *families.BY_KIND, "llama", "qwen2"})
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(ARCHITECTURES), any_settings, st.lists(st.floats(), min_size=1, max_size=9), st.booleans())
+def test_settings_of_any_value_make_a_config(architecture: str, given: Settings, numbers: list[float], is_short: bool) -> None:
+    names = ("rope_factors_short.weight", "rope_factors_long.weight") if is_short else ("rope_freqs.weight",)
+    spans = {name: Span("F32", (len(numbers),), 0, 0) for name in names}
+    keys = {"general.architecture": architecture, **{f"{architecture}.{key}": value for key, value in given.items()}}
+    made = config(Header(keys, spans), lambda _: np.array(numbers))
+    assert isinstance(json.loads(json.dumps(made)), dict)
+
+
+def test_an_unknown_kind_of_scaling_is_no_rotation_without_one(tmp_path: Path) -> None:
+    write(tmp_path / "x.gguf", "llama", {**ROTARY, "rope.scaling.type": "unheard of", "rope.scaling.factor": 2.0})
+    [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    with pytest.raises(RowError, match="rotary scaling is of the kind 'unheard of'"):
+        assert encoding.form.numbers.size
+
+
+def test_two_scalings_at_once_are_refused(tmp_path: Path) -> None:
+    given = {**ROTARY, "rope.scaling.type": "linear", "rope.scaling.factor": 2.0, "rope.dimension_count": 16}
+    write(tmp_path / "x.gguf", "llama", given, {"rope_freqs.weight": np.linspace(1.0, 9.0, 8, dtype=np.float32)})
+    [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
+    with pytest.raises(RowError, match="rotary scaling is of the kind 'linear and stored'"):
         assert encoding.form.numbers.size
 
 

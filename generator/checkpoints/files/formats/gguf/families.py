@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from generator.checkpoints.files.formats.gguf.header import Header
+from generator.checkpoints.files.formats.gguf.header import Header, positive
 
 Settings = Mapping[str, Any]
 # Architectures whose name in transformers is another; one that is not here keeps its name.
@@ -90,7 +90,7 @@ def _with_alibi(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: 
 
 
 def _mpt(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
-    steepest = header.settings.get("mpt.attention.max_alibi_bias")
+    steepest = positive(header.settings.get("mpt.attention.max_alibi_bias"))
     return {"attn_config": {"alibi": bool(steepest), **({"alibi_bias_max": steepest} if steepest else {})}}
 
 
@@ -105,11 +105,12 @@ def _deepseek(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: AR
     return {"model_type": "deepseek_v3"} if header.integer("deepseek2.expert_gating_func") == SIGMOID else {}
 
 
-def _exaone_4(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+def _exaone_4(header: Header, settings: Settings) -> dict[str, Any]:
     """Only the larger model has windows, which are a default of the config class."""
-    if "sliding_window" in settings:
+    n_layers = header.integer("exaone4.block_count")
+    if "sliding_window" in settings or n_layers is None:
         return {}
-    return {"sliding_window": None, "layer_types": ["full_attention"] * min(settings.get("num_hidden_layers", 0), MOST_LAYERS)}
+    return {"sliding_window": None, "layer_types": ["full_attention"] * min(n_layers, MOST_LAYERS)}
 
 
 def _both_sides(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
