@@ -111,7 +111,8 @@ def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
     n_turned = int(np.argmax(factors >= UNTURNED))
     if n_turned and np.all(factors[:n_turned] == 1.0) and np.all(factors[n_turned:] >= UNTURNED):
         return {"rope_type": "proportional", "partial_rotary_factor": n_turned / n_pairs}
-    wavelengths = 2.0 * math.pi * float(base) ** (np.arange(n_pairs) / n_pairs)
+    with np.errstate(over="ignore"):
+        wavelengths = 2.0 * math.pi * float(base) ** (np.arange(n_pairs) / n_pairs)
     for low, high in (*USUAL, *_edges(factors, trained / wavelengths)):
         if np.allclose(llama3_factors(wavelengths, largest, low, high, trained), factors, rtol=TOLERANCE, atol=0.0):
             edges = {"low_freq_factor": low, "high_freq_factor": high, "original_max_position_embeddings": int(trained)}
