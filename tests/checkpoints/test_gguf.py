@@ -15,6 +15,7 @@ from safetensors.numpy import save_file
 from generator.checkpoints.files.formats.gguf import FORMAT
 from generator.checkpoints.files.formats.gguf.quantised import scaled_block
 from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding
 from generator.encodings import Form
 from generator.errors import RowError
@@ -244,3 +245,56 @@ def test_of_a_repository_the_hub_sends_the_header_and_the_tensors_that_are_asked
     [encoding] = json.loads(done.stdout)["encodings"]
     assert (encoding["tensor"], encoding["part"]) == ("position_embd.weight", "decoder")
     assert n_header + table.nbytes < sent < 2 * n_header + 2 * table.nbytes + 4_096 < len(content) / 3
+
+
+def beside_each_other(
+    tmp_path: Path, arrays: Mapping[str, Array], config: dict[str, Any], path: Path
+) -> tuple[Encoding[Form], Encoding[Form]]:
+    """What is found in tensors and a config, and in a GGUF file."""
+    (tmp_path / "plain").mkdir()
+    save_file(dict(arrays), tmp_path / "plain/model.safetensors")
+    (tmp_path / "plain/config.json").write_text(json.dumps(config))
+    [plain] = [own for own in evaluate.find(FolderFiles(tmp_path / "plain", "plain")) if own.provenance.tensor]
+    [stored] = [own for own in evaluate.find(files(path)) if own.provenance.tensor]
+    assert (stored.part, stored.scheme, stored.layers, stored.stack) == (plain.part, plain.scheme, plain.layers, plain.stack)
+    return plain, stored
+
+
+@pytest.mark.parametrize(("model_type", "shape"), [("mamba", (32, 16)), ("mamba2", (4,))])
+def test_the_decay_of_recurrent_layers_is_that_of_the_model(model_type: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+    """The converter stores −exp(A_log), for Mamba-2 with a further axis."""
+    draws = np.random.default_rng(0)
+    logarithms = draws.normal(size=(2, *shape)).astype(np.float32)
+    biases = draws.normal(size=(2, shape[0])).astype(np.float32)
+    ending = "dt_proj.bias" if model_type == "mamba" else "dt_bias"
+    arrays = {f"backbone.layers.{layer}.mixer.A_log": logarithms[layer] for layer in range(2)}
+    arrays |= {f"backbone.layers.{layer}.mixer.{ending}": biases[layer] for layer in range(2)}
+    config = {"model_type": model_type, "hidden_size": 16, "num_hidden_layers": 2, "vocab_size": 40, "state_size": 16}
+    config |= {"num_heads": 4, "head_dim": 8, "n_groups": 1} if model_type == "mamba2" else {}
+    negated = -np.exp(logarithms) if model_type == "mamba" else -np.exp(logarithms)[:, :, None]
+    stored = {f"blk.{layer}.ssm_a": negated[layer] for layer in range(2)} | {
+        f"blk.{layer}.ssm_dt.bias": biases[layer] for layer in range(2)
+    }
+    given = {"block_count": 2, "embedding_length": 16, "vocab_size": 40, "attention.head_count": 0, "ssm.state_size": 16}
+    given |= {"ssm.time_step_rank": 4, "ssm.group_count": 1, "ssm.inner_size": 32} if model_type == "mamba2" else {}
+    plain, own = beside_each_other(tmp_path, arrays, config, write(tmp_path / "x.gguf", model_type, given, stored))
+    np.testing.assert_allclose(own.form.numbers, plain.form.numbers, rtol=1e-6)
+    assert not stacks(files(tmp_path / "x.gguf").config)[0].refused
+    assert any("The rate is −ssm_a · softplus(b), where b is the bias of the step (ssm_dt.bias)" in note for note in own.notes)
+
+
+def test_the_sinks_of_attention_are_those_of_the_model(tmp_path: Path) -> None:
+    sinks = np.random.default_rng(0).normal(size=(2, 4)).astype(np.float32)
+    config = {
+        "model_type": "gpt_oss",
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "head_dim": 16,
+        "sliding_window": 8,
+    }
+    arrays = {f"model.layers.{layer}.self_attn.sinks": sinks[layer] for layer in range(2)}
+    given = {"block_count": 2, "embedding_length": 64, "attention.head_count": 4, "attention.key_length": 16, "attention.sliding_window": 8}
+    stored = {f"blk.{layer}.attn_sinks.weight": sinks[layer] for layer in range(2)}
+    plain, own = beside_each_other(tmp_path, arrays, config, write(tmp_path / "x.gguf", "gpt-oss", given, stored))
+    np.testing.assert_array_equal(own.form.numbers, plain.form.numbers)

@@ -15,6 +15,7 @@ from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.model.layer_map import layer_map
+from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Files, Layer
 from generator.encodings import Form, Rotation
 from generator.pipeline import evaluate
@@ -296,3 +297,4 @@ def kinds(files: Files) -> list[Layer]:
 def test_a_converted_config_has_the_layers_of_the_published_one(name: str, tmp_path: Path) -> None:
     of_gguf, of_json = converted(name, tmp_path), own_files(name, tmp_path)
     assert kinds(of_gguf) == kinds(of_json)
+    assert stacks(of_gguf.config)[0].refused == stacks(of_json.config)[0].refused

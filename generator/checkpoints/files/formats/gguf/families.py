@@ -89,9 +89,20 @@ def _with_alibi(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: 
     return {"alibi": True}
 
 
+def _mamba_2(header: Header, settings: Settings) -> dict[str, Any]:
+    inner, heads, width = (
+        positive(value) for value in (header.integer("mamba2.ssm.inner_size"), settings.get("num_heads"), settings.get("hidden_size"))
+    )
+    return {"head_dim": inner // heads, "expand": inner // width} if inner and heads and width else {}
+
+
 def _mpt(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
     steepest = positive(header.settings.get("mpt.attention.max_alibi_bias"))
-    return {"attn_config": {"alibi": bool(steepest), **({"alibi_bias_max": steepest} if steepest else {})}}
+    return {
+        "attn_config": {"alibi": True, "alibi_bias_max": int(steepest) if float(steepest).is_integer() else steepest}
+        if steepest
+        else {"alibi": False}
+    }
 
 
 def _deci(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
@@ -159,6 +170,7 @@ OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyTy
         "exaone4": _exaone_4,
         "gemma-embedding": _both_sides,
         "granitehybrid": _kinds("mamba", "attention"),
+        "mamba2": _mamba_2,
         "mpt": _mpt,
         "t5": _t5,
         "t5encoder": _t5_encoder,
