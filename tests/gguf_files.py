@@ -1,5 +1,6 @@
 """GGUF files, made with the writer of the library gguf, and tensors under the names that the converter of llama.cpp gives them."""
 
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,11 @@ import gguf
 import numpy as np
 from gguf.constants import GGMLQuantizationType as Kind
 
+from generator.checkpoints.files.folder import Folder
+from generator.checkpoints.files.formats.gguf.header import Header, read
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
+from generator.contracts import WeightsFile
 from generator.numerics.arrays import Array
 
 EVERYWHERE = ("general.", "tokenizer.", "split.", "clip.")  # Beginnings of keys that do not begin with the architecture.
@@ -59,3 +65,40 @@ def renamed(architecture: gguf.MODEL_ARCH, arrays: Mapping[str, Array]) -> dict[
     names = gguf.get_tensor_name_map(architecture, 4)
     pairs = ((names.get_name(name, try_suffixes=(".weight", ".bias")), array) for name, array in arrays.items())
     return {name: array for name, array in pairs if name is not None}
+
+
+def files(path: Path) -> FolderFiles:
+    """The contents of one file."""
+    return FolderFiles(Folder(path.parent, "here", named=path.name), "here", Choice(name=path.name))
+
+
+def weights(path: Path) -> WeightsFile:
+    return WeightsFile(Folder(path.parent, "here"), path.name, "here")
+
+
+def header_of(path: Path) -> Header:
+    return read(weights(path), path.name)
+
+
+def number_of(value: int, size: str = "Q") -> bytes:
+    return struct.pack(f"<{size}", value)
+
+
+def text_of(value: str) -> bytes:
+    return number_of(len(value.encode())) + value.encode()
+
+
+def setting(key: str, kind: int, value: bytes) -> bytes:
+    return text_of(key) + number_of(kind, "I") + value
+
+
+def tensor_of(name: str, shape: tuple[int, ...] = (2, 2), kind: int = 0, offset: int = 0) -> bytes:
+    """What the header says of a tensor. shape: in the order of the file, columns first"""
+    return text_of(name) + number_of(len(shape), "I") + b"".join(map(number_of, shape)) + number_of(kind, "I") + number_of(offset)
+
+
+def file_of(settings_part: list[bytes], tensors: list[bytes], data: bytes = b"", magic: bytes = b"GGUF", version: int = 3) -> bytes:
+    """A file by hand, as docs/gguf.md of ggml describes it."""
+    start = magic + number_of(version, "I") + number_of(len(tensors)) + number_of(len(settings_part))
+    head = start + b"".join(settings_part) + b"".join(tensors)
+    return head + bytes(-len(head) % 32) + data

@@ -1,11 +1,7 @@
-"""GGUF files: headers, tensors of every type, models in several files, files that are damaged, and what is read of large ones."""
+"""GGUF files: tensors of every type, models in several files, and the same models in safetensors."""
 
 import json
-import os
-import struct
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +10,19 @@ import numpy as np
 import pytest
 from gguf.constants import GGML_QUANT_SIZES
 from gguf.constants import GGMLQuantizationType as Kind
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
-from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.formats.gguf import FORMAT, header
+from generator.checkpoints.files.formats.gguf import FORMAT
 from generator.checkpoints.files.formats.gguf.quantised import scaled_block
 from generator.checkpoints.files.reader import FolderFiles
-from generator.checkpoints.files.weights import Choice
-from generator.contracts import Encoding, StoredTensor, WeightsFile
+from generator.checkpoints.model.stacks import stacks
+from generator.contracts import Encoding
 from generator.encodings import Form
 from generator.errors import RowError
 from generator.numerics.arrays import Array
 from generator.pipeline import evaluate
 from tests import inline, tiny
-from tests.gguf_files import add, close, renamed, write
+from tests.gguf_files import close, files, header_of, renamed, weights, write
 from tests.hub_server import Repository, serving
 
 COMMIT = "a" * 40
@@ -46,43 +39,6 @@ OWN: dict[str, dict[str, Any]] = {
     "t5": {"attention.relative_buckets_count": 32, "attention.key_length": 32},
 }
 TWINS = [(model_type, kind) for model_type in FAMILIES for kind in (Kind.F32, Kind.F16, Kind.Q8_0)]
-
-
-def files(path: Path) -> FolderFiles:
-    """The contents of one file."""
-    return FolderFiles(Folder(path.parent, "here", named=path.name), "here", Choice(name=path.name))
-
-
-def weights(path: Path) -> WeightsFile:
-    return WeightsFile(Folder(path.parent, "here"), path.name, "here")
-
-
-def read(path: Path) -> header.Header:
-    return header.read(weights(path), path.name)
-
-
-def number_of(value: int, size: str = "Q") -> bytes:
-    return struct.pack(f"<{size}", value)
-
-
-def text_of(value: str) -> bytes:
-    return number_of(len(value.encode())) + value.encode()
-
-
-def setting(key: str, kind: int, value: bytes) -> bytes:
-    return text_of(key) + number_of(kind, "I") + value
-
-
-def tensor_of(name: str, shape: tuple[int, ...] = (2, 2), kind: int = 0, offset: int = 0) -> bytes:
-    """What the header says of a tensor. shape: in the order of the file, columns first"""
-    return text_of(name) + number_of(len(shape), "I") + b"".join(map(number_of, shape)) + number_of(kind, "I") + number_of(offset)
-
-
-def file_of(settings_part: list[bytes], tensors: list[bytes], data: bytes = b"", magic: bytes = b"GGUF", version: int = 3) -> bytes:
-    """A file by hand, as docs/gguf.md of ggml describes it."""
-    start = magic + number_of(version, "I") + number_of(len(tensors)) + number_of(len(settings_part))
-    head = start + b"".join(settings_part) + b"".join(tensors)
-    return head + bytes(-len(head) % 32) + data
 
 
 @pytest.fixture(scope="module")
@@ -218,198 +174,6 @@ def test_values_that_share_a_scale_are_those_that_change_together(kind: Kind) ->
     assert scaled_block(kind.name) == changed_together(kind)
 
 
-def test_settings_of_every_type_are_read(tmp_path: Path) -> None:
-    writer = gguf.GGUFWriter(tmp_path / "x.gguf", "any")
-    numbers = {
-        "uint8": 200,
-        "int8": -100,
-        "uint16": 60_000,
-        "int16": -30_000,
-        "uint32": 2**31,
-        "int32": -(2**30),
-        "uint64": 2**63,
-        "int64": -(2**62),
-    }
-    for kind, value in {**numbers, "float32": 0.1, "float64": 0.1, "bool": True, "string": "Grüße"}.items():
-        getattr(writer, f"add_{kind}")(f"x.{kind}", value)
-    add(writer, "x.list", [1, 2, 3])
-    add(writer, "x.texts", ["a", "b"])
-    add(writer, "x.lists", [[1, 2], [3, 4]])
-    found = read(close(writer, tmp_path / "x.gguf")).settings
-    expected = {**numbers, "float32": 0.1, "float64": 0.1, "bool": True, "string": "Grüße", "list": (1, 2, 3)}
-    assert {key.removeprefix("x."): value for key, value in found.items() if key.startswith("x.")} == {
-        **expected, "texts": header.Unread(2), "lists": header.Unread(2),
-    }  # fmt: skip
-
-
-def test_tokens_are_counted_and_not_kept(tmp_path: Path) -> None:
-    tokens = [f"token {index}" for index in range(20_000)]
-    path = write(tmp_path / "x.gguf", "llama", {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.scores": [0.5] * 20_000, "block_count": 7})
-    found = read(path).settings
-    assert (found["tokenizer.ggml.tokens"], found["tokenizer.ggml.scores"]) == (header.Unread(20_000), header.Unread(20_000))
-    assert found["llama.block_count"] == 7
-
-
-def test_version_2_and_another_alignment_are_read(tmp_path: Path) -> None:
-    content = file_of([setting("general.alignment", 4, number_of(8, "I"))], [tensor_of("x", (2,), offset=8)], version=2)
-    end = 24 + len(setting("general.alignment", 4, number_of(8, "I"))) + len(tensor_of("x", (2,)))
-    start = -(-end // 8) * 8
-    (tmp_path / "x.gguf").write_bytes(content[:end].ljust(start, b"\0") + bytes(8) + np.array([1.0, 2.0], dtype="<f4").tobytes())
-    np.testing.assert_array_equal(files(tmp_path / "x.gguf").tensor("x"), [1.0, 2.0])
-
-
-def test_a_tensor_of_a_file_made_by_hand_has_its_rows_first(tmp_path: Path) -> None:
-    (tmp_path / "x.gguf").write_bytes(file_of([], [tensor_of("x", (3, 2))], np.arange(6, dtype="<f4").tobytes()))
-    np.testing.assert_array_equal(files(tmp_path / "x.gguf").tensor("x"), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
-
-
-FOUR = bytes(16)
-HUGE = number_of(2**62)
-DAMAGED = {
-    "no bytes": (b"", "cut short"),
-    "another magic": (file_of([], [], magic=b"GGML"), "begins with b'GGML'; expected a GGUF file"),
-    "version 1": (file_of([], [], version=1), "GGUF version 1; expected 2 or 3"),
-    "big-endian": (file_of([], [], version=3 << 24), "big-endian byte order"),
-    "half a header": (file_of([setting("a", 8, text_of("b" * 99))], [])[:60], "cut short: its header goes on to byte"),
-    "too many tensors": (b"GGUF" + number_of(3, "I") + HUGE + number_of(0), "tensors: 4,611,686,018,427,387,904; expected at most"),
-    "too many settings": (b"GGUF" + number_of(3, "I") + number_of(0) + HUGE, "settings: .* expected at most"),
-    "a setting of an unknown type": (file_of([setting("a", 13, b"")], []), "'a' is of type 13"),
-    "a setting twice": (file_of([setting("a", 7, b"\1")] * 2, []), "the setting 'a' stands twice"),
-    "a long text": (file_of([setting("a", 8, HUGE)], []), "bytes of 'a': .* expected at most"),
-    "a text beyond the end": (file_of([setting("a", 8, number_of(2**20))], []), "cut short"),
-    "a long key": (file_of([HUGE], []), "bytes of the name of a setting: .* expected at most"),
-    "a long list": (file_of([setting("a", 9, number_of(8, "I") + HUGE)], []), "items of 'a': .* expected at most"),
-    "a list beyond the end": (file_of([setting("a", 9, number_of(8, "I") + number_of(10**6))], []), "cut short"),
-    "numbers beyond the end": (file_of([setting("a", 9, number_of(10, "I") + number_of(10**6))], []), "cut short"),
-    "lists in lists": (file_of([setting("a", 9, (number_of(9, "I") + number_of(1)) * 20)], []), "more than 4 lists in each other"),
-    "an alignment of 0": (file_of([setting("general.alignment", 4, number_of(0, "I"))], [tensor_of("x")], FOUR), "general.alignment is 0"),
-    "an alignment of 12": (file_of([setting("general.alignment", 4, number_of(12, "I"))], [tensor_of("x")], FOUR), "expected a power of two"),
-    "an alignment in words": (file_of([setting("general.alignment", 8, text_of("8"))], [tensor_of("x")], FOUR), "general.alignment is '8'"),
-    "a tensor twice": (file_of([], [tensor_of("x")] * 2, FOUR), "the tensor 'x' stands twice"),
-    "too many dimensions": (file_of([], [tensor_of("x", (1,) * 5)], FOUR), "'x' has 5 dimensions; expected at most 4"),
-    "a large dimension": (file_of([], [tensor_of("x", (2**62,))], FOUR), "size of 'x': .* expected at most"),
-    "an unknown type": (file_of([], [tensor_of("x", kind=31)], FOUR), "'x' is of type 31; expected one that the library gguf knows"),
-    "half a block": (file_of([], [tensor_of("x", (16, 2), kind=int(Kind.Q8_0))], FOUR), "expected rows of whole blocks of 32, as Q8_0 has them"),
-    "a range beyond the end": (file_of([], [tensor_of("x")], FOUR[:-1]), "expected an offset that 32 divides, and an end within the file"),
-    "an offset beyond the end": (file_of([], [tensor_of("x", offset=2**60)], FOUR), "an end within the file"),
-    "an odd offset": (file_of([], [tensor_of("x", offset=4)], FOUR * 9), "expected an offset that 32 divides"),
-    "an overlap": (file_of([], [tensor_of("x", (4, 4)), tensor_of("y", offset=32)], FOUR * 9), "'y' begins at byte 160, within 'x'; expected it after byte 192"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_file_is_a_row_error_that_says_what_was_expected(content: bytes, message: str, tmp_path: Path) -> None:
-    (tmp_path / "x.gguf").write_bytes(content)
-    with pytest.raises(RowError, match=f"here/x.gguf: .*{message}"):
-        read(tmp_path / "x.gguf")
-
-
-@dataclass(frozen=True, eq=False)
-class Memory:
-    """A storage of one file in memory that counts what is read of it."""
-
-    content: bytes
-    length: int | None = None  # Zeros follow ``content`` up to here.
-    parts: list[tuple[int, int]] = field(default_factory=list)
-
-    def matching(self, pattern: str) -> list[str]:  # noqa: ARG002
-        return ["x.gguf"]
-
-    def has(self, name: str) -> bool:
-        return name == "x.gguf"
-
-    def size(self, name: str) -> int:  # noqa: ARG002
-        return len(self.content) if self.length is None else self.length
-
-    def part(self, name: str, start: int, stop: int) -> bytes:  # noqa: ARG002
-        self.parts.append((start, stop))
-        return self.content[start:stop].ljust(stop - start, b"\0")
-
-    def whole(self, name: str) -> bytes | None:  # noqa: ARG002
-        return None
-
-    def path(self, name: str) -> Path:  # noqa: ARG002
-        raise AssertionError
-
-    @property
-    def n_read(self) -> int:
-        return sum(stop - start for start, stop in self.parts)
-
-
-def opened(storage: Memory) -> Mapping[str, StoredTensor]:
-    return FORMAT.open(WeightsFile(storage, "x.gguf", "here"))
-
-
-@pytest.fixture(scope="module")
-def valid(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A small file with settings of many types, and tensors."""
-    settings_given = {
-        "block_count": 2,
-        "embedding_length": 32,
-        "rope.freq_base": 5e5,
-        "tokenizer.ggml.tokens": ["a", "bc"] * 20,
-        "x": [1, 2],
-    }
-    tensors = {"position_embd.weight": np.ones((4, 32), dtype=np.float32), "rope_freqs.weight": np.ones(8, dtype=np.float32)}
-    return write(tmp_path_factory.mktemp("valid") / "x.gguf", "llama", settings_given, tensors, Kind.Q8_0).read_bytes()
-
-
-@settings(max_examples=300, deadline=2_000)
-@given(data=st.data())
-def test_a_file_with_changed_bytes_is_a_row_error_or_read_within_its_length(valid: bytes, data: st.DataObject) -> None:
-    content = bytearray(valid)
-    for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(content) - 1))
-        new = data.draw(st.one_of(st.binary(min_size=1, max_size=8), st.just(b"\xff" * 8)))
-        content[at : at + len(new)] = new[: len(content) - at]
-    storage = Memory(bytes(content[: data.draw(st.sampled_from([len(content), len(content) // 2]))]))
-    file = WeightsFile(storage, "x.gguf", "here")
-    with suppress(RowError):
-        FORMAT.texts(file)
-        for stored in FORMAT.open(file).values():
-            stored.decode(stored.part(0, stored.n_bytes), stored.header.shape)
-            stored.notes()
-    assert all(0 <= start <= stop <= len(storage.content) for start, stop in storage.parts)
-
-
-def test_of_a_file_of_10_gigabytes_the_header_alone_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    matrix = tensor_of("token_embd.weight", (4096, 610_000))  # 10 GB in single precision.
-    content = file_of([setting("general.architecture", 8, text_of("llama"))], [matrix])
-    path = tmp_path / "large.gguf"
-    path.write_bytes(content)
-    os.truncate(path, len(content) + 4096 * 610_000 * 4)
-    n_read = []
-    part = Folder.part
-
-    def counted(self: Folder, name: str, start: int, stop: int) -> bytes:
-        n_read.append(stop - start)
-        return part(self, name, start, stop)
-
-    monkeypatch.setattr(Folder, "part", counted)
-    done = inline.run("inspect", str(path), "--json", home=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert path.stat().st_size > 9.9e9
-    assert sum(n_read) <= 4 * header.FIRST_PIECE
-
-
-def test_a_header_is_read_in_pieces_that_double() -> None:
-    key = setting("a", 8, number_of(300_000))
-    storage = Memory(file_of([key], [])[: 24 + len(key)], length=10**9)
-    opened(storage)
-    assert [stop - start for start, stop in storage.parts][:1] == [header.FIRST_PIECE]
-    assert 300_000 < storage.n_read < 700_000
-
-
-def test_a_header_that_never_ends_is_refused_before_it_fills_the_memory() -> None:
-    storage = Memory(b"GGUF" + number_of(3, "I") + number_of(0) + number_of(20_000), length=10**12)
-    with pytest.raises(RowError, match="stands twice"):  # All zeros are names of no letters.
-        opened(storage)
-    texts = [setting(str(index), 8, number_of(header.LONGEST_TEXT)) for index in range(1)]
-    claimed = b"GGUF" + number_of(3, "I") + number_of(0) + number_of(3) + texts[0]
-    with pytest.raises(RowError, match="cut short"):
-        opened(Memory(claimed, length=10**6))
-
-
 def parts(tmp_path: Path, n_parts: int, count: int | None = None) -> list[Path]:
     """A model in several files, each with one tensor, and the settings in the first."""
     paths = []
@@ -473,7 +237,7 @@ def test_of_a_repository_the_hub_sends_the_header_and_the_tensors_that_are_asked
     given = {"context_length": 64, "embedding_length": 32, "block_count": 1, "attention.head_count": 2, "tokenizer.ggml.tokens": tokens}
     path = write(tmp_path / "model.gguf", "gpt2", given, {"token_embd.weight": words, "position_embd.weight": table})
     content = path.read_bytes()
-    n_header = min(span.start for span in read(path).spans.values())
+    n_header = min(span.start for span in header_of(path).spans.values())
     with serving({"atlas/gguf": Repository({COMMIT: {"model.gguf": content, "README.md": b"x"}}, {"main": COMMIT})}) as hub:
         done = inline.run("inspect", "atlas/gguf", "--json", home=tmp_path / "home", endpoint=hub.endpoint)
         assert set(hub.downloads()) == {"model.gguf"}
@@ -481,3 +245,56 @@ def test_of_a_repository_the_hub_sends_the_header_and_the_tensors_that_are_asked
     [encoding] = json.loads(done.stdout)["encodings"]
     assert (encoding["tensor"], encoding["part"]) == ("position_embd.weight", "decoder")
     assert n_header + table.nbytes < sent < 2 * n_header + 2 * table.nbytes + 4_096 < len(content) / 3
+
+
+def beside_each_other(
+    tmp_path: Path, arrays: Mapping[str, Array], config: dict[str, Any], path: Path
+) -> tuple[Encoding[Form], Encoding[Form]]:
+    """What is found in tensors and a config, and in a GGUF file."""
+    (tmp_path / "plain").mkdir()
+    save_file(dict(arrays), tmp_path / "plain/model.safetensors")
+    (tmp_path / "plain/config.json").write_text(json.dumps(config))
+    [plain] = [own for own in evaluate.find(FolderFiles(tmp_path / "plain", "plain")) if own.provenance.tensor]
+    [stored] = [own for own in evaluate.find(files(path)) if own.provenance.tensor]
+    assert (stored.part, stored.scheme, stored.layers, stored.stack) == (plain.part, plain.scheme, plain.layers, plain.stack)
+    return plain, stored
+
+
+@pytest.mark.parametrize(("model_type", "shape"), [("mamba", (32, 16)), ("mamba2", (4,))])
+def test_the_decay_of_recurrent_layers_is_that_of_the_model(model_type: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+    """The converter stores −exp(A_log), for Mamba-2 with a further axis."""
+    draws = np.random.default_rng(0)
+    logarithms = draws.normal(size=(2, *shape)).astype(np.float32)
+    biases = draws.normal(size=(2, shape[0])).astype(np.float32)
+    ending = "dt_proj.bias" if model_type == "mamba" else "dt_bias"
+    arrays = {f"backbone.layers.{layer}.mixer.A_log": logarithms[layer] for layer in range(2)}
+    arrays |= {f"backbone.layers.{layer}.mixer.{ending}": biases[layer] for layer in range(2)}
+    config = {"model_type": model_type, "hidden_size": 16, "num_hidden_layers": 2, "vocab_size": 40, "state_size": 16}
+    config |= {"num_heads": 4, "head_dim": 8, "n_groups": 1} if model_type == "mamba2" else {}
+    negated = -np.exp(logarithms) if model_type == "mamba" else -np.exp(logarithms)[:, :, None]
+    stored = {f"blk.{layer}.ssm_a": negated[layer] for layer in range(2)} | {
+        f"blk.{layer}.ssm_dt.bias": biases[layer] for layer in range(2)
+    }
+    given = {"block_count": 2, "embedding_length": 16, "vocab_size": 40, "attention.head_count": 0, "ssm.state_size": 16}
+    given |= {"ssm.time_step_rank": 4, "ssm.group_count": 1, "ssm.inner_size": 32} if model_type == "mamba2" else {}
+    plain, own = beside_each_other(tmp_path, arrays, config, write(tmp_path / "x.gguf", model_type, given, stored))
+    np.testing.assert_allclose(own.form.numbers, plain.form.numbers, rtol=1e-6)
+    assert not stacks(files(tmp_path / "x.gguf").config)[0].refused
+    assert any("The rate is −ssm_a · softplus(b), where b is the bias of the step (ssm_dt.bias)" in note for note in own.notes)
+
+
+def test_the_sinks_of_attention_are_those_of_the_model(tmp_path: Path) -> None:
+    sinks = np.random.default_rng(0).normal(size=(2, 4)).astype(np.float32)
+    config = {
+        "model_type": "gpt_oss",
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "head_dim": 16,
+        "sliding_window": 8,
+    }
+    arrays = {f"model.layers.{layer}.self_attn.sinks": sinks[layer] for layer in range(2)}
+    given = {"block_count": 2, "embedding_length": 64, "attention.head_count": 4, "attention.key_length": 16, "attention.sliding_window": 8}
+    stored = {f"blk.{layer}.attn_sinks.weight": sinks[layer] for layer in range(2)}
+    plain, own = beside_each_other(tmp_path, arrays, config, write(tmp_path / "x.gguf", "gpt-oss", given, stored))
+    np.testing.assert_array_equal(own.form.numbers, plain.form.numbers)

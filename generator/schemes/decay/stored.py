@@ -20,15 +20,16 @@ from generator.schemes.decay.families import (
     lower_bound,
 )
 
-BIASES = ("dt_bias", "dt_proj.bias", "dt_proj_bias")  # Of the step, beside A_log.
+BIASES = ("dt_bias", "dt_proj.bias", "dt_proj_bias", "ssm_dt.bias")  # Of the step, beside A_log or NEGATED.
+NEGATED = "ssm_a"  # −exp(A_log), in files of llama.cpp.
 NAME = re.compile(
-    r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?P<kind>A_log|time_decay|recurrent_param|fgate_preact\.bias|ifgate_preact\.bias)$"
+    r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?P<kind>A_log|ssm_a|time_decay|recurrent_param|fgate_preact\.bias|ifgate_preact\.bias)$"
 )
 MOST_VALUES = 2**24  # of one layer
 MOST_LAYERS = 4096
 GATE_SCALE = 8.0  # De et al. 2024 (arXiv 2402.19427), section 2.4: the constant c.
 SOFT_CAP = 15.0  # Default of gate_soft_cap.
-PRODUCT = "The rate is exp(A_log) · softplus(b), where b is the bias of the step ({bias})."
+PRODUCT = "The rate is {rate} · softplus(b), where b is the bias of the step ({bias})."
 BOUNDED = "The rate is {bound:g} · sigmoid(exp(A_log) · dt_bias), so that one position leaves at least e^−{bound:g} of the state."
 CLIPPED = (
     "softplus(b) is limited to {range}, as it is while the model reads a text; token by token, the code of transformers does not limit it."
@@ -98,11 +99,11 @@ def layer_decays(files: Files, config: ModelConfig) -> Iterator[LayerDecay]:
 
 def _steps(files: Files, name: str, config: ModelConfig) -> _Read | None:
     """Mamba (arXiv 2312.00752, 2405.21060), gated delta nets (arXiv 2412.06464) and Kimi's delta attention (arXiv 2510.26692)."""
-    stem = name.removesuffix("A_log")
+    stem = name.removesuffix("A_log").removesuffix(NEGATED)
     bias_name = next((stem + ending for ending in BIASES if stem + ending in files.tensors), None)
     if bias_name is None:
         return None
-    scale, bias = exponential(files.tensor(name)), files.tensor(bias_name)
+    scale, bias = _scale(files, name), files.tensor(bias_name)
     if scale.shape[: bias.ndim] == bias.shape:
         unit, bias = "head" if scale.ndim == 1 else "component", bias.reshape(bias.shape + (1,) * (scale.ndim - bias.ndim))
     elif bias.size and bias.size % scale.size == 0:
@@ -115,8 +116,19 @@ def _steps(files: Files, name: str, config: ModelConfig) -> _Read | None:
     low, high = _limits(config)
     steps = softplus(bias)
     clipped = np.clip(steps, low, high)
-    notes = (PRODUCT.format(bias=bias_name.removeprefix(stem)), *_clipped_note(steps, clipped, low, high))
+    notes = (
+        PRODUCT.format(rate=f"−{NEGATED}" if name.endswith(NEGATED) else "exp(A_log)", bias=bias_name.removeprefix(stem)),
+        *_clipped_note(steps, clipped, low, high),
+    )
     return _Read(scale * clipped, unit, True, notes)
+
+
+def _scale(files: Files, name: str) -> Floats:
+    """exp(A_log): (n_heads,), or (n_components, d_state)."""
+    values = files.tensor(name)
+    if not name.endswith(NEGATED):
+        return exponential(values)
+    return -values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else -values
 
 
 def _clipped_note(steps: Floats, clipped: Floats, low: float, high: float) -> tuple[str, ...]:
@@ -171,6 +183,7 @@ def _forget_gates(files: Files, name: str, config: ModelConfig) -> _Read | None:
 
 READERS: dict[str, Callable[[Files, str, ModelConfig], _Read | None]] = {
     "A_log": _steps,
+    NEGATED: _steps,
     "time_decay": _exponentials,
     "recurrent_param": _recurrent_gates,
     "fgate_preact.bias": _forget_gates,

@@ -21,9 +21,9 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Under the names in published files, too.
+# Under the names in published files, too; the last in those of llama.cpp.
 NAME = re.compile(
-    r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?:sinks|learnable_sink_param|attn_sink|attention_sink_bias|softmax_offset)$"
+    r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?:sinks|learnable_sink_param|attn_sink|attention_sink_bias|softmax_offset|attn_sinks\.weight)$"
 )
 MOST_HEADS, MOST_LAYERS = 4096, 4096
 OUTSIDE = "It is no encoding of position: a sink takes weight from all keys alike, wherever they stand."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from generator.checkpoints.files.formats.gguf.header import Header
+from generator.checkpoints.files.formats.gguf.header import Header, positive
 
 Settings = Mapping[str, Any]
 # Architectures whose name in transformers is another; one that is not here keeps its name.
@@ -89,9 +89,20 @@ def _with_alibi(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: 
     return {"alibi": True}
 
 
+def _mamba_2(header: Header, settings: Settings) -> dict[str, Any]:
+    inner, heads, width = (
+        positive(value) for value in (header.integer("mamba2.ssm.inner_size"), settings.get("num_heads"), settings.get("hidden_size"))
+    )
+    return {"head_dim": inner // heads, "expand": inner // width} if inner and heads and width else {}
+
+
 def _mpt(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
-    steepest = header.settings.get("mpt.attention.max_alibi_bias")
-    return {"attn_config": {"alibi": bool(steepest), **({"alibi_bias_max": steepest} if steepest else {})}}
+    steepest = positive(header.settings.get("mpt.attention.max_alibi_bias"))
+    return {
+        "attn_config": {"alibi": True, "alibi_bias_max": int(steepest) if float(steepest).is_integer() else steepest}
+        if steepest
+        else {"alibi": False}
+    }
 
 
 def _deci(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
@@ -105,11 +116,12 @@ def _deepseek(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: AR
     return {"model_type": "deepseek_v3"} if header.integer("deepseek2.expert_gating_func") == SIGMOID else {}
 
 
-def _exaone_4(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
+def _exaone_4(header: Header, settings: Settings) -> dict[str, Any]:
     """Only the larger model has windows, which are a default of the config class."""
-    if "sliding_window" in settings:
+    n_layers = header.integer("exaone4.block_count")
+    if "sliding_window" in settings or n_layers is None:
         return {}
-    return {"sliding_window": None, "layer_types": ["full_attention"] * min(settings.get("num_hidden_layers", 0), MOST_LAYERS)}
+    return {"sliding_window": None, "layer_types": ["full_attention"] * min(n_layers, MOST_LAYERS)}
 
 
 def _both_sides(header: Header, settings: Settings) -> dict[str, Any]:  # noqa: ARG001
@@ -158,6 +170,7 @@ OWN: Mapping[str, Callable[[Header, Settings], dict[str, Any]]] = MappingProxyTy
         "exaone4": _exaone_4,
         "gemma-embedding": _both_sides,
         "granitehybrid": _kinds("mamba", "attention"),
+        "mamba2": _mamba_2,
         "mpt": _mpt,
         "t5": _t5,
         "t5encoder": _t5_encoder,

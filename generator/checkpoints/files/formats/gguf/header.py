@@ -69,6 +69,11 @@ class Header:
         return value if isinstance(value := self.settings.get(key), str) else ""
 
 
+def positive(value: object) -> float | None:
+    """``value`` if it is a number above 0 and finite, else None."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf else None
+
+
 class Pieces:
     """The beginning of a file, read in pieces that double in length.
 

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from generator.checkpoints.files.formats.gguf import families
-from generator.checkpoints.files.formats.gguf.header import Header
+from generator.checkpoints.files.formats.gguf.header import Header, Unread, positive
 from generator.encodings.rotations import STORED
 from generator.numerics.arrays import Floats
 
 BASE = 10_000.0  # Where a file gives none (llama-model.cpp of llama.cpp).
 FACTORS, SHORT, LONG = "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"
-MOST_PAIRS = 2**15
 TRAINED = 8192  # Context before the scaling of Llama 3; the converter takes it for that of any model.
 USUAL = ((1.0, 4.0), (1.0, 1.0))  # Edges of Llama 3.1 and of Llama 4 Scout.
 TOLERANCE = 1e-5  # Stored factors were computed in single precision.
@@ -28,7 +27,7 @@ def rope_settings(header: Header, architecture: str, settings: Mapping[str, Any]
     given = {
         key.removeprefix(f"{architecture}.rope."): value
         for key, value in header.settings.items()
-        if key.startswith(f"{architecture}.rope.")
+        if key.startswith(f"{architecture}.rope.") and not isinstance(value, Unread)
     }
     if not given and not {FACTORS, SHORT} & header.spans.keys():
         return {}
@@ -49,14 +48,17 @@ def llama3_factors(wavelengths: Floats, factor: float, low: float, high: float, 
     """What llama3 scaling divides frequencies by: (n_pairs,), from 1 to ``factor``. wavelengths: (n_pairs,), in positions"""
     turns = trained / wavelengths
     smooth = (turns - low) / (high - low) if high > low else np.zeros_like(turns)
-    between = 1.0 / ((1.0 - smooth) / factor + smooth)
+    with np.errstate(all="ignore"):  # Beyond the edges, where it is not taken.
+        between = 1.0 / ((1.0 - smooth) / factor + smooth)
     return np.where(turns > high, 1.0, np.where(turns < low, factor, between))
 
 
 def _share(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, float]:
     """The share of rotated components of a head, where the file gives their number."""
-    turned, width, heads = given.get("dimension_count"), settings.get("hidden_size"), settings.get("num_attention_heads")
-    head_dim = settings.get("global_head_dim") or settings.get("head_dim") or (width // heads if width and heads else None)
+    sizes = (settings.get(name) for name in ("global_head_dim", "head_dim", "hidden_size", "num_attention_heads"))
+    full, head_dim, width, heads = (positive(size) for size in sizes)
+    head_dim = full or head_dim or (width // heads if width and heads else None)
+    turned = positive(given.get("dimension_count"))
     if not turned or not head_dim or turned > head_dim or "qk_rope_head_dim" in settings:
         return {}
     share = turned / head_dim
@@ -66,16 +68,17 @@ def _share(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, f
 def _scaling(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
     factor = given.get("scaling.factor", given.get("scale_linear"))
     kind = given.get("scaling.type", "linear")
-    if kind not in ("linear", "yarn") or factor in (None, 0.0, 1.0):
+    if kind == "none" or (kind in ("linear", "yarn") and factor in (None, 0.0, 1.0)):
         return {"rope_type": "default"}
-    if kind == "linear":
-        return {"rope_type": "linear", "factor": factor}
+    if kind != "yarn":
+        return {"rope_type": kind, "factor": factor}
     rope: dict[str, Any] = {"rope_type": "yarn", "factor": factor}
     names = {"original_context_length": "original_max_position_embeddings", "yarn_attn_factor": "attention_factor"}
     names |= {"yarn_beta_fast": "beta_fast", "yarn_beta_slow": "beta_slow"}
     rope |= {name: given[f"scaling.{key}"] for key, name in names.items() if f"scaling.{key}" in given}
-    if "scaling.attn_factor" in given:  # llama.cpp multiplies by it what YaRN has without one.
-        rope["attention_factor"] = given["scaling.attn_factor"] * (0.1 * math.log(factor) + 1.0)
+    logits, slowed = positive(given.get("scaling.attn_factor")), positive(factor)
+    if logits and slowed:  # llama.cpp multiplies by it what YaRN has without one.
+        rope["attention_factor"] = logits * (0.1 * math.log(slowed) + 1.0)
     if architecture in families.UNTRUNCATED:
         rope["truncate"] = False
     return rope
@@ -91,7 +94,10 @@ def _stored(
         lists = {"short_factor": tensor(SHORT).tolist(), "long_factor": tensor(LONG).tolist()}
         before = settings.get("max_position_embeddings") if trained is None else trained
         return {"rope_type": "longrope", **lists, "original_max_position_embeddings": before, **factor}
-    return recognised(tensor(FACTORS), rope["rope_theta"], trained or TRAINED) if FACTORS in header.spans else {}
+    if FACTORS not in header.spans:
+        return {}
+    found = recognised(tensor(FACTORS), positive(rope["rope_theta"]) or BASE, positive(trained) or TRAINED)
+    return {"rope_type": f"{rope['rope_type']} and {found['rope_type']}"} if found and rope["rope_type"] != "default" else found
 
 
 def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
@@ -105,7 +111,8 @@ def recognised(factors: Floats, base: float, trained: float) -> dict[str, Any]:
     n_turned = int(np.argmax(factors >= UNTURNED))
     if n_turned and np.all(factors[:n_turned] == 1.0) and np.all(factors[n_turned:] >= UNTURNED):
         return {"rope_type": "proportional", "partial_rotary_factor": n_turned / n_pairs}
-    wavelengths = 2.0 * math.pi * base ** (np.arange(n_pairs) / n_pairs)
+    with np.errstate(over="ignore"):
+        wavelengths = 2.0 * math.pi * float(base) ** (np.arange(n_pairs) / n_pairs)
     for low, high in (*USUAL, *_edges(factors, trained / wavelengths)):
         if np.allclose(llama3_factors(wavelengths, largest, low, high, trained), factors, rtol=TOLERANCE, atol=0.0):
             edges = {"low_freq_factor": low, "high_freq_factor": high, "original_max_position_embeddings": int(trained)}
@@ -117,7 +124,7 @@ def _edges(factors: Floats, turns: Floats) -> list[tuple[float, float]]:
     """Edges of Llama 3's scaling, from two or more pairs between them, rounded and as computed. turns: (n_pairs,), within the old context"""
     largest = factors.max(initial=1.0)
     between = (factors > 1.0 + TOLERANCE) & (factors < largest * (1.0 - TOLERANCE))
-    if np.count_nonzero(between) < 2 or not np.all(np.isfinite(factors)):
+    if np.count_nonzero(between) < 2 or not np.all(np.isfinite(factors) & np.isfinite(turns)):
         return []
     smooth = (1.0 / factors[between] - 1.0 / largest) / (1.0 - 1.0 / largest)
     slope, start = np.polyfit(turns[between], smooth, 1)
@@ -138,7 +145,7 @@ def _sections(given: Mapping[str, Any], architecture: str) -> dict[str, Any]:
 def _temperature(header: Header, architecture: str, rope: Mapping[str, Any]) -> dict[str, Any]:
     """Growth of the logits with the position (Ministral 3), and what latent attention adds to YaRN."""
     added: dict[str, Any] = {}
-    scale = header.settings.get(f"{architecture}.attention.temperature_scale")
+    scale = positive(header.settings.get(f"{architecture}.attention.temperature_scale"))
     if scale and "original_max_position_embeddings" in rope:
         added["llama_4_scaling_beta"] = scale
     multiplier = header.settings.get(f"{architecture}.rope.scaling.yarn_log_multiplier")

@@ -63,7 +63,7 @@ def _sizes(header: Header, architecture: str) -> dict[str, Any]:
 def _largest(value: object) -> object:
     """A setting with a value for each layer as its largest; None for one without a value, or of 0."""
     if isinstance(value, tuple):
-        return max(value, default=None) or None
+        return max(value, default=0) or None
     return None if isinstance(value, Unread) or value == 0 else value
 
 

@@ -1,0 +1,213 @@
+"""Headers of GGUF files: settings of every type, files that are damaged, and what is read of large ones."""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import gguf
+import numpy as np
+import pytest
+from gguf.constants import GGMLQuantizationType as Kind
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generator.checkpoints.files.folder import Folder
+from generator.checkpoints.files.formats.gguf import FORMAT, header
+from generator.contracts import StoredTensor, WeightsFile
+from generator.errors import RowError
+from tests import inline
+from tests.gguf_files import add, close, file_of, files, header_of, number_of, setting, tensor_of, text_of, write
+
+
+def test_settings_of_every_type_are_read(tmp_path: Path) -> None:
+    writer = gguf.GGUFWriter(tmp_path / "x.gguf", "any")
+    numbers = {
+        "uint8": 200,
+        "int8": -100,
+        "uint16": 60_000,
+        "int16": -30_000,
+        "uint32": 2**31,
+        "int32": -(2**30),
+        "uint64": 2**63,
+        "int64": -(2**62),
+    }
+    for kind, value in {**numbers, "float32": 0.1, "float64": 0.1, "bool": True, "string": "Grüße"}.items():
+        getattr(writer, f"add_{kind}")(f"x.{kind}", value)
+    add(writer, "x.list", [1, 2, 3])
+    add(writer, "x.texts", ["a", "b"])
+    add(writer, "x.lists", [[1, 2], [3, 4]])
+    found = header_of(close(writer, tmp_path / "x.gguf")).settings
+    expected = {**numbers, "float32": 0.1, "float64": 0.1, "bool": True, "string": "Grüße", "list": (1, 2, 3)}
+    assert {key.removeprefix("x."): value for key, value in found.items() if key.startswith("x.")} == {
+        **expected, "texts": header.Unread(2), "lists": header.Unread(2),
+    }  # fmt: skip
+
+
+def test_tokens_are_counted_and_not_kept(tmp_path: Path) -> None:
+    tokens = [f"token {index}" for index in range(20_000)]
+    path = write(tmp_path / "x.gguf", "llama", {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.scores": [0.5] * 20_000, "block_count": 7})
+    found = header_of(path).settings
+    assert (found["tokenizer.ggml.tokens"], found["tokenizer.ggml.scores"]) == (header.Unread(20_000), header.Unread(20_000))
+    assert found["llama.block_count"] == 7
+
+
+def test_version_2_and_another_alignment_are_read(tmp_path: Path) -> None:
+    content = file_of([setting("general.alignment", 4, number_of(8, "I"))], [tensor_of("x", (2,), offset=8)], version=2)
+    end = 24 + len(setting("general.alignment", 4, number_of(8, "I"))) + len(tensor_of("x", (2,)))
+    start = -(-end // 8) * 8
+    (tmp_path / "x.gguf").write_bytes(content[:end].ljust(start, b"\0") + bytes(8) + np.array([1.0, 2.0], dtype="<f4").tobytes())
+    np.testing.assert_array_equal(files(tmp_path / "x.gguf").tensor("x"), [1.0, 2.0])
+
+
+def test_a_tensor_of_a_file_made_by_hand_has_its_rows_first(tmp_path: Path) -> None:
+    (tmp_path / "x.gguf").write_bytes(file_of([], [tensor_of("x", (3, 2))], np.arange(6, dtype="<f4").tobytes()))
+    np.testing.assert_array_equal(files(tmp_path / "x.gguf").tensor("x"), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+
+
+FOUR = bytes(16)
+HUGE = number_of(2**62)
+DAMAGED = {
+    "no bytes": (b"", "cut short"),
+    "another magic": (file_of([], [], magic=b"GGML"), "begins with b'GGML'; expected a GGUF file"),
+    "version 1": (file_of([], [], version=1), "GGUF version 1; expected 2 or 3"),
+    "big-endian": (file_of([], [], version=3 << 24), "big-endian byte order"),
+    "half a header": (file_of([setting("a", 8, text_of("b" * 99))], [])[:60], "cut short: its header goes on to byte"),
+    "too many tensors": (b"GGUF" + number_of(3, "I") + HUGE + number_of(0), "tensors: 4,611,686,018,427,387,904; expected at most"),
+    "too many settings": (b"GGUF" + number_of(3, "I") + number_of(0) + HUGE, "settings: .* expected at most"),
+    "a setting of an unknown type": (file_of([setting("a", 13, b"")], []), "'a' is of type 13"),
+    "a setting twice": (file_of([setting("a", 7, b"\1")] * 2, []), "the setting 'a' stands twice"),
+    "a long text": (file_of([setting("a", 8, HUGE)], []), "bytes of 'a': .* expected at most"),
+    "a text beyond the end": (file_of([setting("a", 8, number_of(2**20))], []), "cut short"),
+    "a long key": (file_of([HUGE], []), "bytes of the name of a setting: .* expected at most"),
+    "a long list": (file_of([setting("a", 9, number_of(8, "I") + HUGE)], []), "items of 'a': .* expected at most"),
+    "a list beyond the end": (file_of([setting("a", 9, number_of(8, "I") + number_of(10**6))], []), "cut short"),
+    "numbers beyond the end": (file_of([setting("a", 9, number_of(10, "I") + number_of(10**6))], []), "cut short"),
+    "lists in lists": (file_of([setting("a", 9, (number_of(9, "I") + number_of(1)) * 20)], []), "more than 4 lists in each other"),
+    "an alignment of 0": (file_of([setting("general.alignment", 4, number_of(0, "I"))], [tensor_of("x")], FOUR), "general.alignment is 0"),
+    "an alignment of 12": (file_of([setting("general.alignment", 4, number_of(12, "I"))], [tensor_of("x")], FOUR), "expected a power of two"),
+    "an alignment in words": (file_of([setting("general.alignment", 8, text_of("8"))], [tensor_of("x")], FOUR), "general.alignment is '8'"),
+    "a tensor twice": (file_of([], [tensor_of("x")] * 2, FOUR), "the tensor 'x' stands twice"),
+    "too many dimensions": (file_of([], [tensor_of("x", (1,) * 5)], FOUR), "'x' has 5 dimensions; expected at most 4"),
+    "a large dimension": (file_of([], [tensor_of("x", (2**62,))], FOUR), "size of 'x': .* expected at most"),
+    "an unknown type": (file_of([], [tensor_of("x", kind=31)], FOUR), "'x' is of type 31; expected one that the library gguf knows"),
+    "half a block": (file_of([], [tensor_of("x", (16, 2), kind=int(Kind.Q8_0))], FOUR), "expected rows of whole blocks of 32, as Q8_0 has them"),
+    "a range beyond the end": (file_of([], [tensor_of("x")], FOUR[:-1]), "expected an offset that 32 divides, and an end within the file"),
+    "an offset beyond the end": (file_of([], [tensor_of("x", offset=2**60)], FOUR), "an end within the file"),
+    "an odd offset": (file_of([], [tensor_of("x", offset=4)], FOUR * 9), "expected an offset that 32 divides"),
+    "an overlap": (file_of([], [tensor_of("x", (4, 4)), tensor_of("y", offset=32)], FOUR * 9), "'y' begins at byte 160, within 'x'; expected it after byte 192"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_file_is_a_row_error_that_says_what_was_expected(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.gguf").write_bytes(content)
+    with pytest.raises(RowError, match=f"here/x.gguf: .*{message}"):
+        header_of(tmp_path / "x.gguf")
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """A storage of one file in memory that counts what is read of it."""
+
+    content: bytes
+    length: int | None = None  # Zeros follow ``content`` up to here.
+    parts: list[tuple[int, int]] = field(default_factory=list)
+
+    def matching(self, pattern: str) -> list[str]:  # noqa: ARG002
+        return ["x.gguf"]
+
+    def has(self, name: str) -> bool:
+        return name == "x.gguf"
+
+    def size(self, name: str) -> int:  # noqa: ARG002
+        return len(self.content) if self.length is None else self.length
+
+    def part(self, name: str, start: int, stop: int) -> bytes:  # noqa: ARG002
+        self.parts.append((start, stop))
+        return self.content[start:stop].ljust(stop - start, b"\0")
+
+    def whole(self, name: str) -> bytes | None:  # noqa: ARG002
+        return None
+
+    def path(self, name: str) -> Path:  # noqa: ARG002
+        raise AssertionError
+
+    @property
+    def n_read(self) -> int:
+        return sum(stop - start for start, stop in self.parts)
+
+
+def opened(storage: Memory) -> Mapping[str, StoredTensor]:
+    return FORMAT.open(WeightsFile(storage, "x.gguf", "here"))
+
+
+@pytest.fixture(scope="module")
+def valid(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A small file with settings of many types, and tensors."""
+    settings_given = {
+        "block_count": 2,
+        "embedding_length": 32,
+        "rope.freq_base": 5e5,
+        "tokenizer.ggml.tokens": ["a", "bc"] * 20,
+        "x": [1, 2],
+    }
+    tensors = {"position_embd.weight": np.ones((4, 32), dtype=np.float32), "rope_freqs.weight": np.ones(8, dtype=np.float32)}
+    return write(tmp_path_factory.mktemp("valid") / "x.gguf", "llama", settings_given, tensors, Kind.Q8_0).read_bytes()
+
+
+@settings(max_examples=300, deadline=2_000)
+@given(data=st.data())
+def test_a_file_with_changed_bytes_is_a_row_error_or_read_within_its_length(valid: bytes, data: st.DataObject) -> None:
+    content = bytearray(valid)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        new = data.draw(st.one_of(st.binary(min_size=1, max_size=8), st.just(b"\xff" * 8)))
+        content[at : at + len(new)] = new[: len(content) - at]
+    storage = Memory(bytes(content[: data.draw(st.sampled_from([len(content), len(content) // 2]))]))
+    file = WeightsFile(storage, "x.gguf", "here")
+    with suppress(RowError):
+        FORMAT.texts(file)
+        for stored in FORMAT.open(file).values():
+            stored.decode(stored.part(0, stored.n_bytes), stored.header.shape)
+            stored.notes()
+    assert all(0 <= start <= stop <= len(storage.content) for start, stop in storage.parts)
+
+
+def test_of_a_file_of_10_gigabytes_the_header_alone_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = tensor_of("token_embd.weight", (4096, 610_000))  # 10 GB in single precision.
+    content = file_of([setting("general.architecture", 8, text_of("llama"))], [matrix])
+    path = tmp_path / "large.gguf"
+    path.write_bytes(content)
+    os.truncate(path, len(content) + 4096 * 610_000 * 4)
+    n_read = []
+    part = Folder.part
+
+    def counted(self: Folder, name: str, start: int, stop: int) -> bytes:
+        n_read.append(stop - start)
+        return part(self, name, start, stop)
+
+    monkeypatch.setattr(Folder, "part", counted)
+    done = inline.run("inspect", str(path), "--json", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert path.stat().st_size > 9.9e9
+    assert sum(n_read) <= 4 * header.FIRST_PIECE
+
+
+def test_a_header_is_read_in_pieces_that_double() -> None:
+    key = setting("a", 8, number_of(300_000))
+    storage = Memory(file_of([key], [])[: 24 + len(key)], length=10**9)
+    opened(storage)
+    assert [stop - start for start, stop in storage.parts][:1] == [header.FIRST_PIECE]
+    assert 300_000 < storage.n_read < 700_000
+
+
+def test_a_header_longer_than_any_is_refused_before_all_of_it_is_read() -> None:
+    """Two texts of the greatest length, which the file has: together they are longer than a header may be."""
+    texts = setting("a", 8, number_of(header.LONGEST_TEXT)) + bytes(header.LONGEST_TEXT) + setting("b", 8, number_of(header.LONGEST_TEXT))
+    start = b"GGUF" + number_of(3, "I") + number_of(0) + number_of(2)
+    storage = Memory(start + texts, length=10**12)
+    with pytest.raises(RowError, match=r"a header of .* bytes or more; expected at most 134,217,728"):
+        opened(storage)
+    assert storage.n_read <= header.MOST_HEADER_BYTES
