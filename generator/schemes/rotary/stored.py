@@ -1,5 +1,6 @@
 """Rotations among the tensors: the frequencies, or the cosines and sines of every position."""
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -107,5 +108,5 @@ def _base(stored: Stored) -> float | None:
     if len(frequencies) < 2 or not np.all((frequencies > 0.0) & (frequencies <= 1.0 + stored.tolerance)):
         return None
     fitted = float(np.exp(-(exponents @ np.log(frequencies)) / (exponents @ exponents)))
-    candidates = (float(f"{fitted:.3e}"), fitted)
+    candidates = (round(fitted, 3 - math.floor(math.log10(fitted))), fitted)
     return next((base for base in candidates if base > 1.0 and stored.equals(base**-exponents)), None)
