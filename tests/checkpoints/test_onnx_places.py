@@ -153,6 +153,30 @@ def test_an_export_whose_table_is_renamed_has_the_encoding_of_safetensors(make: 
     assert any("“onnx::Gather_17”" in note for note in (*ours.notes, *opened(tmp_path, proto).notes(str(ours.provenance.tensor))))
 
 
+def test_a_renamed_bias_belongs_to_the_stack_whose_buckets_the_graph_computes(tmp_path: Path) -> None:
+    from transformers import T5Config, T5Model
+
+    inner = T5Model(T5Config(d_model=16, d_kv=8, d_ff=8, num_layers=1, num_heads=2, vocab_size=12, use_cache=False)).decoder
+    seen = {
+        "encoder_hidden_states": torch.zeros(1, 5, 16),
+        "attention_mask": torch.zeros(1, 1, 5, 5),
+        "encoder_attention_mask": torch.zeros(1, 1, 5, 5),
+    }
+    table = "block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+    proto = renamed(exported(inner, torch.arange(5)[None], **seen), f"model.{table}", "onnx::Gather_17")
+    encoding = only(opened(tmp_path, proto))
+    assert (encoding.part, encoding.form.parameters["causal"]) == ("decoder", True)
+    np.testing.assert_array_equal(encoding.form.numbers[:, -1], inner.state_dict()[table][0].double().numpy())
+
+
+def test_two_tables_in_places_of_one_name_are_both_kept(tmp_path: Path) -> None:
+    stem = "rotary_emb.cos_cached"
+    cosines, sines = turned(10_000.0)
+    fused = node("RotaryEmbedding", ["query", "onnx::cos", "onnx::sin", "position_ids"], ["out"])
+    tensors = tensors_of({"onnx::cos": cosines, "onnx::sin": sines, stem: cosines * 2})
+    assert set(opened(tmp_path, model([fused], tensors)).tensors) == {"onnx::cos", "rotary_emb.sin_cached", stem}
+
+
 def test_a_bias_by_other_buckets_than_those_of_t5_is_not_taken_for_one(tmp_path: Path) -> None:
     name = "model.encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
     proto = renamed(exported(t5(), torch.arange(5)[None]), name, "onnx::Gather_17")

@@ -1,17 +1,16 @@
 """The table of positions in the sum that enters the first layer: words or patches, positions, and perhaps more."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.files.formats.onnx.graph import MOVES, Graph, attributes
+from generator.checkpoints.files.formats.onnx.graph import MOVES, SUMS, Graph, attributes
 from generator.checkpoints.files.formats.onnx.place import Place, meaning, scope_of
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
-SUMS = frozenset({"Add", "Sum"})
 # What a table passes through on its way into the sum; a resized one is still the table that the file holds.
 TABLE_MOVES = MOVES | {"Transpose", "Resize"}
 WORD_MOVES, PATCH_MOVES = MOVES, MOVES | {"Transpose", "Concat"}
@@ -100,22 +99,17 @@ def _width(graph: Graph, node: Any) -> int:
     return graph.shape(graph.source(node.input[0]))[-1] if node.op_type == "Gather" else graph.shape(graph.source(node.input[1]))[0]
 
 
-def _addends(graph: Graph, value: str, depth: int = 0) -> Iterator[str]:
-    node = graph.made_by.get(value)
-    if node is None or depth == MOST_STEPS or node.op_type not in SUMS | PATCH_MOVES | {"Mul", "Div"}:
-        yield value
-    elif node.op_type in SUMS or (node.op_type == "Concat" and _has_sum(graph, node)):
-        for name in node.input:
-            yield from _addends(graph, name, depth + 1)
-    elif node.op_type in ("Identity", "Cast", "Dropout"):
-        yield from _addends(graph, node.input[0], depth + 1)
-    else:
-        yield value
+def _addends(graph: Graph, value: str) -> list[str]:
+    """What is added up to a value, before or after [CLS] and patches are joined."""
 
+    def into(node: Any) -> Iterable[str]:
+        if node.op_type in WORD_MOVES | {"Transpose"}:
+            return list(node.input[:1])
+        joined = [graph.made_by.get(graph.source(name)) for name in node.input] if node.op_type == "Concat" else []
+        has_sum = any(made is not None and made.op_type in SUMS for made in joined)
+        return list(node.input) if node.op_type in SUMS or has_sum else ()
 
-def _has_sum(graph: Graph, concat: Any) -> bool:
-    """Whether something that is a sum is joined, such as [CLS] and patches with their positions."""
-    return any((node := graph.made_by.get(graph.source(name))) is not None and node.op_type in SUMS for name in concat.input)
+    return list(graph.leaves(value, into))
 
 
 def _table(graph: Graph, addend: str, width: int) -> str | None:
