@@ -103,10 +103,10 @@ def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
 
 
 def _base(stored: Stored) -> float | None:
-    """The base whose powers base^(−j / n_pairs) the frequencies are, to four digits if these are enough; None without one."""
+    """The base whose powers base^(−j / n_pairs) the frequencies are, with as few digits as their rounding allows; None without one."""
     frequencies, exponents = stored.frequencies, np.arange(len(stored.frequencies)) / len(stored.frequencies)
     if len(frequencies) < 2 or not np.all((frequencies > 0.0) & (frequencies <= 1.0 + stored.tolerance)):
         return None
     fitted = float(np.exp(-(exponents @ np.log(frequencies)) / (exponents @ exponents)))
-    candidates = (round(fitted, 3 - math.floor(math.log10(fitted))), fitted)
+    candidates = (*(round(fitted, n_digits - 1 - math.floor(math.log10(fitted))) for n_digits in range(1, 6)), fitted)
     return next((base for base in candidates if base > 1.0 and stored.equals(base**-exponents)), None)
