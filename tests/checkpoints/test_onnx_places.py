@@ -311,3 +311,15 @@ def test_fused_operators_say_what_their_inputs_are(name: str, fused: Any, scheme
     files = found(tmp_path, [fused], onnx__cos=cosines, onnx__sin=sines, onnx__T=TABLE)
     assert name in files.tensors
     assert only(files).scheme == scheme
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0,), ()])
+def test_tables_without_numbers_are_found_nowhere(shape: tuple[int, ...], tmp_path: Path) -> None:
+    nodes = [
+        node("EmbedLayerNormalization", ["input_ids", "", "words", "", "onnx::T", "gamma"], ["out"], domain="com.microsoft"),
+        node("RotaryEmbedding", ["query", "onnx::T", "onnx::T", "position_ids"], ["turned"]),
+        node("Gather", ["onnx::T", "position_ids"], ["part"]),
+        node("Add", ["query", "part"], ["sum"]),
+    ]
+    inputs = {"position_ids": TensorProto.INT64, "query": TensorProto.FLOAT, **IDS}
+    assert set(found(tmp_path, nodes, inputs, onnx__T=np.zeros(shape, np.float32)).tensors) == {"words", "zero", "one", "two", "onnx::T"}

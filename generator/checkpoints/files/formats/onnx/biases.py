@@ -45,7 +45,7 @@ def logit_addends(graph: Graph, logits: str) -> list[str]:
 def _stacks(graph: Graph, node: Any) -> list[str]:
     """The stack whose buckets of T5, 32 up to a distance of 128, a node takes rows of a table by; empty for another node."""
     shape = graph.shape(graph.source(node.input[0])) if node.op_type == "Gather" else ()
-    if len(shape) != 2 or shape[0] != N_BUCKETS:
+    if len(shape) != 2 or shape[0] != N_BUCKETS or not shape[1]:
         return []
     nodes = graph.ancestors(node.input[1])
     divisors = [name for made in nodes if made.op_type == "Div" for name in made.input[1:2]]

@@ -110,9 +110,9 @@ def _dequantised(graph: Graph, name: str, tie: Tie) -> StoredTensor:
 
     def decode(data: bytes | memoryview, shape: tuple[int, ...]) -> Floats:
         whole = _unpacked(data, tensor.header.dtype, shape, where)
-        spread = (_spread(numbers, tie, tensor.header.shape, shape, where) for numbers in (zeros(), scales()))
-        zero, scale = spread
-        return np.asarray((whole.astype(np.float64) - zero) * scale)
+        zero, scale = (_spread(numbers, tie, tensor.header.shape, shape, where) for numbers in (zeros(), scales()))
+        with np.errstate(invalid="ignore", over="ignore"):  # A scale may be infinite.
+            return np.asarray((whole.astype(np.float64) - zero) * scale)
 
     def notes() -> tuple[str, ...]:
         return (_step_note(scales(), tensor.header.dtype),)

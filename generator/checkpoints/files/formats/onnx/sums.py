@@ -140,10 +140,12 @@ def _by_position(graph: Graph) -> Iterator[str]:
 
 
 def _has_different_rows(read: Read, name: str) -> bool:
-    """Whether rows differ, unlike those of one type of tokens; a table that cannot be read is none."""
+    """Whether there are rows that differ, unlike those of one type of tokens; a table that cannot be read has none."""
     try:
         values = read(name)
     except RowError:
+        return False
+    if values.ndim < 2 or not values.size:
         return False
     rows = values.reshape(-1, values.shape[-1])
     return bool(np.any(rows != rows[0]))
