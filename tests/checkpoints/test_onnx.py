@@ -180,6 +180,27 @@ def test_scales_by_axis_and_by_block_are_those_of_the_node(axis: int, block: int
     assert significant(float(scale.max()), 3) in files.notes("a")[0]
 
 
+def test_a_size_of_blocks_beyond_the_tensor_takes_no_memory(tmp_path: Path) -> None:
+    node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], axis=0, block_size=2**60)
+    files = opened(tmp_path, model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.full((1, 4), 0.5, np.float32)})))
+    np.testing.assert_array_equal(files.tensor("a"), MATRIX.astype(np.int8) * 0.5)
+
+
+@pytest.mark.parametrize("settings", [{"axis": [0]}, {"axis": 0.5}, {"axis": "0"}, {"axis": 7}, {"block_size": [2]}, {"block_size": -2}])
+def test_attributes_of_another_kind_leave_the_tensor_as_it_is_stored(settings: dict[str, Any], tmp_path: Path) -> None:
+    node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], **settings)
+    files = opened(tmp_path, model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones((3, 4), np.float32)})))
+    assert not files.notes("a")
+
+
+def test_two_scales_for_one_tensor_leave_it_as_it_is_stored(tmp_path: Path) -> None:
+    nodes = [helper.make_node("DequantizeLinear", ["a", scale], [f"out {scale}"]) for scale in ("s", "t")]
+    arrays: dict[str, Array] = {"a": MATRIX.astype(np.int8), "s": np.ones((), np.float32), "t": np.full((), 2.0, np.float32)}
+    files = opened(tmp_path, model(nodes, tensors_of(arrays)))
+    assert set(files.tensors) == {"a", "s", "t"}
+    assert not files.notes("a")
+
+
 def test_rows_with_scales_of_their_own_are_not_read_one_by_one(tmp_path: Path) -> None:
     node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], axis=0)
     files = opened(tmp_path, model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones(6, np.float32)})))

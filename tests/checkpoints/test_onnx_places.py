@@ -197,6 +197,20 @@ def test_the_table_of_patches_that_dinov2_resizes_is_the_stored_one(tmp_path: Pa
     np.testing.assert_array_equal(encoding.form.numbers, stored)
 
 
+@pytest.mark.parametrize("strides", [2, [2.0, 2.0], "2", [2], [4, 4]])
+def test_a_convolution_whose_steps_are_not_its_kernel_cuts_no_patches(strides: Any, tmp_path: Path) -> None:
+    nodes = [
+        node("Conv", ["pixels", "kernel"], ["grid"], strides=strides),
+        node("Reshape", ["grid", "shape"], ["line"]),
+        node("Transpose", ["line"], ["patches"], perm=[0, 2, 1]),
+        node("Add", ["patches", "onnx::T"], ["sum"]),
+    ]
+    arrays = {"onnx__T": TABLE[None], "kernel": np.ones((4, 3, 2, 2), np.float32)}
+    assert table_of(found(tmp_path, nodes, {"pixels": TensorProto.FLOAT}, **arrays)) is None
+    nodes[0] = node("Conv", ["pixels", "kernel"], ["grid"], strides=[2, 2])
+    assert table_of(found(tmp_path, nodes, {"pixels": TensorProto.FLOAT}, **arrays)) is not None
+
+
 def llama() -> Any:
     from transformers import LlamaConfig, LlamaModel
 

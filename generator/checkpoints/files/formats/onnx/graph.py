@@ -15,6 +15,7 @@ MOST_STEPS = 10_000  # of one search through the nodes
 FLOATS = frozenset({"F32", "F16", "BF16", "F64"})
 # Operators that move numbers, and change neither them nor which there are together in a row.
 MOVES = frozenset({"Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Expand", "Slice", "Flatten", "DequantizeLinear", "Dropout"})
+INT = 2  # AttributeProto.AttributeType
 SUMS = frozenset({"Add", "Sum"})
 # Least number of inputs, where it is not 0.
 INPUTS = {"Gather": 2, "Conv": 2, "Sub": 2, **dict.fromkeys((*MOVES, "Transpose", "Resize", "Concat", "Tile", "Cos", "Sin", "Softmax"), 1)}
@@ -88,15 +89,14 @@ class Graph:
         return nodes
 
 
-def attributes(node: Any) -> dict[str, Any]:
-    """The numbers and lists of numbers among the attributes of a node, by name."""
-    kinds = {1: "f", 2: "i", 6: "floats", 7: "ints"}
-    found = {}
-    for attribute in node.attribute:
-        if attribute.type in kinds:
-            value = getattr(attribute, kinds[attribute.type])
-            found[attribute.name] = value if isinstance(value, int | float) else list(value)
-    return found
+def integer(node: Any, name: str, default: int) -> int:
+    """A whole number among the attributes of a node."""
+    return next((int(attribute.i) for attribute in node.attribute if attribute.name == name and attribute.type == INT), default)
+
+
+def integers(node: Any, name: str) -> tuple[int, ...]:
+    """A list of whole numbers among the attributes of a node; empty without one."""
+    return next((tuple(attribute.ints) for attribute in node.attribute if attribute.name == name), ())
 
 
 def graph_of(proto: Any, file: GraphFile) -> Graph:

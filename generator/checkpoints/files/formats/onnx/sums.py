@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.files.formats.onnx.graph import MOVES, SUMS, Graph, attributes
+from generator.checkpoints.files.formats.onnx.graph import MOVES, SUMS, Graph, integers
 from generator.checkpoints.files.formats.onnx.place import Place, meaning, scope_of
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -66,7 +66,7 @@ def _patch_nodes(graph: Graph) -> Iterator[Any]:
     for node in graph.nodes:
         if node.op_type == "Conv":
             weight = graph.shape(graph.source(node.input[1]))
-            if len(weight) == 4 and weight[2:] == tuple(attributes(node).get("strides", ())) and min(weight[2:]) > 1:
+            if len(weight) == 4 and weight[2:] == integers(node, "strides") and min(weight[2:]) > 1:
                 yield node
 
 
