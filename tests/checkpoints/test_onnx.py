@@ -282,6 +282,28 @@ def test_ten_gigabytes_beside_a_model_are_not_read_to_inspect_it(tmp_path: Path,
     assert sum(parts) == 64
 
 
+def test_two_gigabytes_in_a_model_are_not_read_to_inspect_it(tmp_path: Path) -> None:
+    n_bytes = 31 * 2**26  # Of words, in a file whose end is never written, but for the table.
+    words = TensorProto(name="wte.weight", data_type=TensorProto.FLOAT, dims=[n_bytes // 64, 16]).SerializeToString()
+    table = RANDOM.normal(size=(8, 16)).astype(np.float32)
+    tensors = [words + b"\x4a" + varint(n_bytes), numpy_helper.from_array(table, "wpe.weight").SerializeToString()]
+    first, second = b"\x2a" + varint(len(tensors[0]) + n_bytes) + tensors[0], b"\x2a" + varint(len(tensors[1])) + tensors[1]
+    (tmp_path / "model.onnx").write_bytes(b"\x08\x08\x3a" + varint(len(first) + n_bytes + len(second)) + first)
+    with (tmp_path / "model.onnx").open("r+b") as stream:
+        stream.seek(n_bytes, os.SEEK_END)
+        stream.write(second)
+    tracemalloc.start()
+    [encoding] = find(FolderFiles(tmp_path, "here", Choice(name="model.onnx")))
+    assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()
+    np.testing.assert_array_equal(encoding.form.numbers, table)
+
+
+def varint(number: int) -> bytes:
+    """A length in Protocol Buffers."""
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
+
+
 BAD_PLACES: list[tuple[dict[str, Any], str]] = [
     ({"location": "../data.bin"}, "expected the name of a file beside the model"),
     ({"location": "a/../../data.bin"}, "expected the name of a file beside the model"),
