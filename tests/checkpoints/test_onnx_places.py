@@ -313,7 +313,12 @@ FUSED: dict[str, tuple[Any, str]] = {
     ),
     "rotary_emb.sin_cached": (node("RotaryEmbedding", ["query", "onnx::cos", "onnx::sin", "position_ids"], ["out"]), "rotary"),
     "embeddings.position_embeddings.weight": (
-        node("EmbedLayerNormalization", ["input_ids", "", "words", "", "onnx::T", "gamma", "beta"], ["out"], domain="com.microsoft"),
+        node(
+            "EmbedLayerNormalization",
+            ["input_ids", "segment_ids", "words", "onnx::T", "types", "gamma", "beta"],
+            ["out"],
+            domain="com.microsoft",
+        ),
         "learned",
     ),
 }
@@ -322,7 +327,7 @@ FUSED: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize(("name", "fused", "scheme"), [(name, *case) for name, case in FUSED.items()])
 def test_fused_operators_say_what_their_inputs_are(name: str, fused: Any, scheme: str, tmp_path: Path) -> None:
     cosines, sines = turned(10_000.0)
-    files = found(tmp_path, [fused], onnx__cos=cosines, onnx__sin=sines, onnx__T=TABLE)
+    files = found(tmp_path, [fused], onnx__cos=cosines, onnx__sin=sines, onnx__T=TABLE, types=TABLE[:2] * 2)
     assert name in files.tensors
     assert only(files).scheme == scheme
 
@@ -330,10 +335,40 @@ def test_fused_operators_say_what_their_inputs_are(name: str, fused: Any, scheme
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0,), ()])
 def test_tables_without_numbers_are_found_nowhere(shape: tuple[int, ...], tmp_path: Path) -> None:
     nodes = [
-        node("EmbedLayerNormalization", ["input_ids", "", "words", "", "onnx::T", "gamma"], ["out"], domain="com.microsoft"),
+        node(
+            "EmbedLayerNormalization", ["input_ids", "segment_ids", "words", "onnx::T", "types", "gamma"], ["out"], domain="com.microsoft"
+        ),
         node("RotaryEmbedding", ["query", "onnx::T", "onnx::T", "position_ids"], ["turned"]),
         node("Gather", ["onnx::T", "position_ids"], ["part"]),
         node("Add", ["query", "part"], ["sum"]),
     ]
     inputs = {"position_ids": TensorProto.INT64, "query": TensorProto.FLOAT, **IDS}
     assert set(found(tmp_path, nodes, inputs, onnx__T=np.zeros(shape, np.float32)).tensors) == {"words", "zero", "one", "two", "onnx::T"}
+
+
+def test_a_fused_operator_says_the_scale_of_its_table(tmp_path: Path) -> None:
+    inputs = [
+        "input_ids",
+        "segment_ids",
+        "words",
+        "onnx::T",
+        "types",
+        "gamma",
+        "beta",
+        "",
+        "ws",
+        "ps",
+        "ts",
+        "gs",
+        "bs",
+        "wz",
+        "pz",
+        "tz",
+        "gz",
+        "bz",
+    ]
+    whole = RANDOM.integers(0, 256, size=(8, 4)).astype(np.uint8)
+    scale, zero = np.array([0.25], np.float32), np.array([100], np.uint8)
+    fused = node("QEmbedLayerNormalization", inputs, ["out"], domain="com.microsoft")
+    encoding = only(found(tmp_path, [fused], onnx__T=whole, ps=scale, pz=zero))
+    np.testing.assert_array_equal(encoding.form.numbers, (whole.astype(np.float64) - 100.0) * 0.25)

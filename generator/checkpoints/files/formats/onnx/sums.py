@@ -14,7 +14,8 @@ from generator.numerics.arrays import Floats
 # What a table passes through on its way into the sum; a resized one is still the table that the file holds.
 TABLE_MOVES = MOVES | {"Transpose", "Resize"}
 WORD_MOVES, PATCH_MOVES = MOVES, MOVES | {"Transpose", "Concat"}
-FUSED = frozenset({"EmbedLayerNormalization"})  # Of ONNX Runtime; its fifth input is the table.
+# Of ONNX Runtime: ids of words and of segments, then the tables of words, of positions and of segments.
+FUSED = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
 MOST_STEPS = 16
 IMAGES = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
 WORDS = "as the tensor added to the rows of the word table"
@@ -31,7 +32,7 @@ def position_table(graph: Graph, read: Read) -> Iterator[Place]:
     read: the values of a tensor
     """
     words = [(name, WORDS, "") for node in _word_nodes(graph) for name in _in_sum(graph, node, WORD_MOVES)]
-    words += [(node.input[4], WORDS, "") for node in graph.nodes if node.op_type in FUSED and len(node.input) > 4]
+    words += [(node.input[3], WORDS, "") for node in graph.nodes if node.op_type in FUSED and len(node.input) > 3]
     patches = [(name, PATCHES, "vision") for node in _patch_nodes(graph) for name in _in_sum(graph, node, PATCH_MOVES)]
     anywhere = [] if words or patches else [(name, BY_POSITION, "") for name in _by_position(graph)]
     for found in (words, patches, anywhere):
