@@ -180,6 +180,27 @@ def test_scales_by_axis_and_by_block_are_those_of_the_node(axis: int, block: int
     assert significant(float(scale.max()), 3) in files.notes("a")[0]
 
 
+def test_a_size_of_blocks_beyond_the_tensor_takes_no_memory(tmp_path: Path) -> None:
+    node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], axis=0, block_size=2**60)
+    files = opened(tmp_path, model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.full((1, 4), 0.5, np.float32)})))
+    np.testing.assert_array_equal(files.tensor("a"), MATRIX.astype(np.int8) * 0.5)
+
+
+@pytest.mark.parametrize("settings", [{"axis": [0]}, {"axis": 0.5}, {"axis": "0"}, {"axis": 7}, {"block_size": [2]}, {"block_size": -2}])
+def test_attributes_of_another_kind_leave_the_tensor_as_it_is_stored(settings: dict[str, Any], tmp_path: Path) -> None:
+    node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], **settings)
+    files = opened(tmp_path, model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones((3, 4), np.float32)})))
+    assert not files.notes("a")
+
+
+def test_two_scales_for_one_tensor_leave_it_as_it_is_stored(tmp_path: Path) -> None:
+    nodes = [helper.make_node("DequantizeLinear", ["a", scale], [f"out {scale}"]) for scale in ("s", "t")]
+    arrays: dict[str, Array] = {"a": MATRIX.astype(np.int8), "s": np.ones((), np.float32), "t": np.full((), 2.0, np.float32)}
+    files = opened(tmp_path, model(nodes, tensors_of(arrays)))
+    assert set(files.tensors) == {"a", "s", "t"}
+    assert not files.notes("a")
+
+
 def test_rows_with_scales_of_their_own_are_not_read_one_by_one(tmp_path: Path) -> None:
     node = helper.make_node("DequantizeLinear", ["a", "s"], ["out"], axis=0)
     files = opened(tmp_path, model([node], tensors_of({"a": MATRIX.astype(np.int8), "s": np.ones(6, np.float32)})))
@@ -259,6 +280,28 @@ def test_ten_gigabytes_beside_a_model_are_not_read_to_inspect_it(tmp_path: Path,
     assert sum(parts) == 0
     assert files.rows("wte.weight", [TEN_GIB // 64 - 1]).tolist() == [[0.0] * 16]
     assert sum(parts) == 64
+
+
+def test_two_gigabytes_in_a_model_are_not_read_to_inspect_it(tmp_path: Path) -> None:
+    n_bytes = 31 * 2**26  # Of words, in a file whose end is never written, but for the table.
+    words = TensorProto(name="wte.weight", data_type=TensorProto.FLOAT, dims=[n_bytes // 64, 16]).SerializeToString()
+    table = RANDOM.normal(size=(8, 16)).astype(np.float32)
+    tensors = [words + b"\x4a" + varint(n_bytes), numpy_helper.from_array(table, "wpe.weight").SerializeToString()]
+    first, second = b"\x2a" + varint(len(tensors[0]) + n_bytes) + tensors[0], b"\x2a" + varint(len(tensors[1])) + tensors[1]
+    (tmp_path / "model.onnx").write_bytes(b"\x08\x08\x3a" + varint(len(first) + n_bytes + len(second)) + first)
+    with (tmp_path / "model.onnx").open("r+b") as stream:
+        stream.seek(n_bytes, os.SEEK_END)
+        stream.write(second)
+    tracemalloc.start()
+    [encoding] = find(FolderFiles(tmp_path, "here", Choice(name="model.onnx")))
+    assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()
+    np.testing.assert_array_equal(encoding.form.numbers, table)
+
+
+def varint(number: int) -> bytes:
+    """A length in Protocol Buffers."""
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
 
 
 BAD_PLACES: list[tuple[dict[str, Any], str]] = [

@@ -153,6 +153,30 @@ def test_an_export_whose_table_is_renamed_has_the_encoding_of_safetensors(make: 
     assert any("“onnx::Gather_17”" in note for note in (*ours.notes, *opened(tmp_path, proto).notes(str(ours.provenance.tensor))))
 
 
+def test_a_renamed_bias_belongs_to_the_stack_whose_buckets_the_graph_computes(tmp_path: Path) -> None:
+    from transformers import T5Config, T5Model
+
+    inner = T5Model(T5Config(d_model=16, d_kv=8, d_ff=8, num_layers=1, num_heads=2, vocab_size=12, use_cache=False)).decoder
+    seen = {
+        "encoder_hidden_states": torch.zeros(1, 5, 16),
+        "attention_mask": torch.zeros(1, 1, 5, 5),
+        "encoder_attention_mask": torch.zeros(1, 1, 5, 5),
+    }
+    table = "block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+    proto = renamed(exported(inner, torch.arange(5)[None], **seen), f"model.{table}", "onnx::Gather_17")
+    encoding = only(opened(tmp_path, proto))
+    assert (encoding.part, encoding.form.parameters["causal"]) == ("decoder", True)
+    np.testing.assert_array_equal(encoding.form.numbers[:, -1], inner.state_dict()[table][0].double().numpy())
+
+
+def test_two_tables_in_places_of_one_name_are_both_kept(tmp_path: Path) -> None:
+    stem = "rotary_emb.cos_cached"
+    cosines, sines = turned(10_000.0)
+    fused = node("RotaryEmbedding", ["query", "onnx::cos", "onnx::sin", "position_ids"], ["out"])
+    tensors = tensors_of({"onnx::cos": cosines, "onnx::sin": sines, stem: cosines * 2})
+    assert set(opened(tmp_path, model([fused], tensors)).tensors) == {"onnx::cos", "rotary_emb.sin_cached", stem}
+
+
 def test_a_bias_by_other_buckets_than_those_of_t5_is_not_taken_for_one(tmp_path: Path) -> None:
     name = "model.encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
     proto = renamed(exported(t5(), torch.arange(5)[None]), name, "onnx::Gather_17")
@@ -171,6 +195,20 @@ def test_the_table_of_patches_that_dinov2_resizes_is_the_stored_one(tmp_path: Pa
     assert encoding.form.grid == (6, 6)
     stored = inner.embeddings.position_embeddings[0, 1:].detach().double().numpy()
     np.testing.assert_array_equal(encoding.form.numbers, stored)
+
+
+@pytest.mark.parametrize("strides", [2, [2.0, 2.0], "2", [2], [4, 4]])
+def test_a_convolution_whose_steps_are_not_its_kernel_cuts_no_patches(strides: Any, tmp_path: Path) -> None:
+    nodes = [
+        node("Conv", ["pixels", "kernel"], ["grid"], strides=strides),
+        node("Reshape", ["grid", "shape"], ["line"]),
+        node("Transpose", ["line"], ["patches"], perm=[0, 2, 1]),
+        node("Add", ["patches", "onnx::T"], ["sum"]),
+    ]
+    arrays = {"onnx__T": TABLE[None], "kernel": np.ones((4, 3, 2, 2), np.float32)}
+    assert table_of(found(tmp_path, nodes, {"pixels": TensorProto.FLOAT}, **arrays)) is None
+    nodes[0] = node("Conv", ["pixels", "kernel"], ["grid"], strides=[2, 2])
+    assert table_of(found(tmp_path, nodes, {"pixels": TensorProto.FLOAT}, **arrays)) is not None
 
 
 def llama() -> Any:
@@ -275,7 +313,12 @@ FUSED: dict[str, tuple[Any, str]] = {
     ),
     "rotary_emb.sin_cached": (node("RotaryEmbedding", ["query", "onnx::cos", "onnx::sin", "position_ids"], ["out"]), "rotary"),
     "embeddings.position_embeddings.weight": (
-        node("EmbedLayerNormalization", ["input_ids", "", "words", "", "onnx::T", "gamma", "beta"], ["out"], domain="com.microsoft"),
+        node(
+            "EmbedLayerNormalization",
+            ["input_ids", "segment_ids", "words", "onnx::T", "types", "gamma", "beta"],
+            ["out"],
+            domain="com.microsoft",
+        ),
         "learned",
     ),
 }
@@ -284,6 +327,48 @@ FUSED: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize(("name", "fused", "scheme"), [(name, *case) for name, case in FUSED.items()])
 def test_fused_operators_say_what_their_inputs_are(name: str, fused: Any, scheme: str, tmp_path: Path) -> None:
     cosines, sines = turned(10_000.0)
-    files = found(tmp_path, [fused], onnx__cos=cosines, onnx__sin=sines, onnx__T=TABLE)
+    files = found(tmp_path, [fused], onnx__cos=cosines, onnx__sin=sines, onnx__T=TABLE, types=TABLE[:2] * 2)
     assert name in files.tensors
     assert only(files).scheme == scheme
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0,), ()])
+def test_tables_without_numbers_are_found_nowhere(shape: tuple[int, ...], tmp_path: Path) -> None:
+    nodes = [
+        node(
+            "EmbedLayerNormalization", ["input_ids", "segment_ids", "words", "onnx::T", "types", "gamma"], ["out"], domain="com.microsoft"
+        ),
+        node("RotaryEmbedding", ["query", "onnx::T", "onnx::T", "position_ids"], ["turned"]),
+        node("Gather", ["onnx::T", "position_ids"], ["part"]),
+        node("Add", ["query", "part"], ["sum"]),
+    ]
+    inputs = {"position_ids": TensorProto.INT64, "query": TensorProto.FLOAT, **IDS}
+    assert set(found(tmp_path, nodes, inputs, onnx__T=np.zeros(shape, np.float32)).tensors) == {"words", "zero", "one", "two", "onnx::T"}
+
+
+def test_a_fused_operator_says_the_scale_of_its_table(tmp_path: Path) -> None:
+    inputs = [
+        "input_ids",
+        "segment_ids",
+        "words",
+        "onnx::T",
+        "types",
+        "gamma",
+        "beta",
+        "",
+        "ws",
+        "ps",
+        "ts",
+        "gs",
+        "bs",
+        "wz",
+        "pz",
+        "tz",
+        "gz",
+        "bz",
+    ]
+    whole = RANDOM.integers(0, 256, size=(8, 4)).astype(np.uint8)
+    scale, zero = np.array([0.25], np.float32), np.array([100], np.uint8)
+    fused = node("QEmbedLayerNormalization", inputs, ["out"], domain="com.microsoft")
+    encoding = only(found(tmp_path, [fused], onnx__T=whole, ps=scale, pz=zero))
+    np.testing.assert_array_equal(encoding.form.numbers, (whole.astype(np.float64) - 100.0) * 0.25)

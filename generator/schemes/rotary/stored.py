@@ -1,5 +1,6 @@
 """Rotations among the tensors: the frequencies, or the cosines and sines of every position."""
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ UNKNOWN_LENGTH = 2048  # positions shown, as for a config that gives none
 ROUNDING = {"F16": 1e-3, "BF16": 8e-3}
 FLOAT32_ROUNDING, SUBNORMAL = 1e-5, 1e-7
 FROM_SINES = {"F16": 1e-3, "BF16": 8e-3}  # Rounding of a cosine or a sine.
+LARGEST_LOGARITHM = 60.0  # of a base; the largest in use is below 10^12
 TURNS = 2e-7  # Rounding of an angle in float32, relative to it.
 
 
@@ -54,7 +56,7 @@ def _from_cosines(files: Files, name: str) -> Stored | None:
     """Frequencies by the angles at position 1, if all positions are turned by multiples of these; None otherwise."""
     sine = name.removesuffix("cos_cached") + "sin_cached"
     shapes = [[size for size in files.tensors[each].shape if size != 1] for each in (name, sine) if each in files.tensors]
-    if len(shapes) != 2 or shapes[0] != shapes[1] or len(shapes[0]) != 2:
+    if len(shapes) != 2 or shapes[0] != shapes[1] or len(shapes[0]) != 2 or 0 in shapes[0]:
         return None
     cosines, sines = (_pairs(files.tensor(each).reshape(shapes[0])) for each in (name, sine))
     if cosines.shape != sines.shape:
@@ -102,10 +104,13 @@ def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
 
 
 def _base(stored: Stored) -> float | None:
-    """The base whose powers base^(−j / n_pairs) the frequencies are, to four digits if these are enough; None without one."""
+    """The base whose powers base^(−j / n_pairs) the frequencies are, with as few digits as their rounding allows; None without one."""
     frequencies, exponents = stored.frequencies, np.arange(len(stored.frequencies)) / len(stored.frequencies)
     if len(frequencies) < 2 or not np.all((frequencies > 0.0) & (frequencies <= 1.0 + stored.tolerance)):
         return None
-    fitted = float(np.exp(-(exponents @ np.log(frequencies)) / (exponents @ exponents)))
-    candidates = (float(f"{fitted:.3e}"), fitted)
+    logarithm = -float(exponents @ np.log(frequencies)) / float(exponents @ exponents)
+    if not 0.0 < logarithm < LARGEST_LOGARITHM:
+        return None
+    fitted = math.exp(logarithm)
+    candidates = (*(round(fitted, n_digits - 1 - math.floor(math.log10(fitted))) for n_digits in range(1, 6)), fitted)
     return next((base for base in candidates if base > 1.0 and stored.equals(base**-exponents)), None)

@@ -1,59 +1,60 @@
 """Tensors added to the logits of attention: found from Softmax backwards."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph
+from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, SUMS, Graph
 from generator.checkpoints.files.formats.onnx.place import Place, scope_of
 
 LOGIT_MOVES = MOVES | {"Transpose"}
 N_BUCKETS = 32  # Of T5 and all its kind that have no other number in config.json (Raffel et al. 2020, section 2.1).
-# log(largest distance / distances with a bucket of their own), by which the buckets of T5 widen: of an encoder and of a decoder.
-WIDENING = (math.log(128 / 8), math.log(128 / 16))
-MOST_STEPS = 16
+# log(largest distance / distances with a bucket of their own), by which the buckets of T5 widen.
+WIDENING = {"encoder": math.log(128 / 8), "decoder": math.log(128 / 16)}
 ROLE = "as the table from which the numbers added before the Softmax are taken by bucket"
 
 
 def bias_table(graph: Graph) -> Iterator[Place]:
-    """The table of T5's buckets, where all that is added to logits by bucket comes from one."""
-    found = {}
+    """The table of T5's buckets of an encoder and that of a decoder, where all that each adds to logits by bucket comes from one."""
+    found: dict[str, dict[str, str]] = {stack: {} for stack in WIDENING}
     for softmax in (node for node in graph.nodes if node.op_type == "Softmax"):
-        for addend in logit_addends(graph, softmax.input[0]):
-            if (gather := graph.made_by.get(graph.source(addend, LOGIT_MOVES))) is not None and _is_by_bucket(graph, gather):
-                found[graph.source(gather.input[0])] = softmax
-    if len(found) == 1:
-        ((tensor, softmax),) = found.items()
-        yield Place(tensor, "relative_attention_bias.weight", scope_of(softmax.output[0]) or "attention", ROLE)
+        for gather in filter(None, map(graph.made_by.get, logit_addends(graph, softmax.input[0]))):
+            for stack in _stacks(graph, gather):
+                found[stack][graph.source(gather.input[0])] = scope_of(softmax.output[0])
+    for stack, tables in found.items():
+        if len(tables) == 1:
+            ((tensor, scope),) = tables.items()
+            named = WIDENING.keys() & set(scope.split("."))
+            if named <= {stack}:  # Otherwise the module's name and its buckets disagree.
+                module = scope if named else f"{stack}.{scope}".strip(".")
+                yield Place(tensor, "attention.relative_attention_bias.weight", module, ROLE)
 
 
-def logit_addends(graph: Graph, value: str, depth: int = 0) -> Iterator[str]:
+def logit_addends(graph: Graph, logits: str) -> list[str]:
     """What is added up to logits, masks included."""
-    node = graph.made_by.get(value)
-    if node is None or depth == MOST_STEPS:
-        yield value
-    elif node.op_type in ("Add", "Sum"):
-        for name in node.input:
-            yield from logit_addends(graph, name, depth + 1)
-    elif node.op_type == "Where":
-        for name in node.input[1:]:
-            yield from logit_addends(graph, name, depth + 1)
-    elif node.op_type in LOGIT_MOVES:
-        yield from logit_addends(graph, node.input[0], depth + 1)
-    else:
-        yield value
+
+    def into(node: Any) -> Iterable[str]:
+        if node.op_type in LOGIT_MOVES:
+            return list(node.input[:1])
+        first = 1 if node.op_type == "Where" else 0
+        return list(node.input[first:]) if node.op_type in SUMS | {"Where"} else ()
+
+    return list(graph.leaves(logits, into))
 
 
-def _is_by_bucket(graph: Graph, node: Any) -> bool:
-    """Whether a node takes rows of a table (buckets, heads) by T5's buckets: 32, wider and wider up to a distance of 128."""
-    if node.op_type != "Gather":
-        return False
-    shape = graph.shape(graph.source(node.input[0]))
-    if len(shape) != 2 or shape[0] != N_BUCKETS:
-        return False
-    nodes = list(graph.ancestors(node.input[1]))
-    divisors = [name for made in nodes if made.op_type == "Div" for name in made.input[1:2] if graph.shape(name) in ((), (1,))]
-    scalars = [float(graph.values(name).reshape(-1)[0]) for name in divisors if graph.dtype(name) in FLOATS]
-    return any(made.op_type == "Log" for made in nodes) and any(
-        math.isclose(scalar, width, rel_tol=1e-5) for scalar in scalars for width in WIDENING
-    )
+def _stacks(graph: Graph, node: Any) -> list[str]:
+    """The stack whose buckets of T5, 32 up to a distance of 128, a node takes rows of a table by; empty for another node."""
+    shape = graph.shape(graph.source(node.input[0])) if node.op_type == "Gather" else ()
+    if len(shape) != 2 or shape[0] != N_BUCKETS or not shape[1]:
+        return []
+    nodes = graph.ancestors(node.input[1])
+    divisors = [name for made in nodes if made.op_type == "Div" for name in made.input[1:2]]
+    scalars = [
+        float(graph.values(name).reshape(-1)[0]) for name in divisors if graph.dtype(name) in FLOATS and math.prod(graph.shape(name)) == 1
+    ]
+    is_logarithmic = any(made.op_type == "Log" for made in nodes)
+    return [
+        stack
+        for stack, width in WIDENING.items()
+        if is_logarithmic and any(math.isclose(scalar, width, rel_tol=1e-5) for scalar in scalars)
+    ]

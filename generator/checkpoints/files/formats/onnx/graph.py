@@ -1,7 +1,7 @@
 """The nodes and tensors of one ONNX graph, and of the graphs within its nodes; nothing is computed."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,14 @@ from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
 MOST_TENSORS = 50_000
-MOST_STEPS = 100_000  # of one search through the nodes
+MOST_STEPS = 10_000  # of one search through the nodes
 FLOATS = frozenset({"F32", "F16", "BF16", "F64"})
 # Operators that move numbers, and change neither them nor which there are together in a row.
 MOVES = frozenset({"Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Expand", "Slice", "Flatten", "DequantizeLinear", "Dropout"})
+INT = 2  # AttributeProto.AttributeType
+SUMS = frozenset({"Add", "Sum"})
 # Least number of inputs, where it is not 0.
-INPUTS = {"Gather": 2, "Conv": 2, "Sub": 2, **dict.fromkeys((*MOVES, "Transpose", "Resize", "Concat", "Cos", "Sin", "Softmax"), 1)}
+INPUTS = {"Gather": 2, "Conv": 2, "Sub": 2, **dict.fromkeys((*MOVES, "Transpose", "Resize", "Concat", "Tile", "Cos", "Sin", "Softmax"), 1)}
 
 
 @dataclass(frozen=True)
@@ -60,27 +62,41 @@ class Graph:
         """The type of a tensor's numbers; "" for a value that is computed."""
         return self.tensors[name].header.dtype if name in self.tensors else ""
 
-    def ancestors(self, name: str) -> Iterator[Any]:
-        """The nodes that a value depends on, without those that only ask for its shape."""
+    def leaves(self, value: str, into: Callable[[Any], Iterable[str]]) -> Iterator[str]:
+        """What a value is made from: ``into`` gives the inputs with which to go on behind a node, none to stop before it."""
         seen: set[str] = set()
-        open_names = [name]
-        while open_names and len(seen) < MOST_STEPS:
-            node = self.made_by.get(open_names.pop())
-            if node is not None and node.output[0] not in seen:
-                seen.add(node.output[0])
-                yield node
-                open_names += [] if node.op_type == "Shape" else list(node.input)
+        left = [value]
+        while left and len(seen) < MOST_STEPS:
+            name = left.pop()
+            if name not in seen:
+                seen.add(name)
+                node = self.made_by.get(name)
+                inputs = [] if node is None else list(into(node))
+                left += inputs
+                if not inputs:
+                    yield name
+
+    def ancestors(self, name: str) -> list[Any]:
+        """The nodes that a value depends on, without what lies behind a question for a shape."""
+        nodes = []
+
+        def into(node: Any) -> Iterable[str]:
+            nodes.append(node)
+            return () if node.op_type == "Shape" else node.input
+
+        for _ in self.leaves(name, into):
+            pass
+        return nodes
 
 
-def attributes(node: Any) -> dict[str, Any]:
-    """The numbers and lists of numbers among the attributes of a node, by name."""
-    kinds = {1: "f", 2: "i", 6: "floats", 7: "ints"}
-    found = {}
-    for attribute in node.attribute:
-        if attribute.type in kinds:
-            value = getattr(attribute, kinds[attribute.type])
-            found[attribute.name] = value if isinstance(value, int | float) else list(value)
-    return found
+def integer(node: Any, name: str, default: int) -> int:
+    """A whole number among the attributes of a node."""
+    return next((int(attribute.i) for attribute in node.attribute if attribute.name == name and attribute.type == INT), default)
+
+
+def integers(node: Any, name: str) -> tuple[int, ...]:
+    """A list of whole numbers among the attributes of a node; empty without one."""
+    return next((tuple(attribute.ints) for attribute in node.attribute if attribute.name == name), ())
 
 
 def graph_of(proto: Any, file: GraphFile) -> Graph:

@@ -1,21 +1,20 @@
 """What a place in a graph says of a tensor, and how positions are recognised among the values of a graph."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from generator.checkpoints.files.formats.onnx.graph import Graph
+from generator.checkpoints.files.formats.onnx.graph import MOVES, Graph
 from generator.contracts import StoredTensor
 
 MOST_INDICES = 2**20
-INDEX_MOVES = frozenset({"Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Expand", "Slice", "Flatten", "Tile"})
+INDEX_MOVES = (MOVES - {"DequantizeLinear"}) | {"Tile"}
 COUNTS = frozenset({"Range", "CumSum"})
 POSITIONS = re.compile(r"(?<![a-z])pos(ition)?(_?ids?)?s?(?![a-z])")
 SEGMENTS = re.compile(r"(token_)?types?_|segment")
-DEEPEST = 16
 
 Meaning = Literal["words", "positions", "other"]
 
@@ -42,22 +41,29 @@ def scope_of(name: str) -> str:
     return ".".join(parts) if name.startswith("/") and all(re.fullmatch(r"[\w.]+", part) for part in parts) else ""
 
 
-def meaning(graph: Graph, name: str, depth: int = 0) -> Meaning:
-    """What the indices ``name`` of a Gather count: ids of words from an input of the graph, positions, or anything else."""
-    source = graph.source(name, INDEX_MOVES)
+def meaning(graph: Graph, indices: str) -> Meaning:
+    """What the indices of a Gather count: ids of words from an input of the graph, positions, or anything else."""
+    source = graph.source(indices, INDEX_MOVES)
     if source in graph.inputs:
         return "positions" if POSITIONS.search(source) else "other" if SEGMENTS.search(source) else "words"
-    if source in graph.tensors:
-        return "positions" if _are_consecutive(graph, source) else "other"
-    node = graph.made_by.get(source)
-    if node is None or depth == DEEPEST:
-        return "other"
-    if node.op_type in COUNTS:
-        return "positions"
-    operands = node.input[1:] if node.op_type == "Where" else node.input
-    if node.op_type in ("Add", "Mul", "Where") or (node.op_type == "Sub" and graph.source(node.input[1]) in graph.tensors):
-        return "positions" if "positions" in {meaning(graph, operand, depth + 1) for operand in operands} else "other"
-    return "other"
+
+    def into(node: Any) -> Iterable[str]:
+        if node.op_type in INDEX_MOVES:
+            return list(node.input[:1])
+        if node.op_type == "Sub":  # The difference of two counts is an offset, not a position.
+            return list(node.input[:1]) if graph.source(node.input[1]) in graph.tensors else ()
+        first = 1 if node.op_type == "Where" else 0
+        return list(node.input[first:]) if node.op_type in ("Add", "Mul", "Where") else ()
+
+    return "positions" if any(_counts(graph, leaf) for leaf in graph.leaves(source, into)) else "other"
+
+
+def _counts(graph: Graph, leaf: str) -> bool:
+    """Whether a value is a range, a running count, an input with positions or a constant like a range."""
+    node = graph.made_by.get(leaf)
+    if leaf in graph.inputs:
+        return POSITIONS.search(leaf) is not None
+    return (node is not None and node.op_type in COUNTS) or (leaf in graph.tensors and _are_consecutive(graph, leaf))
 
 
 def _are_consecutive(graph: Graph, name: str) -> bool:

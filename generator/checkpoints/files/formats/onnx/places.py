@@ -28,16 +28,16 @@ def named_by_place(graph: Graph, tensors: Mapping[str, StoredTensor]) -> dict[st
 
     Constants of less than two dimensions are left out: they are numbers of the graph, not parameters of the model.
     """
-    read = partial(_read, tensors)
+    read = partial(_read, graph, tensors)
     places = {
         _plain(place.tensor, tensors): place for find in (position_table, rotation_tensors, window_biases) for place in find(graph, read)
     }
     places |= {_plain(place.tensor, tensors): place for place in bias_table(graph)}
-    named = {}
+    named: dict[str, StoredTensor] = {}
     for name, tensor in tensors.items():
         place = places.get(name)
         is_made_up = OF_EXPORTERS.search(name) is not None and NAME.search(name) is None
-        if place is None or not is_made_up or _full(place) in tensors:
+        if place is None or not is_made_up or _full(place) in tensors.keys() | named.keys():
             if name not in graph.constants or len(tensor.header.shape) > 1:
                 named[name] = tensor
         else:
@@ -54,12 +54,12 @@ def _plain(name: str, tensors: Mapping[str, StoredTensor]) -> str:
     return name if name in tensors else name.removesuffix(SUFFIX)
 
 
-def _read(tensors: Mapping[str, StoredTensor], name: str) -> Floats:
+def _read(graph: Graph, tensors: Mapping[str, StoredTensor], name: str) -> Floats:
     """The values of the tensor that a graph calls ``name``.
 
     errors: RowError for a dtype that is not read
     """
-    tensor = tensors[_plain(name, tensors)]
+    tensor = tensors.get(_plain(name, tensors), graph.tensors[name])
     return tensor.decode(tensor.part(0, tensor.n_bytes), tensor.header.shape)
 
 

@@ -1,13 +1,14 @@
 """Quantised tensors of ONNX graphs: whole numbers with a scale and a zero point, as values (q − zero point) · scale."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
-from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph, attributes
+from generator.checkpoints.files.formats.onnx.graph import FLOATS, MOVES, Graph, integer
 from generator.contracts import StoredTensor
 from generator.errors import RowError
 from generator.numerics.arrays import Array, Floats
@@ -23,7 +24,7 @@ INPUTS: Mapping[str, tuple[tuple[int, int, int], ...]] = {
     "QLinearConv": ((0, 1, 2), (3, 4, 5)),
     "QLinearAdd": ((0, 1, 2), (3, 4, 5)),
     "QLinearMul": ((0, 1, 2), (3, 4, 5)),
-    "QGemm": ((0, 1, 2), (3, 4, 5)),
+    "QEmbedLayerNormalization": ((2, 8, 13), (3, 9, 14), (4, 10, 15)),
     "MatMulIntegerToFloat": ((0, 2, 4), (1, 3, 5)),
     "DynamicQuantizeMatMul": ((1, 2, 3),),
 }
@@ -37,7 +38,7 @@ class Tie:
 
     scale: str
     zero: str
-    axis: int
+    axis: int = 0
     block: int = 0
 
 
@@ -53,8 +54,12 @@ def with_floats(graph: Graph) -> dict[str, StoredTensor]:
 
 
 def _ties(graph: Graph) -> dict[str, Tie]:
-    by_name = dict(_by_name(graph))
-    return {**by_name, **dict(_by_nodes(graph))}
+    """By nodes, else by names; none for a tensor to which nodes give different scales."""
+    by_nodes: defaultdict[str, set[Tie]] = defaultdict(set)
+    for name, tie in _by_nodes(graph):
+        by_nodes[name].add(tie)
+    by_name = {name: {tie} for name, tie in _by_name(graph)}
+    return {name: tie for name, ties in {**by_name, **by_nodes}.items() for tie in ties if len(ties) == 1}
 
 
 def _by_name(graph: Graph) -> Iterator[tuple[str, Tie]]:
@@ -70,11 +75,10 @@ def _by_nodes(graph: Graph) -> Iterator[tuple[str, Tie]]:
     for node in graph.nodes:
         for places in INPUTS.get(node.op_type, ()):
             name, scale, zero = (node.input[place] if place < len(node.input) else "" for place in places)
-            source = graph.source(name, THROUGH)
-            settings = attributes(node)
-            axis = settings.get("axis", AXES.get(node.op_type, -1))
-            if source in graph.tensors and (source == name or math.prod(graph.shape(scale)) == 1):
-                yield source, Tie(scale, zero, axis, settings.get("block_size", 0))
+            source, is_one = graph.source(name, THROUGH), math.prod(graph.shape(scale)) == 1
+            along = Tie(scale, zero, integer(node, "axis", AXES.get(node.op_type, -1)), integer(node, "block_size", 0))
+            if source in graph.tensors and scale in graph.tensors and (source == name or is_one):
+                yield source, Tie(scale, zero) if is_one else along
 
 
 def _fits(graph: Graph, name: str, tie: Tie) -> bool:
@@ -110,9 +114,9 @@ def _dequantised(graph: Graph, name: str, tie: Tie) -> StoredTensor:
 
     def decode(data: bytes | memoryview, shape: tuple[int, ...]) -> Floats:
         whole = _unpacked(data, tensor.header.dtype, shape, where)
-        spread = (_spread(numbers, tie, tensor.header.shape, shape, where) for numbers in (zeros(), scales()))
-        zero, scale = spread
-        return np.asarray((whole.astype(np.float64) - zero) * scale)
+        zero, scale = (_spread(numbers, tie, tensor.header.shape, shape, where) for numbers in (zeros(), scales()))
+        with np.errstate(invalid="ignore", over="ignore"):  # A scale may be infinite.
+            return np.asarray((whole.astype(np.float64) - zero) * scale)
 
     def notes() -> tuple[str, ...]:
         return (_step_note(scales(), tensor.header.dtype),)
@@ -145,8 +149,7 @@ def _spread(numbers: Floats, tie: Tie, whole: tuple[int, ...], shape: tuple[int,
     if shape != whole and (axis == 0 or tie.block):
         raise RowError(f"{where}: every row has a scale of its own; expected one for all rows, where only some are read")
     if tie.block:
-        spread = np.repeat(numbers, tie.block, axis=axis)
-        return np.take(spread, np.arange(whole[axis]), axis=axis)
+        return np.take(numbers, np.arange(whole[axis]) // tie.block, axis=axis)
     sides = [1] * len(shape)
     sides[axis] = -1
     return numbers.reshape(sides)

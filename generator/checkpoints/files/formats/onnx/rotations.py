@@ -56,7 +56,7 @@ def _tables(graph: Graph) -> Iterator[str]:
 def _is_table(graph: Graph, name: str) -> bool:
     shape = graph.shape(name)
     sizes = [size for size in shape if size != 1]
-    return graph.dtype(name) in FLOATS and len(sizes) == 2 and math.prod(sizes) <= MOST_NUMBERS
+    return graph.dtype(name) in FLOATS and len(sizes) == 2 and 0 < math.prod(sizes) <= MOST_NUMBERS
 
 
 def _rows(values: Floats) -> Floats:

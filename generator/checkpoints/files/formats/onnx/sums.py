@@ -1,21 +1,21 @@
 """The table of positions in the sum that enters the first layer: words or patches, positions, and perhaps more."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.files.formats.onnx.graph import MOVES, Graph, attributes
+from generator.checkpoints.files.formats.onnx.graph import MOVES, SUMS, Graph, integers
 from generator.checkpoints.files.formats.onnx.place import Place, meaning, scope_of
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 
-SUMS = frozenset({"Add", "Sum"})
 # What a table passes through on its way into the sum; a resized one is still the table that the file holds.
 TABLE_MOVES = MOVES | {"Transpose", "Resize"}
 WORD_MOVES, PATCH_MOVES = MOVES, MOVES | {"Transpose", "Concat"}
-FUSED = frozenset({"EmbedLayerNormalization"})  # Of ONNX Runtime; its fifth input is the table.
+# Of ONNX Runtime: ids of words and of segments, then the tables of words, of positions and of segments.
+FUSED = frozenset({"EmbedLayerNormalization", "QEmbedLayerNormalization"})
 MOST_STEPS = 16
 IMAGES = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
 WORDS = "as the tensor added to the rows of the word table"
@@ -32,7 +32,7 @@ def position_table(graph: Graph, read: Read) -> Iterator[Place]:
     read: the values of a tensor
     """
     words = [(name, WORDS, "") for node in _word_nodes(graph) for name in _in_sum(graph, node, WORD_MOVES)]
-    words += [(node.input[4], WORDS, "") for node in graph.nodes if node.op_type in FUSED and len(node.input) > 4]
+    words += [(node.input[3], WORDS, "") for node in graph.nodes if node.op_type in FUSED and len(node.input) > 3]
     patches = [(name, PATCHES, "vision") for node in _patch_nodes(graph) for name in _in_sum(graph, node, PATCH_MOVES)]
     anywhere = [] if words or patches else [(name, BY_POSITION, "") for name in _by_position(graph)]
     for found in (words, patches, anywhere):
@@ -67,7 +67,7 @@ def _patch_nodes(graph: Graph) -> Iterator[Any]:
     for node in graph.nodes:
         if node.op_type == "Conv":
             weight = graph.shape(graph.source(node.input[1]))
-            if len(weight) == 4 and weight[2:] == tuple(attributes(node).get("strides", ())) and min(weight[2:]) > 1:
+            if len(weight) == 4 and weight[2:] == integers(node, "strides") and min(weight[2:]) > 1:
                 yield node
 
 
@@ -100,22 +100,17 @@ def _width(graph: Graph, node: Any) -> int:
     return graph.shape(graph.source(node.input[0]))[-1] if node.op_type == "Gather" else graph.shape(graph.source(node.input[1]))[0]
 
 
-def _addends(graph: Graph, value: str, depth: int = 0) -> Iterator[str]:
-    node = graph.made_by.get(value)
-    if node is None or depth == MOST_STEPS or node.op_type not in SUMS | PATCH_MOVES | {"Mul", "Div"}:
-        yield value
-    elif node.op_type in SUMS or (node.op_type == "Concat" and _has_sum(graph, node)):
-        for name in node.input:
-            yield from _addends(graph, name, depth + 1)
-    elif node.op_type in ("Identity", "Cast", "Dropout"):
-        yield from _addends(graph, node.input[0], depth + 1)
-    else:
-        yield value
+def _addends(graph: Graph, value: str) -> list[str]:
+    """What is added up to a value, before or after [CLS] and patches are joined."""
 
+    def into(node: Any) -> Iterable[str]:
+        if node.op_type in WORD_MOVES | {"Transpose"}:
+            return list(node.input[:1])
+        joined = [graph.made_by.get(graph.source(name)) for name in node.input] if node.op_type == "Concat" else []
+        has_sum = any(made is not None and made.op_type in SUMS for made in joined)
+        return list(node.input) if node.op_type in SUMS or has_sum else ()
 
-def _has_sum(graph: Graph, concat: Any) -> bool:
-    """Whether something that is a sum is joined, such as [CLS] and patches with their positions."""
-    return any((node := graph.made_by.get(graph.source(name))) is not None and node.op_type in SUMS for name in concat.input)
+    return list(graph.leaves(value, into))
 
 
 def _table(graph: Graph, addend: str, width: int) -> str | None:
@@ -146,10 +141,12 @@ def _by_position(graph: Graph) -> Iterator[str]:
 
 
 def _has_different_rows(read: Read, name: str) -> bool:
-    """Whether rows differ, unlike those of one type of tokens; a table that cannot be read is none."""
+    """Whether there are rows that differ, unlike those of one type of tokens; a table that cannot be read has none."""
     try:
         values = read(name)
     except RowError:
+        return False
+    if values.ndim < 2 or not values.size:
         return False
     rows = values.reshape(-1, values.shape[-1])
     return bool(np.any(rows != rows[0]))

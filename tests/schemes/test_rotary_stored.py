@@ -1,0 +1,108 @@
+"""Rotations among the tensors, beside a config and without one; the oracle is the module of transformers that stores them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.encodings import Rotation
+from generator.numerics.arrays import Array
+from generator.schemes.rotary import find
+from tests.support import DictFiles, form_of
+
+LLAMA = {"model_type": "llama", "hidden_size": 128, "num_attention_heads": 4, "max_position_embeddings": 256}
+NAME = "model.layers.0.self_attn.rotary_emb.inv_freq"
+
+
+def module(**settings: Any) -> Any:
+    from transformers import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    return LlamaRotaryEmbedding(LlamaConfig(**{**LLAMA, **settings}))
+
+
+def frequencies(**settings: Any) -> Array:
+    return np.asarray(module(**settings).inv_freq.numpy())
+
+
+def first_note(settings: dict[str, Any], stored: Array, name: str = NAME) -> str:
+    [encoding] = find(DictFiles(settings, {name: stored}))
+    return encoding.notes[0]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.float64])
+@pytest.mark.parametrize("base", [1e4, 5e5])
+def test_a_note_says_that_stored_frequencies_are_those_of_the_config(base: float, kind: type[Any]) -> None:
+    note = first_note({**LLAMA, "rope_theta": base}, frequencies(rope_theta=base).astype(kind))
+    assert note.startswith(f"The file stores the same frequencies in “{NAME}”; all 32 components of each query and key head are turned")
+
+
+def test_a_note_says_that_stored_frequencies_are_others_and_not_shown() -> None:
+    note = first_note({**LLAMA, "rope_theta": 5e5}, frequencies(rope_theta=1e4))
+    assert note.startswith(
+        f"Shown are the frequencies that follow from config.json, not those in “{NAME}” (1 to 0.0001778 radians per position); all 32"
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["visual.rotary_pos_emb.inv_freq", "pos_emb.inv_freq", "inv_freq_of_words", "audio_tower.rotary_emb.inv_freq"]
+)
+def test_frequencies_of_something_else_are_not_compared(name: str) -> None:
+    assert first_note({**LLAMA, "rope_theta": 5e5}, frequencies(), name).startswith("No tensor holds it; all 32 components")
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+@pytest.mark.parametrize("base", [1e4, 5e5, 1e6])
+def test_without_a_config_the_stored_rotation_is_shown(base: float, kind: type[Any]) -> None:
+    stored = frequencies(rope_theta=base)
+    [encoding] = find(DictFiles({}, {NAME: stored.astype(kind)}))
+    np.testing.assert_allclose(form_of(encoding, Rotation).frequencies, stored, rtol=1e-6 if kind is np.float32 else 5e-3)
+    assert form_of(encoding, Rotation).base == base
+    assert encoding.provenance.tensor == NAME
+    assert "2,048 positions are shown" in encoding.notes[0]
+
+
+SCALED = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}
+NO_POWERS: dict[str, Array] = {
+    "rescaled": frequencies(rope_parameters={**SCALED, "rope_theta": 5e5}),
+    "one number": np.ones(1),
+    "none": np.ones(0),
+    "not falling": np.ones(16),
+    "negative": -frequencies(),
+    "not numbers": np.full(16, np.nan),
+}
+
+
+@pytest.mark.parametrize("stored", NO_POWERS.values(), ids=NO_POWERS)
+def test_without_a_config_frequencies_that_are_no_powers_of_one_base_are_not_shown(stored: Array) -> None:
+    assert find(DictFiles({}, {NAME: stored})) == []
+
+
+def cached(n_positions: int, **settings: Any) -> dict[str, Array]:
+    """Cosines and sines of the module, of all components: (1, n_positions, head_dim)."""
+    import torch
+
+    cosines, sines = module(**settings)(torch.zeros(1), torch.arange(n_positions)[None])
+    return {"rotary_emb.cos_cached": cosines.numpy(), "rotary_emb.sin_cached": sines.numpy()}
+
+
+def test_cached_cosines_of_transformers_are_those_of_the_config_or_not() -> None:
+    tensors = cached(2048, rope_theta=1e4)
+    for base, beginning in (
+        (1e4, "The file stores the same frequencies in"),
+        (2e4, "Shown are the frequencies that follow from config.json"),
+    ):
+        [encoding] = find(DictFiles({**LLAMA, "rope_theta": base}, tensors))
+        assert encoding.notes[0].startswith(beginning)
+
+
+def test_without_a_config_cached_cosines_say_the_base_and_the_number_of_positions() -> None:
+    [encoding] = find(DictFiles({}, cached(2048, rope_theta=5e5)))
+    form = form_of(encoding, Rotation)
+    assert (form.base, form.n_positions) == (5e5, 2048)
+
+
+def test_cosines_without_their_sines_are_no_rotation() -> None:
+    tensors = cached(64)
+    del tensors["rotary_emb.sin_cached"]
+    assert find(DictFiles({}, tensors)) == []
