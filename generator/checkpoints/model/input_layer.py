@@ -12,7 +12,9 @@ from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 
-WORD_TENSORS = ("word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight")
+WORD_TENSORS = (
+    "word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight", "decoder.token_embedding.weight",
+)  # fmt: skip
 TYPE_TENSOR = "embeddings.token_type_embeddings.weight"
 # LayerNorm between the sum and the first layer: the module, and the key and the default of its ε.
 NORMS = (
