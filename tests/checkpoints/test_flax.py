@@ -75,7 +75,7 @@ def test_the_kernel_of_a_convolution_has_the_axes_of_pytorch(tmp_path: Path) -> 
 
 
 def test_scalars_are_tensors_and_other_values_are_not(tmp_path: Path) -> None:
-    tree = {"scale": packed(np.float32(2.0)[()].reshape(()), code=3), "step": 7, "name": "x", "complex": msgpack.ExtType(2, b"")}
+    tree = {"scale": packed(np.asarray(2.0, dtype=np.float32), code=3), "step": 7, "name": "x", "complex": msgpack.ExtType(2, b"")}
     assert {name: tensor.shape for name, tensor in saved(tmp_path, tree).tensors.items()} == {"weight": ()}
 
 
