@@ -48,8 +48,8 @@ def archive() -> bytes:
 
 CASES: dict[str, Contents] = {
     "by range, with its config": {"small.one": one_file()},
-    "whole, beside its config": {"config.json": CONFIG, "model.npz": archive()},
-    "whole, in a folder below": {"config.json": CONFIG, "arrays/any.npz": archive()},
+    "whole, beside its config": {"config.json": CONFIG, "model.arrays": archive()},
+    "whole, in a folder below": {"config.json": CONFIG, "arrays/any.arrays": archive()},
 }
 each = pytest.mark.parametrize("contents", CASES.values(), ids=CASES)
 
@@ -88,7 +88,7 @@ def test_its_tensors_and_their_rows_are_read_exactly(contents: Contents, tmp_pat
 
 @each
 def test_the_hub_is_read_in_it_and_asked_for_no_other_file(contents: Contents, tmp_path: Path) -> None:
-    others = {"README.md": b"not asked for", "tf_model.h5": b"not asked for"}
+    others = {"README.md": b"not asked for", "rust_model.ot": b"not asked for"}
     with serving({"atlas/other": Repository({COMMIT: {**contents, **others}}, {"main": COMMIT})}) as hub:
         assert tensor_found("atlas/other", tmp_path, hub.endpoint) == FOUND
     assert set(hub.downloads()) == set(contents)

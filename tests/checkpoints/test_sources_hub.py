@@ -33,7 +33,7 @@ ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
     "none": (None, "no such repository; expected a public one, or HF_TOKEN for a private one"),
     "branch": (None, "no such revision; expected a branch, tag or full commit"),
     "commit": (None, "no such revision; expected a branch, tag or full commit"),
-    "pickled": (None, "only pytorch_model.bin, a pickle, which is not opened; expected model.safetensors"),
+    "pickled": (None, "only a pickle (pytorch_model.bin or another file of torch), which is not opened; expected model.safetensors"),
     "gated": (Trouble(refusal(401, "GatedRepo"), "models/atlas/gated/"), "gated; expected access (accept its terms"),
     "gated-files": (Trouble(refusal(403, "GatedRepo"), "gated-files/resolve"), "config.json: gated; expected access (accept its terms"),
     "bad-token": (Trouble(refusal(401), "models/atlas/bad-token"), "the Hub answered 401; expected the repository (if HF_TOKEN"),

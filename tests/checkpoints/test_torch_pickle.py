@@ -1,5 +1,7 @@
 import hashlib
+import json
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
 from generator.errors import RowError
+from generator.pipeline.evaluate import find
 from tests.support import Planted, save_folder
 
 CONFIG = {"model_type": "bert"}
@@ -125,3 +128,141 @@ def test_a_truncated_pickle_is_a_row_error(tmp_path: Path, share: float) -> None
 def test_a_missing_pickle_is_a_row_error(tmp_path: Path) -> None:
     with pytest.raises(RowError, match=r"here/pytorch_model.bin: no such file"):
         FolderFiles(save_folder(tmp_path, CONFIG), "here", Choice(pickle=True)).tensor("table")
+
+
+@pytest.mark.parametrize("name", ["model.pt", "model.pth", "model.ckpt", "pytorch_model.bin"])
+def test_a_planted_pickle_under_any_name_does_not_run_and_is_not_even_opened_unless_allowed(tmp_path: Path, name: str) -> None:
+    torch.save({"dims": Planted(tmp_path / "ran")}, save_folder(tmp_path, CONFIG) / name)
+    for choice, message in ((Choice(), "only a pickle"), (Choice(pickle=True), "weights_only"), (Choice(True, name), "weights_only")):
+        with pytest.raises(RowError, match=message):
+            assert FolderFiles(tmp_path, "here", choice).tensors
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("key", ["model_state_dict", "state_dict", "model", "module"])
+def test_a_state_dict_within_another_is_found(tmp_path: Path, key: str) -> None:
+    files = pickled(tmp_path, {"step": 7, key: {"table": random_table()}, "loss": torch.tensor(0.5)})
+    np.testing.assert_array_equal(files.tensor("table"), random_table().numpy())
+    assert list(files.tensors) == ["table"]
+
+
+def test_a_file_before_the_zip_format_is_read_exactly(tmp_path: Path) -> None:
+    torch.save({"table": random_table()}, save_folder(tmp_path, CONFIG) / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    np.testing.assert_array_equal(FolderFiles(tmp_path, "here", Choice(pickle=True)).tensor("table"), random_table().numpy())
+
+
+def test_a_tensor_that_repeats_one_value_to_80_gb_is_a_row_error(tmp_path: Path) -> None:
+    files = pickled(tmp_path, {"table": torch.ones(1, 1).expand(200_000, 100_000), "other": random_table()})
+    assert files.tensors["table"].shape == (200_000, 100_000)
+    with pytest.raises(RowError, match="here: table: its 80,000,000,000 bytes repeat 4; expected a value for each element"):
+        files.tensor("table")
+
+
+def test_a_tensor_without_values_is_a_row_error(tmp_path: Path) -> None:
+    with pytest.raises(RowError, match=r"here: table: torch has no values of it .*; expected values in the file"):
+        pickled(tmp_path, {"table": torch.ones(6, 4, device="meta")}).tensor("table")
+
+
+def test_a_compressed_file_is_a_row_error(tmp_path: Path) -> None:
+    pickled(tmp_path, {"table": random_table()})
+    with zipfile.ZipFile(tmp_path / "pytorch_model.bin") as plain:
+        contents = {name: plain.read(name) for name in plain.namelist()}
+    with zipfile.ZipFile(tmp_path / "pytorch_model.bin", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    with pytest.raises(RowError, match="a compressed zip file"):
+        assert FolderFiles(tmp_path, "here", Choice(pickle=True)).tensors
+
+
+def test_warnings_of_torch_do_not_reach_the_terminal(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    with zipfile.ZipFile(save_folder(tmp_path, CONFIG) / "pytorch_model.bin", "w") as archive:
+        archive.writestr("archive/constants.pkl", pickle.dumps(()))
+        archive.writestr("archive/data.pkl", pickle.dumps({}))
+        archive.writestr("archive/version", "3")
+    with pytest.raises(RowError, match="weights_only"):
+        assert FolderFiles(tmp_path, "here", Choice(pickle=True)).tensors
+    assert not recwarn.list
+
+
+def sharded(folder: Path, weight_map: dict[str, str]) -> FolderFiles:
+    save_folder(folder, CONFIG)
+    torch.save({"a": random_table()}, folder / "one.bin")
+    torch.save({"b": random_table() * 2}, folder / "two.bin")
+    (folder / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": weight_map}), encoding="utf-8")
+    return FolderFiles(folder, "here", Choice(pickle=True))
+
+
+def test_shards_are_read_through_their_index(tmp_path: Path) -> None:
+    files = sharded(tmp_path, {"b": "two.bin", "a": "one.bin"})
+    assert {name: tensor.file for name, tensor in files.tensors.items()} == {"a": "one.bin", "b": "two.bin"}
+    np.testing.assert_array_equal(files.tensor("b"), random_table().numpy() * 2)
+
+
+@pytest.mark.parametrize(
+    ("weight_map", "message"),
+    [
+        ({"a": "../one.bin"}, "expected a file name in the same folder"),
+        ({"a": "missing.bin"}, "no such file"),
+        ({"a": "two.bin"}, "'a' is not in 'two.bin'"),
+        ({"a": 1}, "no weight_map"),
+    ],
+)
+def test_an_invalid_index_is_a_row_error(tmp_path: Path, weight_map: Any, message: str) -> None:
+    with pytest.raises(RowError, match=message):
+        assert sharded(tmp_path, weight_map).tensors
+
+
+def test_one_of_several_files_with_slices_is_a_row_error(tmp_path: Path) -> None:
+    for name in ("consolidated.00.pth", "consolidated.01.pth"):
+        torch.save({"a": random_table()}, save_folder(tmp_path, CONFIG) / name)
+    with pytest.raises(RowError, match="one of 2 files with slices of every tensor"):
+        assert FolderFiles(tmp_path, "here", Choice(pickle=True)).tensors
+    (tmp_path / "consolidated.01.pth").unlink()
+    assert set(FolderFiles(tmp_path, "here", Choice(pickle=True)).tensors) == {"a"}
+
+
+DIMS = {
+    "n_mels": 80, "n_vocab": 40, "n_audio_ctx": 32, "n_audio_state": 16, "n_audio_head": 2, "n_audio_layer": 1,
+    "n_text_ctx": 16, "n_text_state": 16, "n_text_head": 2, "n_text_layer": 1,
+}  # fmt: skip
+
+
+def whisper(folder: Path, dims: Any) -> FolderFiles:
+    """A file as OpenAI publishes them (load_model in whisper/__init__.py), with a table of ``sinusoids`` of whisper/model.py."""
+    folder.mkdir(exist_ok=True)
+    angles = torch.arange(32)[:, None] * torch.exp(-np.log(10_000) / 7 * torch.arange(8))
+    state = {
+        "encoder.positional_embedding": torch.cat([torch.sin(angles), torch.cos(angles)], dim=1),
+        "decoder.positional_embedding": torch.randn(16, 16, generator=torch.Generator().manual_seed(0)),
+        "decoder.token_embedding.weight": torch.randn(40, 16, generator=torch.Generator().manual_seed(1)),
+    }
+    torch.save({"dims": dims, "model_state_dict": state}, folder / "tiny.pt")
+    return FolderFiles(folder, "here", Choice(True, "tiny.pt"))
+
+
+def test_a_file_of_whisper_has_its_own_config_and_both_encodings(tmp_path: Path) -> None:
+    files = whisper(tmp_path, DIMS)
+    assert (files.config.family, files.config.integer("max_source_positions"), files.config.integer("d_model")) == ("whisper", 32, 16)
+    found = {encoding.part: (encoding.scheme, encoding.modality, encoding.stack) for encoding in find(files)}
+    assert found == {"encoder": ("sinusoidal", "audio", "encoder"), "decoder": ("learned", "text", "decoder")}
+
+
+@pytest.mark.parametrize("dims", [None, {}, {**DIMS, "n_mels": "80"}, {**DIMS, "n_vocab": True}, [80]])
+def test_a_file_with_other_sizes_has_no_config(tmp_path: Path, dims: Any) -> None:
+    assert "model_type" not in whisper(tmp_path, dims).config
+
+
+@given(data=st.data())
+def test_a_changed_file_is_a_row_error_or_has_tensors_within_it(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    folder = tmp_path_factory.mktemp("changed")
+    pickled(folder, {"table": random_table(), "other": random_table().T})
+    content = bytearray((folder / "pytorch_model.bin").read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    (folder / "pytorch_model.bin").write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    try:
+        files = FolderFiles(folder, "here", Choice(pickle=True))
+        sizes = [files.tensor(name).size for name in files.tensors]
+    except RowError:
+        return
+    assert sum(sizes) <= len(content)

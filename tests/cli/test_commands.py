@@ -259,7 +259,10 @@ BAD_FOLDERS: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "a folder": (_folder, "bad/config.json: not a regular file; expected one"),
     "a link that leads out": (_link, "bad/config.json: a link that leads out of the folder; expected a file within it"),
     "a list": (partial(write_folder, contents={"config.json": b"[]"}), "bad/config.json: list; expected a JSON object"),
-    "only a pickle": (partial(write_folder, contents=PICKLED), "bad: only pytorch_model.bin, a pickle, which is not opened; expected"),
+    "only a pickle": (
+        partial(write_folder, contents=PICKLED),
+        "bad: only a pickle (pytorch_model.bin or another file of torch), which is not opened; expected",
+    ),
 }
 
 

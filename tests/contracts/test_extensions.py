@@ -43,6 +43,8 @@ ORDINARY = {
     ("generator.analyses.relative", "norms"): "an array of its own result",
     ("generator.analyses.table", "vectors"): "an array of its own result",
     ("generator.checkpoints.list_file", "checkpoint"): "the slug of a row whose name has no letters",
+    ("generator.checkpoints.files.torch_layout", "bias"): "the end of a tensor's name",
+    ("generator.checkpoints.files.torch_layout", "kernel"): "the end of a tensor's name",
     ("generator.checkpoints.model.position_tables", "rotary"): "a value in config.json",
     ("generator.checkpoints.model.tables_by_shape", "learned"): "a value in config.json",
     ("generator.figures.style", "none"): "matplotlib's word for no colour, no interpolation",
@@ -79,6 +81,7 @@ ORDINARY = {
 # Words that are spelt like a model family and do not mean it.
 OF_FAMILIES = ("families", "family_formats")
 NO_FAMILIES = {
+    ("generator.checkpoints.files.formats.torch_pickle", "whisper"): "what OpenAI's own files are of",
     **{("generator.analyses.seam", family): "a premise of an explanation" for family in ("bert", "distilbert")},
     ("generator.checkpoints.files.formats.gguf.settings", "clip"): "an architecture of llama.cpp",
     ("generator.checkpoints.model.layers", "mamba"): "a kind of layer in config.json",

@@ -5,6 +5,8 @@ from pathlib import Path
 from generator.errors import RowError
 
 MOST_TEXT_BYTES = 64 * 2**20  # The largest tokenizer.json in use is about 35 MB.
+# Of a file that stands for another in a clone without Git LFS (its specification, “The Pointer”).
+POINTER, MOST_POINTER_BYTES = b"version https://git-lfs.github.com/spec/v1", 1024
 
 
 class Folder:
@@ -58,4 +60,6 @@ class Folder:
             raise RowError(f"{self.where}/{name}: not a regular file; expected one")
         if not any(path.resolve().is_relative_to(home) for home in self.homes):
             raise RowError(f"{self.where}/{name}: a link that leads out of the folder; expected a file within it")
+        if path.stat().st_size < MOST_POINTER_BYTES and path.read_bytes().startswith(POINTER):
+            raise RowError(f"{self.where}/{name}: a Git LFS pointer; expected the file itself, which `git lfs pull` fetches")
         return path

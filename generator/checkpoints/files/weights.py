@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from generator.checkpoints.files import formats
 from generator.contracts import FileFormat, Storage, StoredTensor, WeightsFile, discovery
@@ -47,8 +48,8 @@ def all_formats() -> tuple[FileFormat, ...]:
 
 
 def suffixes() -> tuple[str, ...]:
-    """Ends of the names of files of weights, in all formats."""
-    return tuple(suffix for file_format in all_formats() for suffix in file_format.suffixes)
+    """Ends of the names of files of weights, in all formats that are read."""
+    return tuple(suffix for file_format in all_formats() if file_format.is_read for suffix in file_format.suffixes)
 
 
 def allowed(storage: Storage, where: str, choice: Choice) -> Weights | None:
@@ -76,7 +77,7 @@ def check_allowed(storage: Storage, where: str, choice: Choice) -> None:
 def is_complete(storage: Storage, where: str) -> bool:
     """Whether a storage has config.json and all files of the weights in their first format."""
     stored = next(_stored(storage, where), None)
-    if stored is None:
+    if stored is None or not stored.format.is_read:
         return False
     return all(map(storage.has, stored.format.files(stored.file))) and (storage.has("config.json") or "config.json" in stored.texts())
 
@@ -90,14 +91,17 @@ def _stored(storage: Storage, where: str, name: str = "") -> Iterator[Weights]:
     if name:
         yield _named(storage, where, name)
         return
-    for file_format in all_formats():
-        names = (name for pattern in file_format.names for name in storage.matching(pattern))
-        if (first := next(names, None)) is not None:
-            yield Weights(file_format, WeightsFile(storage, first, where))
+    found = [
+        Weights(file_format, WeightsFile(storage, first, where))
+        for file_format in all_formats()
+        if (first := next((name for pattern in file_format.names for name in storage.matching(pattern)), None)) is not None
+    ]
+    yield from [weights for weights in found if weights.format.is_read] or found
 
 
 def _named(storage: Storage, where: str, name: str) -> Weights:
-    file_format = next((known for known in all_formats() if name.endswith(known.suffixes)), None)
+    by_name = (known for known in all_formats() if any(fnmatchcase(name, pattern) for pattern in known.names))
+    file_format = next(by_name, None) or next((known for known in all_formats() if name.endswith(known.suffixes)), None)
     if file_format is None:
         raise RowError(f"{where}: {name!r} is no file of weights in a known format; expected one that ends with {', '.join(suffixes())}")
     if not storage.has(name):

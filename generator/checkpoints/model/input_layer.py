@@ -12,8 +12,11 @@ from generator.encodings import Form, PositionTable
 from generator.errors import NotApplicableError, RowError
 from generator.numerics.arrays import Floats, frozen
 
-# The last names are those of llama.cpp.
-WORD_TENSORS = ("word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight", "token_embd.weight")
+# The last names are those of Whisper as first published, and of llama.cpp.
+WORD_TENSORS = (
+    "word_embeddings.weight", "wte.weight", "shared.weight", "embed_tokens.weight", "tokens_embed.weight", "decoder.token_embedding.weight",
+    "token_embd.weight",
+)  # fmt: skip
 TYPE_TENSORS = ("embeddings.token_type_embeddings.weight", "token_types.weight")
 # LayerNorm between the sum and the first layer: the module, and the key and the default of its ε.
 NORMS = (

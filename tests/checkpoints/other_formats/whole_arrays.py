@@ -20,4 +20,4 @@ def _stored(file: WeightsFile, name: str, array: Array) -> StoredTensor:
     return in_memory(lambda: data, header, array.nbytes, f"{file.where}: {name}")
 
 
-FORMAT = FileFormat(key="whole_arrays", order=9, names=("model.npz", "arrays/*.npz"), suffixes=(".npz",), open=open_weights)
+FORMAT = FileFormat(key="whole_arrays", order=9, names=("model.arrays", "arrays/*.arrays"), suffixes=(".arrays",), open=open_weights)

@@ -9,12 +9,11 @@ import struct
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from generator.checkpoints.files.reader import AT_ONCE, parse_config
+from generator.checkpoints.files import shards
+from generator.checkpoints.files.reader import AT_ONCE
 from generator.checkpoints.files.tensors import by_range
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
 from generator.errors import RowError
@@ -83,29 +82,11 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     """
     if not file.name.endswith(".json"):
         return _stored(file, file.name)
-    text, where = file.storage.whole(file.name), f"{file.where}/{file.name}"
-    weight_map: Any = parse_config(text or b"", where).get("weight_map")
-    if not isinstance(weight_map, dict) or not all(isinstance(shard, str) for shard in weight_map.values()):
-        raise RowError(f"{where}: no weight_map from names to files; expected one")
-    shards = sorted(set(weight_map.values()))
-    for shard in shards:
-        if Path(shard).name != shard:
-            raise RowError(f"{where}: the shard {shard!r}; expected a file name in the same folder")
+    names = shards.weight_map(file)
+    each = sorted(set(names.values()))
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        tensors = dict(zip(shards, threads.map(lambda shard: _stored(file, shard), shards), strict=True))
-    missing = sorted(name for name, shard in weight_map.items() if name not in tensors[shard])
-    if missing:
-        raise RowError(f"{where}: {missing[0]!r} is not in {weight_map[missing[0]]!r}; expected it there")
-    return {name: tensors[shard][name] for name, shard in sorted(weight_map.items())}
-
-
-def files(file: WeightsFile) -> set[str]:
-    """The file and, for an index, its shards; an invalid index, which ``open_weights`` reports, has none."""
-    named: Any = ()
-    if file.name.endswith(".json"):
-        with suppress(RowError, OSError, KeyError, AttributeError):
-            named = parse_config(file.storage.whole(file.name) or b"", file.where)["weight_map"].values()
-    return {file.name, *(name for name in named if isinstance(name, str))}
+        tensors = dict(zip(each, threads.map(lambda shard: _stored(file, shard), each), strict=True))
+    return shards.gathered(file, names, tensors)
 
 
 FORMAT = FileFormat(
@@ -114,7 +95,7 @@ FORMAT = FileFormat(
     names=(INDEX, "model.safetensors"),
     suffixes=(".safetensors", ".safetensors.index.json"),
     open=open_weights,
-    files=files,
+    files=shards.files,
 )
 
 

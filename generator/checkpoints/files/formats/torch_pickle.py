@@ -1,14 +1,25 @@
-"""Weights in pytorch_model.bin, loaded only for rows with ``pickle: true``, and without running code in the pickle."""
+"""Files of torch, which are pickles: loaded only for rows with ``pickle: true``, and without running code in the pickle.
 
+A file in torch's zip format is mapped into memory, so that it takes memory only for the tensors that are read.
+"""
+
+import json
+import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
+from zipfile import ZipFile
 
+from generator.checkpoints.files import shards
+from generator.checkpoints.files.library_errors import as_row_error
 from generator.checkpoints.files.tensors import in_memory
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
 from generator.errors import RowError
 
-FILE = "pytorch_model.bin"
+INDEX = "pytorch_model.bin.index.json"
+PARTS = "consolidated.*.pth"  # Of models by Meta: with several, each holds slices of every tensor.
+NESTED = ("model_state_dict", "state_dict", "model", "module")  # Where training programs put the state dict.
 DTYPES = {
     "torch.float64": "F64",
     "torch.float32": "F32",
@@ -17,46 +28,99 @@ DTYPES = {
     "torch.int64": "I64",
     "torch.int32": "I32",
 }
+# Names of sizes in OpenAI's files of Whisper, and in its config on the Hub.
+WHISPER = {
+    "n_mels": "num_mel_bins",
+    "n_vocab": "vocab_size",
+    "n_audio_ctx": "max_source_positions",
+    "n_audio_state": "d_model",
+    "n_audio_head": "encoder_attention_heads",
+    "n_audio_layer": "encoder_layers",
+    "n_text_ctx": "max_target_positions",
+    "n_text_head": "decoder_attention_heads",
+    "n_text_layer": "decoder_layers",
+}
 
 
 def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
-    """The tensors that torch loads with ``weights_only=True``; an index and its shards are not read.
+    """The tensors that torch loads with ``weights_only=True`` from a file, or from all shards of an index.
 
-    errors: RowError when torch refuses the file, or its content is no state dict
+    errors: RowError when torch refuses a file, its content is no state dict, or the index is invalid
     """
-    return {name: _stored(tensor, file.name, f"{file.where}: {name}") for name, tensor in _state(file).items()}
+    if file.name.endswith(".json"):
+        names = shards.weight_map(file)
+        return shards.gathered(file, names, {shard: _tensors(file, shard) for shard in sorted(set(names.values()))})
+    slices = file.storage.matching(PARTS)
+    if file.name in slices and len(slices) > 1:
+        raise RowError(f"{file.where}/{file.name}: one of {len(slices)} files with slices of every tensor; expected whole tensors")
+    return _tensors(file, file.name)
+
+
+def texts(file: WeightsFile) -> Mapping[str, bytes]:
+    """A config.json for a file of Whisper by OpenAI, which has sizes beside its state dict; nothing for another or an invalid file."""
+    sizes: Any = None
+    with suppress(RowError):
+        if not file.name.endswith(".json") and _is_zip(file, file.name):
+            sizes = _loaded(file, file.name).get("dims")
+    if not isinstance(sizes, dict) or not all(type(sizes.get(name)) is int for name in WHISPER):
+        return {}
+    return {"config.json": json.dumps({"model_type": "whisper", **{key: sizes[name] for name, key in WHISPER.items()}}).encode()}
 
 
 FORMAT = FileFormat(
     key="torch_pickle",
     order=2,
-    names=(FILE, "pytorch_model.bin.index.json", "pytorch_model*.bin"),
-    suffixes=(".bin",),
+    names=("pytorch_model.bin", INDEX, "pytorch_model*.bin", "model.pt", "model.pth", "model.ckpt", PARTS),
+    suffixes=(".bin", ".pt", ".pth", ".ckpt", ".bin.index.json"),
     open=open_weights,
     refusal=(
-        "only pytorch_model.bin, a pickle, which is not opened; expected model.safetensors "
+        "only a pickle (pytorch_model.bin or another file of torch), which is not opened; expected model.safetensors "
         "(convert it with safetensors.torch.save_file, or set `pickle: true` on the row if you trust it)"
     ),
+    files=shards.files,
+    texts=texts,
 )
 
 
-def _state(file: WeightsFile) -> Mapping[str, Any]:
+def _is_zip(file: WeightsFile, name: str) -> bool:
+    return file.storage.size(name) > 4 and file.storage.part(name, 0, 4) == b"PK\x03\x04"
+
+
+def _loaded(file: WeightsFile, name: str) -> Mapping[Any, Any]:
+    """What a file holds.
+
+    errors: RowError
+    """
     import torch
 
-    path = file.storage.path(file.name)
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # noqa: BLE001  # Invalid pickles raise exceptions of any class.
-        cause = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-        raise RowError(f"{file.where}/{file.name}: torch does not load it with weights_only ({cause}); expected tensors alone") from None
+    path, where = file.storage.path(name), f"{file.where}/{name}"
+    is_zip = _is_zip(file, name)
+    with as_row_error(where, "torch does not load it with weights_only", "tensors alone"), warnings.catch_warnings(action="ignore"):
+        if is_zip and any(member.compress_type for member in ZipFile(path).infolist()):
+            raise RowError(f"{where}: a compressed zip file; expected one by torch.save, which does not compress")
+        state = torch.load(path, map_location="cpu", weights_only=True, mmap=is_zip)
     if not isinstance(state, dict):
-        raise RowError(f"{file.where}/{file.name}: {type(state).__name__}; expected a state dict of tensors")
+        raise RowError(f"{where}: {type(state).__name__}; expected a state dict of tensors")
+    return state
+
+
+def _tensors(file: WeightsFile, name: str) -> dict[str, StoredTensor]:
+    """The tensors of one file, by name."""
+    whole = _loaded(file, name)
+    states = [_plain(nested) for key in NESTED if isinstance(nested := whole.get(key), dict)]
+    state = next(filter(None, states), None) or _plain(whole)
+    return {tensor: _stored(state[tensor], name, f"{file.where}: {tensor}") for tensor in sorted(state)}
+
+
+def _plain(state: Mapping[Any, Any]) -> dict[str, Any]:
+    import torch
+
     tensors = {name: value for name, value in state.items() if isinstance(name, str) and isinstance(value, torch.Tensor)}
-    return {name: tensors[name] for name in sorted(tensors) if tensors[name].layout is torch.strided}
+    return {name: value for name, value in tensors.items() if value.layout is torch.strided and not value.is_nested}
 
 
 def _stored(tensor: Any, file_name: str, where: str) -> StoredTensor:
-    dtype = str(tensor.dtype)
+    dtype, n_bytes = str(tensor.dtype), tensor.numel() * tensor.element_size()
 
     @cache  # A tensor that is not contiguous is copied once.
     def load() -> memoryview:
@@ -64,7 +128,11 @@ def _stored(tensor: Any, file_name: str, where: str) -> StoredTensor:
 
         if dtype not in DTYPES:
             raise RowError(f"{where}: dtype {dtype}; expected one of {', '.join(DTYPES)}")
-        return memoryview(tensor.contiguous().reshape(-1).view(torch.uint8).numpy())
+        if n_bytes > tensor.untyped_storage().nbytes():
+            raise RowError(
+                f"{where}: its {n_bytes:,} bytes repeat {tensor.untyped_storage().nbytes():,}; expected a value for each element"
+            )
+        with as_row_error(where, "torch has no values of it", "values in the file"):
+            return memoryview(tensor.contiguous().reshape(-1).view(torch.uint8).numpy())
 
-    header = TensorInfo(file_name, DTYPES.get(dtype, dtype), tuple(tensor.shape))
-    return in_memory(load, header, tensor.numel() * tensor.element_size(), where)
+    return in_memory(load, TensorInfo(file_name, DTYPES.get(dtype, dtype), tuple(tensor.shape)), n_bytes, where)

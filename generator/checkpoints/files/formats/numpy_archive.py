@@ -1,0 +1,101 @@
+""".npz, numpy's archive: a zip file with an .npy file for each array (numpy.lib.format describes both); headers are read first.
+
+A member with arrays of objects is a pickle, and is never loaded.
+"""
+
+import math
+import struct
+import warnings
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from generator.checkpoints.files.library_errors import as_row_error
+from generator.checkpoints.files.tensors import READABLE, by_range, dtype_name, of_array
+from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
+from generator.errors import RowError
+from generator.numerics.arrays import Array
+
+MOST_MEMBERS = 50_000
+MOST_BYTES = 2**31  # Of one array that is decompressed.
+LOCAL_HEADER = 30  # Bytes before a member's name; the lengths of the name and of what follows it are at its end.
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+NUMBERS = "fiubcOV"  # Kinds of dtypes; texts, which describe the arrays, are not among them.
+
+
+@dataclass(frozen=True)
+class Header:
+    """What an .npy file says of its array. size: its own length in bytes"""
+
+    shape: tuple[int, ...]
+    by_columns: bool
+    dtype: "np.dtype[Any]"
+    size: int
+
+
+def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
+    """The arrays by name, without texts; data are read and decompressed only when they are needed.
+
+    errors: RowError for an invalid archive
+    """
+    path, where = file.storage.path(file.name), f"{file.where}/{file.name}"
+    tensors = {}
+    with (
+        as_row_error(where, "numpy does not read it", "an .npz file"),
+        warnings.catch_warnings(action="ignore"),
+        zipfile.ZipFile(path) as archive,
+    ):
+        members = archive.infolist()
+        if len(members) > MOST_MEMBERS:
+            raise RowError(f"{where}: {len(members):,} members; expected at most {MOST_MEMBERS:,}")
+        for member in members:
+            name = member.filename.removesuffix(".npy")
+            if name in tensors:
+                raise RowError(f"{where}: {name!r:.80} stands twice; expected each name once")
+            with archive.open(member) as stream:
+                header = _header(stream, member, f"{where}: {name!r:.80}")
+            if header.dtype.kind in NUMBERS:
+                tensors[name] = _stored(file, path, member, header)
+    return tensors
+
+
+FORMAT = FileFormat(key="numpy_archive", order=5, names=("model.npz", "weights.npz"), suffixes=(".npz",), open=open_weights)
+
+
+def _header(stream: IO[bytes], member: zipfile.ZipInfo, where: str) -> Header:
+    version = np.lib.format.read_magic(stream)
+    if version not in HEADERS:
+        raise RowError(f"{where}: version {version} of the .npy format; expected 1.0 or 2.0")
+    shape, by_columns, dtype = HEADERS[version](stream)
+    header = Header(shape, by_columns, dtype, stream.tell())
+    if len(shape) > 32 or not all(0 <= size < 2**40 for size in shape):
+        raise RowError(f"{where}: shape {shape!r:.80}; expected sizes from 0 to 2^40 − 1")
+    n_bytes = math.prod(shape) * dtype.itemsize
+    if not dtype.hasobject and header.size + n_bytes != member.file_size:
+        raise RowError(f"{where}: {member.file_size - header.size:,} bytes; expected {n_bytes:,} for {dtype} {shape}")
+    return header
+
+
+def _stored(file: WeightsFile, path: Path, member: zipfile.ZipInfo, header: Header) -> StoredTensor:
+    name = member.filename.removesuffix(".npy")
+    info, where = TensorInfo(file.name, dtype_name(header.dtype), header.shape), f"{file.where}: {name}"
+    n_bytes = math.prod(header.shape) * header.dtype.itemsize
+    is_plain = not header.by_columns and header.dtype == READABLE.get(info.dtype)
+    if is_plain and member.compress_type == zipfile.ZIP_STORED:
+        local = file.storage.part(file.name, member.header_offset, member.header_offset + LOCAL_HEADER)
+        start = member.header_offset + LOCAL_HEADER + sum(struct.unpack("<HH", local[-4:])) + header.size
+        return by_range(file.storage, info, start, start + n_bytes, where)
+
+    def load() -> Array:
+        if n_bytes > MOST_BYTES:
+            raise RowError(f"{where}: {n_bytes:,} bytes; expected at most {MOST_BYTES:,} in a compressed archive")
+        with as_row_error(where, "numpy does not read it", "an array"), zipfile.ZipFile(path) as archive, archive.open(member) as stream:
+            stream.read(header.size)
+            values = np.frombuffer(stream.read(n_bytes), dtype=header.dtype)
+            return values.reshape(header.shape, order="F" if header.by_columns else "C")
+
+    return of_array(load, info, where)

@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import pytest
+
+from generator.checkpoints.files import weights
+from generator.checkpoints.files.folder import Folder
+from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.weights import Choice
+from generator.errors import RowError
+from tests.synthetic import PICKLED, TABLE, WORDLESS, write_folder
+
+FOUND = {
+    "adapter_config.json": "an adapter by PEFT",
+    "adapter_model.safetensors": "an adapter by PEFT",
+    "model_index.json": "a pipeline of diffusers",
+    "bert_model.ckpt.index": "a TensorFlow checkpoint",
+    "model.ckpt-1000.index": "a TensorFlow checkpoint",
+    "model.ckpt.data-00000-of-00001": "a TensorFlow checkpoint",
+    "saved_model.pb": "a SavedModel of TensorFlow",
+    "model.tflite": "a model of TensorFlow Lite",
+    "Model.mlpackage/Manifest.json": "a model of Core ML",
+    "openvino_model.xml": "a model of OpenVINO",
+    "model.keras": "a model of Keras 3",
+    "ggml-tiny.en.bin": "a file of GGML from before GGUF",
+}
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
+CONFIG = TABLE["config.json"]
+each = pytest.mark.parametrize(("name", "kind"), FOUND.items())
+
+
+@each
+def test_a_folder_with_such_a_file_alone_is_a_row_error_that_says_what_it_is(tmp_path: Path, name: str, kind: str) -> None:
+    folder = write_folder(tmp_path, {"config.json": CONFIG, name: b"any"})
+    with pytest.raises(RowError, match=rf"here/{name}: {kind}.*, which is not read; expected model.safetensors"):
+        assert FolderFiles(folder, "here").tensors
+
+
+@each
+def test_it_is_no_matter_beside_weights_that_are_read(tmp_path: Path, name: str, kind: str) -> None:
+    assert set(FolderFiles(write_folder(tmp_path, {**WORDLESS, name: b"any"}), "here").tensors) == {"wpe.weight", "wte.weight"}
+
+
+def test_beside_a_pickle_the_row_error_is_that_of_the_pickle(tmp_path: Path) -> None:
+    with pytest.raises(RowError, match="only a pickle"):
+        assert FolderFiles(write_folder(tmp_path, {**PICKLED, "saved_model.pb": b"any"}), "here").tensors
+
+
+@pytest.mark.parametrize("name", ["ggml-tiny.en.bin", "data.pkl", "adapter_model.safetensors"])
+def test_a_row_that_names_such_a_file_is_told_what_it_is(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RowError, match="which is not read"):
+        assert FolderFiles(write_folder(tmp_path, {**WORDLESS, name: b"any"}), "here", Choice(pickle=True, name=name)).tensors
+
+
+def test_a_pickle_of_anything_beside_a_config_is_not_taken_for_weights(tmp_path: Path) -> None:
+    assert FolderFiles(write_folder(tmp_path, {"config.json": CONFIG, "vocab.pkl": b"any"}), "here").tensors == {}
+
+
+def test_a_folder_with_such_a_file_alone_is_not_complete(tmp_path: Path) -> None:
+    assert not weights.is_complete(Folder(write_folder(tmp_path, {"config.json": CONFIG, "saved_model.pb": b"any"}), "here"), "here")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin", "model.npz", "flax_model.msgpack", "tf_model.h5"])
+def test_a_git_lfs_pointer_is_named_in_every_format(tmp_path: Path, name: str) -> None:
+    folder = write_folder(tmp_path, {"config.json": CONFIG, name: POINTER})
+    with pytest.raises(RowError, match=rf"here/{name}: a Git LFS pointer; expected the file itself, which `git lfs pull` fetches"):
+        assert FolderFiles(folder, "here", Choice(pickle=True)).tensors
+
+
+def test_a_pointer_in_place_of_a_shard_is_named_too(tmp_path: Path) -> None:
+    index = b'{"weight_map": {"wpe.weight": "one.safetensors"}}'
+    folder = write_folder(tmp_path, {"config.json": CONFIG, "model.safetensors.index.json": index, "one.safetensors": POINTER})
+    with pytest.raises(RowError, match=r"here/one.safetensors: a Git LFS pointer"):
+        assert FolderFiles(folder, "here").tensors
