@@ -53,6 +53,7 @@ ORDINARY = {
     ("generator.checkpoints.files.formats.gguf.families", "alibi"): "a key of config.json",
     ("generator.checkpoints.files.formats.gguf.settings", "alibi"): "a key of config.json",
     ("generator.checkpoints.model.family_formats", "alibi"): "a key of config.json",
+    ("generator.checkpoints.files.formats.gguf.rope", "none"): "a kind of scaling in files of llama.cpp",
     ("generator.checkpoints.model.layers", "none"): "a layer that mixes no positions",
     ("generator.encodings.rotations", "window"): "a parameter in atlas.json",
     ("generator.site.data_files", "rotation"): "a member of the layer map in atlas.json",

@@ -27,7 +27,7 @@ NAME = re.compile(
 NO_TABLE = re.compile(r"shared(_image)?_embedding\.positional_embedding$")  # Random frequencies for points and boxes (SAM).
 NOT_ADDED = frozenset({"rotary", "rope", "relative_key", "relative_key_query", "nope"})
 PARTS = (("encoder", "encoder"), ("decoder", "decoder"), ("text", "text"))
-IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel", "v"})  # v: in files of llama.cpp
+IN_VISION = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
 # Stored sinusoids were computed in float32, some with other formulas for the same angle; half precision rounds once more.
 TOLERANCE = {"F16": 5e-4, "BF16": 4e-3}
 FLOAT32_TOLERANCE = 1e-4
@@ -140,14 +140,14 @@ def _patches(table: TableTensor, config: ModelConfig) -> Lattice:
 
 def _of_patches(table: TableTensor, files: Files) -> bool:
     """Whether a table is of patches: by its name, by a shape that tables of words do not have, or by a config of an image model."""
-    words = set(re.split(r"[._]", table.name))
+    words = set(tensor_names.words(table.name))
     alone = "patch_size" in files.config and "vocab_size" not in files.config
     beside = len(table.shape) > 2 and table.shape[:2] != (1, 1)
     return bool(IN_VISION & words) or ("text" not in words and (alone or beside))
 
 
 def _part(table: TableTensor, files: Files) -> str:
-    words = re.split(r"[._]", table.name)
+    words = tensor_names.words(table.name)
     if _of_patches(table, files):
         default = "audio" if _grid_modality(files) == "audio" else "vision"
         return "decoder" if "decoder" in words and not IN_VISION & set(words) else default
@@ -162,7 +162,7 @@ def _grid_modality(files: Files) -> Modality:
 
 def _sequence_modality(name: str, files: Files) -> Modality:
     """The modality of a sequence: audio for the encoder of a config with mel bins (Whisper), otherwise by the name of the tensor."""
-    is_of_frames = "num_mel_bins" in files.config and {"decoder", "text"}.isdisjoint(re.split(r"[._]", name))
+    is_of_frames = "num_mel_bins" in files.config and {"decoder", "text"}.isdisjoint(tensor_names.words(name))
     return "audio" if is_of_frames else tensor_names.modality(name)
 
 

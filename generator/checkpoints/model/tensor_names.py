@@ -14,7 +14,8 @@ STACKS = (
     ("audio", "audio encoder"),
     ("semantic", "semantic encoder"),
 )
-OF_AUDIO = frozenset({"speech", "audio", "semantic", "acoustics", "a"})  # Words of tensor names; a: in files of llama.cpp.
+OF_AUDIO = frozenset({"speech", "audio", "semantic", "acoustics"})  # Words of tensor names.
+LLAMA_CPP = {"a": "audio", "v": "vision"}  # First words of tensor names in files of llama.cpp.
 LAYER = re.compile(r"(?:^|\.)(\d+)\.(?:(\d+)\.)?")
 
 
@@ -31,7 +32,13 @@ def stack_kind(name: str) -> StackKind:
 
 def modality(name: str) -> Modality:
     """Audio or text, by the words of the tensor's name."""
-    return "text" if OF_AUDIO.isdisjoint(re.split(r"[._]", name)) else "audio"
+    return "text" if OF_AUDIO.isdisjoint(words(name)) else "audio"
+
+
+def words(name: str) -> list[str]:
+    """The words of a tensor's name, the first as a word where llama.cpp has a letter."""
+    first, dot, rest = name.partition(".")
+    return re.split(r"[._]", f"{LLAMA_CPP.get(first, first)}{dot}{rest}")
 
 
 def in_order(names: Iterable[str]) -> list[str]:

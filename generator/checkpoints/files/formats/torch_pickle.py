@@ -60,7 +60,7 @@ def texts(file: WeightsFile) -> Mapping[str, bytes]:
     """A config.json for a file of Whisper by OpenAI, which has sizes beside its state dict; nothing for another or an invalid file."""
     sizes: Any = None
     with suppress(RowError):
-        if not file.name.endswith(".json") and _is_zip(file, file.name):
+        if file.name.endswith(".pt"):
             sizes = _loaded(file, file.name).get("dims")
     if not isinstance(sizes, dict) or not all(type(sizes.get(name)) is int for name in WHISPER):
         return {}
@@ -82,10 +82,6 @@ FORMAT = FileFormat(
 )
 
 
-def _is_zip(file: WeightsFile, name: str) -> bool:
-    return file.storage.size(name) > 4 and file.storage.part(name, 0, 4) == b"PK\x03\x04"
-
-
 def _loaded(file: WeightsFile, name: str) -> Mapping[Any, Any]:
     """What a file holds.
 
@@ -94,7 +90,8 @@ def _loaded(file: WeightsFile, name: str) -> Mapping[Any, Any]:
     import torch
 
     path, where = file.storage.path(name), f"{file.where}/{name}"
-    is_zip = _is_zip(file, name)
+    with path.open("rb") as stream:
+        is_zip = stream.read(4) == b"PK\x03\x04"
     with as_row_error(where, "torch does not load it with weights_only", "tensors alone"), warnings.catch_warnings(action="ignore"):
         if is_zip and any(member.compress_type for member in ZipFile(path).infolist()):
             raise RowError(f"{where}: a compressed zip file; expected one by torch.save, which does not compress")
