@@ -64,11 +64,11 @@ def step_note(numbers: Floats, kind: str) -> str:
     with np.errstate(invalid="ignore"):  # Between two that are infinite.
         differences = np.diff(ordered, axis=1)
     smallest = np.where(differences > 0.0, differences, np.inf).min(axis=1)
-    told = smallest[np.isfinite(smallest)]
+    steps = smallest[np.isfinite(smallest)]
     stored = f"Stored as {kind}, in blocks of {block} values with a scale of their own"
-    if not told.size:
+    if not steps.size:
         return f"{stored}."
-    step = significant(float(np.median(told)), 3)
+    step = significant(float(np.median(steps)), 3)
     return f"{stored}: two of them are equal or at least {step} apart (median over blocks), and what is finer is the file's rounding."
 
 
