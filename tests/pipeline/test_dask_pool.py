@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import sleep
@@ -30,19 +30,28 @@ TOLD = ["started", "finished"]
 NEVER = 3600.0  # seconds
 
 
+@dataclass(frozen=True)
 class Endless:
-    """A place that is never opened."""
+    """A place that no other process ever opens."""
+
+    here: int = field(default_factory=os.getpid)
 
     def __fspath__(self) -> str:
-        sleep(NEVER)
-        return ""
+        if os.getpid() != self.here:
+            sleep(NEVER)
+        return "endless"
 
 
+@dataclass(frozen=True)
 class Large:
-    """A place that is never opened, for want of memory."""
+    """A place that no other process opens, for want of memory."""
+
+    here: int = field(default_factory=os.getpid)
 
     def __fspath__(self) -> str:
-        raise MemoryError
+        if os.getpid() != self.here:
+            raise MemoryError
+        return "large"
 
 
 ENDLESS = evaluate.Task(checkpoint(slug="endless", place=Endless()), "", True)
