@@ -46,7 +46,7 @@ def test_lists_call_it_not_settled(key: str) -> None:
 
 def test_an_encoding_whose_numbers_are_in_the_weights_is_named_with_its_tensor() -> None:
     text = page_of(replace(EMPTY, unmeasured=(IN_WEIGHTS,)))
-    assert "## In its weights" in text
+    assert "## Learned, not read here" in text
     assert literal("relative_attention_bias.weight") in text
     assert "No position encoding was found" not in text
 
