@@ -15,8 +15,8 @@ from generator.numerics.linear_probes import DRAWS, FOLDS, PositionProbe, predic
 from generator.text import rounded, significant, uncertain
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.patches import PathPatch
 
 PROTOCOL = Recomputed("scikit-learn", "LinearRegression and cross_val_predict, after Wang and Chen 2020 (arXiv 2010.04903)")
 READABLE, UNREADABLE = 0.05, 0.9  # of the error of a constant guess, the middle
@@ -113,7 +113,7 @@ def draw(results: Results) -> "Figure":
         last = predicted.size - 1
         low, high = -MARGIN * last, (1.0 + MARGIN) * last
         ax.plot([0, last], [0, last], color=MUTED, linewidth=0.8)
-        ax.add_patch(_dots(np.clip(predicted, low, high), label.colour))
+        _draw_dots(ax, np.clip(predicted, low, high), label.colour)
         ax.set(xlabel="position", ylabel="predicted position")
         ax.set(xlim=(low, high), ylim=(low, high))
         ax.set_title(f"{wrapped(label.title)}\nmean error {significant(result.value('error'), 3)}", color=label.colour)
@@ -121,7 +121,7 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def _dots(values: Floats, colour: str) -> "PathPatch":
+def _draw_dots(axes: "Axes", values: Floats, colour: str) -> None:
     """Points as strokes too short to see, since matplotlib drops strokes of length 0: one path, a third of the bytes of markers.
 
     values: (n_positions,), vertical coordinates
@@ -129,10 +129,13 @@ def _dots(values: Floats, colour: str) -> "PathPatch":
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
+    from generator.figures.live import STATIC, Mark
+
     ends = np.arange(values.size)[:, None] + np.array([0.0, 1e-3 * values.size])  # (n_positions, 2)
     vertices = np.stack([ends.ravel(), np.repeat(values, 2)], axis=1)
     path = Path(vertices, np.tile([Path.MOVETO, Path.LINETO], values.size))
-    return PathPatch(path, edgecolor=colour, fill=False, linewidth=2.4, capstyle="round")
+    axes.add_patch(PathPatch(path, edgecolor=colour, fill=False, linewidth=2.4, capstyle="round", label=STATIC))
+    axes.add_artist(Mark(np.stack([np.arange(values.size, dtype=np.float64), values], axis=1), joined=False, colour=colour))
 
 
 def draw_by_position(results: Results) -> "Figure":

@@ -1,8 +1,7 @@
 """Principal components of the table."""
 
 from dataclasses import dataclass
-from itertools import combinations, pairwise
-from math import ceil
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,13 +11,11 @@ from generator.contracts.published import GPT2, metrics
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, panels
-from generator.figures.style import SEQUENTIAL
+from generator.figures.trails import seen, trail, trail_scale
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.text import ranges, rounded
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
 NAMES = ("the first component", "the first two components", "the first three components", "the first four components")
@@ -26,8 +23,8 @@ ROUND, STEADY, ONWARDS = 0.4, 0.95, 0.8  # limits of unevenness, share of steps 
 EVEN, PARTS = 1.5, 8  # Largest ratio of turning rates at which they are even, and the stretches of positions that are compared.
 FEWEST = 16  # Fewer positions can form a circle by chance.
 MANY = 0.8  # Share of the variance from which two or three components represent the table.
-COLOURS = 48  # segments of the path, one colour each
 POINTS = 1536  # of all lines of one figure together
+VIEW = (30.0, 20.0)  # degrees: the side from which the curve is seen at first
 HELIX = "On a helix with an even rate, a move by any number of positions is one turn and one shift, the same from wherever it starts."
 NO_PATH = "its positions lie on a grid, and reading order jumps from the end of each row to the next"
 
@@ -198,14 +195,13 @@ def _of_left_out(left_out: Array) -> tuple[Finding, ...]:
 def draw(results: Results) -> "Figure":
     """Positions in the planes of the first three components, three panels per table; of a grid as dots, since it is no path."""
     figure, axes = panels(LEADING * len(results), columns=LEADING, height=2.7, box_aspect=1)
-    every = ceil(sum(len(result.arrays["coordinates"]) for result in results.values()) / POINTS)
     for row, (label, result) in enumerate(results.items()):
         coordinates, shares = result.arrays["coordinates"], result.arrays["shares_within"]
         is_path = int(result.arrays["line"]) == len(coordinates)
         limit = 1.08 * float(np.nanmax(np.abs(coordinates)))
         for column, (first, second) in enumerate(combinations(range(LEADING), 2)):
             ax = axes[LEADING * row + column]
-            picture = _draw_points(ax, coordinates[:, [first, second]], every, is_path=is_path)
+            trail(ax, coordinates[:, [first, second]], joined=is_path, most=POINTS // len(results))
             ax.set(xlim=(-limit, limit), ylim=(-limit, limit))
             ax.set(
                 xlabel=f"component {first + 1} ({rounded(100 * shares[first], 0)} %)",
@@ -213,29 +209,22 @@ def draw(results: Results) -> "Figure":
             )
             ax.tick_params(labelsize=7)
         axes[LEADING * row].set_title(label.title, color=label.colour)
-    colour_bar(figure, picture, axes, "position, from the first (0) to the last (1)")
+    colour_bar(figure, trail_scale(), axes, "position, from the first (0) to the last (1)")
     return figure
 
 
-def _draw_points(axes: "Axes", points: Floats, every: int, *, is_path: bool) -> "ScalarMappable":
-    """Plot points whose colour runs from the first position to the last, without outliers; returns their colour scale.
-
-    points: (n_positions, 2), NaN for outliers; every: step between plotted positions
-    is_path: joined by a line, otherwise as dots, which are strokes too short to see: a third of the bytes of markers
-    """
-    from matplotlib import colormaps
-    from matplotlib.cm import ScalarMappable
-
-    colours, shown = colormaps[SEQUENTIAL], np.flatnonzero(~np.isnan(points).any(axis=1))
-    edges = np.unique(np.linspace(0, shown.size - 1, COLOURS + 1).astype(int))
-    for start, stop in pairwise(edges):
-        indices = shown[np.unique(np.append(np.arange(start, stop, every), stop))]
-        colour = colours((shown[start] + shown[stop]) / 2.0 / (len(points) - 1))
-        drawn = points[indices]
-        if not is_path:
-            drawn = np.stack([drawn, drawn + 1e-3, np.full_like(drawn, np.nan)], axis=1).reshape(-1, 2)
-        axes.plot(*drawn.T, color=colour, linewidth=0.9 if is_path else 2.4, solid_capstyle="round")
-    return ScalarMappable(cmap=SEQUENTIAL)
+def draw_curve(results: Results) -> "Figure":
+    """Positions in three dimensions, seen from one side, one panel per table."""
+    figure, axes = panels(len(results), columns=min(len(results), LEADING), height=4.2 if len(results) == 1 else 2.7, box_aspect=1)
+    for ax, (label, result) in zip(axes, results.items(), strict=True):
+        coordinates = result.arrays["coordinates"]
+        trail(ax, seen(coordinates, *VIEW), joined=int(result.arrays["line"]) == len(coordinates), points=coordinates)
+        limit = 1.08 * float(np.nanmax(np.linalg.norm(coordinates, axis=1)))
+        ax.set(xlim=(-limit, limit), ylim=(-limit, limit))
+        ax.set_title(label.title if len(results) > 1 else "", color=label.colour)
+        ax.set_axis_off()
+    colour_bar(figure, trail_scale(), axes, "position, from the first (0) to the last (1)")
+    return figure
 
 
 def _shares(result: Result) -> str:
@@ -246,13 +235,21 @@ def _turns(result: Result) -> str:
     return "" if result.value("turns") is None else f", {rounded(result.value('turns'), 1)} turns"
 
 
-def alt(results: Results) -> str:
-    """Alternative text: cumulative variance of three components and number of turns of each table."""
-    summaries = (
+def _summaries(results: Results) -> list[str]:
+    return [
         f"{label.title}: {_shares(result)} of the variance in the first one, two and three{_turns(result)}"
         for label, result in results.items()
-    )
-    return "Positions in the plane of each two of the first three principal components. " + "; ".join(summaries) + "."
+    ]
+
+
+def alt(results: Results) -> str:
+    """Alternative text: cumulative variance of three components and number of turns of each table."""
+    return "Positions in the plane of each two of the first three principal components. " + "; ".join(_summaries(results)) + "."
+
+
+def alt_curve(results: Results) -> str:
+    """Alternative text: cumulative variance of three components and number of turns of each table."""
+    return "Positions as curves in three dimensions, along the first three principal components. " + "; ".join(_summaries(results)) + "."
 
 
 ANALYSIS = Analysis(
@@ -265,6 +262,16 @@ ANALYSIS = Analysis(
     forms=(PositionTable,),
     compute=compute,
     figures=(
+        FigureSpec(
+            key="curve",
+            caption="Positions along the first three principal components, without outliers; the colour runs from the first position to the last.",
+            how_to_read=(
+                "Turn the curve by dragging it, or with the arrow keys. A smooth curve means that neighbouring positions have similar vectors; a coil is a helix; a tangle means that three "
+                "components do not hold what the table knows."
+            ),
+            alt=alt_curve,
+            draw=draw_curve,
+        ),
         FigureSpec(
             key="planes",
             caption="Positions in the first three principal components, without outliers, seen from three sides; the colour runs from the first position to the last.",

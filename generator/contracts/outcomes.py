@@ -129,6 +129,11 @@ class Figure:
     cache_key: tuple[str, ...] = ()
     title: str = ""
 
+    @property
+    def anchor(self) -> str:
+        """Anchor of the figure on its page."""
+        return self.path.replace("/", "-")
+
     @classmethod
     def of(cls, outcome: Outcome, reading: Reading, analysis: Analysis, spec: FigureSpec) -> "Figure":
         """Figure of one encoding, whose drawing is stored with ``reading``."""

@@ -19,7 +19,7 @@ STOPS = {
 }
 LEVELS = 96  # Colours of an image: finer than the eye resolves, and small as a palette.
 WIDTH = 7.8  # inches; 72 SVG units each
-PIXELS = 150_000  # all images of one figure together
+PIXELS = 60_000  # all images of one figure together
 STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],

@@ -1,8 +1,12 @@
-"""Rendering of figures as SVG: deterministic, small, and light or dark with the page around them."""
+"""Rendering of figures as SVG: deterministic, small, and light or dark with the page around them.
+
+A drawing holds the picture and the data of the figure, as its metadata; ``parts`` takes them apart.
+"""
 
 import base64
 import gc
 import io
+import json
 import re
 import warnings
 from collections.abc import Callable
@@ -19,11 +23,13 @@ if TYPE_CHECKING:
 EXTENSION = ".svg"
 BACKEND = "matplotlib.backends.backend_svg"
 RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
+METADATA = re.compile(rb"<metadata>(.*)</metadata>\n", re.DOTALL)
+ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within XML, and of either within a script.
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
 def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
-    """The figure that ``draw(*inputs)`` returns, as SVG.
+    """The figure that ``draw(*inputs)`` returns, as SVG with its data.
 
     Equal numbers give equal bytes. Colours follow the reader's light or dark scheme.
     """
@@ -32,12 +38,20 @@ def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     with mpl.rc_context({**STYLE, **RC}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # The reader's browser has other fonts.
         buffer = io.StringIO()
-        _save(draw(*inputs), buffer)
+        data = _save(draw(*inputs), buffer)
     gc.collect(1)  # Figures hold reference cycles, which would pile up until the next full collection.
     text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
     text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it then fills the window.
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
-    return text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1).encode()
+    text = text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1)
+    packed = json.dumps(data, separators=(",", ":"), allow_nan=False).translate(ESCAPES)
+    return text.replace("</svg>", f"<metadata>{packed}</metadata>\n</svg>").encode()
+
+
+def parts(drawing: bytes) -> tuple[bytes, bytes]:
+    """The picture of a drawing, and its data as JSON in ASCII, which is valid within a script."""
+    data = METADATA.search(drawing)
+    return METADATA.sub(b"", drawing, count=1), data[1] if data else b"{}"
 
 
 def size(drawing: bytes) -> tuple[int, int]:
@@ -51,9 +65,11 @@ def recoloured(drawing: bytes, former: str, colour: str) -> bytes:
     return drawing.replace(former.encode(), colour.encode())
 
 
-def _save(figure: "Figure", file: io.StringIO) -> None:
-    """Write the figure to ``file``; ``savefig`` alone would draw everything once more for the layout."""
+def _save(figure: "Figure", file: io.StringIO) -> dict[str, Any]:
+    """Write the figure to ``file``, and return its data; ``savefig`` alone would draw everything once more for the layout."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    from generator.figures.live import described
 
     FigureCanvasSVG(figure)  # Text is measured by the backend that draws it.
     for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) if not axis.get_label_text()):
@@ -63,6 +79,7 @@ def _save(figure: "Figure", file: io.StringIO) -> None:
         engine.execute(figure)  # The engine changes the resolution to that of SVG; images need the figure's own.
         figure.set(layout_engine=None, dpi=dpi)
     figure.savefig(file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    return described(figure)
 
 
 def _scheme_css() -> str:

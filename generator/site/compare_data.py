@@ -13,10 +13,10 @@ import numpy as np
 from generator.contracts import Atlas, Outcome, Reading
 from generator.encodings import Form
 from generator.encodings.kernels import Kernel, first_kernel
+from generator.figures.packing import Layout, pack, rounded
 from generator.figures.style import DIVERGING, SEQUENTIAL, STOPS
 from generator.numerics.arrays import Floats, offsets_between
 from generator.numerics.similarity import shape
-from generator.site.compare_packing import Layout, pack, rounded
 from generator.site.outline import addresses_of
 
 FOLDER = "data/compare"

@@ -14,7 +14,7 @@ from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures import output
-from generator.site import colormaps, compare_data, data_files
+from generator.site import colormaps, compare_data, data_files, figure_scripts
 from generator.site.escape import finalize
 from generator.site.formulas import formula
 from generator.site.pages.map import LEVELS
@@ -43,15 +43,21 @@ def render(
     """
     environment = environment_of(templates)
     stored = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
-    figures = {file: figure for page in pages for figure in page.figures if (file := output.file_of(figure.path)) not in stored}
+    figures = {figure.path: figure for page in pages for figure in page.figures if figure.path not in stored}
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
     comparisons: dict[str, Maker] = {path: partial(recent, path) for path in figures}
     drawings = LazyMapping({**stored, **comparisons})
     shared = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
+    scripts = figure_scripts.makers(atlas, pages, drawings)
     markdown: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, shared) for page in pages}
     assets = {PATH: lambda: strips(values_of(atlas)), colormaps.PATH: lambda: colormaps.stylesheet(LEVELS)}
-    files = {**_hand_written(site_src), **assets, **stored, **data_files.makers(atlas), **compare_data.makers(atlas)}
-    return LazyMapping({**files, **markdown, **comparisons})  # Pages in the order in which other processes draw their figures.
+    pictures: dict[str, Maker] = {output.file_of(path): partial(_picture, drawings, path) for path in drawings}
+    files = {**_hand_written(site_src), **assets, **data_files.makers(atlas), **compare_data.makers(atlas)}
+    return LazyMapping({**files, **markdown, **pictures, **scripts})  # Pages in the order in which other processes draw their figures.
+
+
+def _picture(drawings: Mapping[str, bytes], path: str) -> bytes:
+    return output.parts(drawings[path])[0]
 
 
 def _hand_written(site_src: Path) -> dict[str, Maker]:
@@ -100,5 +106,5 @@ def _drawings(outcome: Outcome) -> dict[str, Maker]:
     drawings: dict[str, Maker] = {}
     for reading in outcome.readings:
         folder = f"figures/{outcome.path_of(reading)}"
-        drawings |= {output.file_of(f"{folder}/{name}"): partial(reading.drawings.__getitem__, name) for name in reading.drawings}
+        drawings |= {f"{folder}/{name}": partial(reading.drawings.__getitem__, name) for name in reading.drawings}
     return drawings

@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 
 from generator.contracts import Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
+from generator.figures.packing import ALPHABET, STEPS, Layout, pack
 from generator.numerics.arrays import Array, Floats, frozen
 from generator.site import compare_data
-from generator.site.compare_packing import ALPHABET, STEPS, Layout, pack
 from tests.forms import FORMS
 from tests.support import checkpoint
 

@@ -1,4 +1,4 @@
-"""Arrays as short text, for the compare page."""
+"""Arrays as short text, for scripts of the site."""
 
 from dataclasses import dataclass
 from math import ceil

@@ -1,0 +1,280 @@
+"""The data of a figure as plain values, from which the site's script draws it anew, so that it answers a hand."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.artist import Artist  # noqa: TID253  # Only what draws imports this module.
+from matplotlib.collections import PolyCollection  # noqa: TID253
+from matplotlib.colors import to_hex  # noqa: TID253
+from matplotlib.lines import Line2D  # noqa: TID253
+from matplotlib.patches import StepPatch  # noqa: TID253
+from matplotlib.ticker import FixedFormatter, FixedLocator  # noqa: TID253
+
+from generator.figures.packing import pack, rounded
+from generator.figures.style import DARK, STOPS
+from generator.numerics.arrays import Array, Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from matplotlib.text import Text
+
+COLOUR_BAR = "<colorbar>"  # The label that matplotlib gives to the axes of one.
+STATIC = "_static"  # The label of an artist that a ``Mark`` stands for.
+NAMELESS = "_child"  # Labels that matplotlib gives by itself.
+MOST_POINTS = 2048  # of a line; of more, the extremes of each bin
+Json = dict[str, Any]
+
+
+class Mark(Artist):  # type: ignore[misc]  # matplotlib has no types for mypy.
+    """An artist that draws nothing and stands for others, labelled STATIC, which draw its points one by one.
+
+    points: (n_points, 2), or (n_points, 3) for a curve that readers can turn; NaN where there is none
+    joined: whether a line joins each point to the next; colour: None for colours from the first point to the last
+    """
+
+    def __init__(self, points: Floats, *, joined: bool, colour: str | None = None) -> None:
+        super().__init__()
+        self.points, self.joined, self.colour = points, joined, colour
+
+    def draw(self, renderer: object) -> None:
+        """Nothing."""
+
+
+def described(figure: "Figure") -> Json:
+    """The panels of a figure that has been laid out, with their marks, series and scale of colours, as JSON can hold it."""
+    width, height = figure.get_size_inches()
+    panels = [
+        axes
+        for axes in figure.axes
+        if axes.get_label() != COLOUR_BAR and (axes.axison or any(isinstance(artist, Mark) for artist in axes.get_children()))
+    ]
+    series = _series(panels)
+    scale = next((_scale(axes, panels) for axes in figure.axes if axes.get_label() == COLOUR_BAR), None)
+    return {
+        "panels": [{**_panel(axes, height / width), "marks": list(_marks(axes, series))} for axes in panels],
+        "series": series,
+        "scale": scale,
+    }
+
+
+def _panel(axes: "Axes", shape: float) -> Json:
+    """Place, titles and axes of a panel. shape: height of the figure by its width"""
+    box, spec = axes.get_position(), axes.get_subplotspec()
+    place = spec.num1 if spec is not None else 0
+    columns = spec.get_gridspec().ncols if spec is not None else 1
+    return {
+        "row": place // columns,
+        "column": place % columns,
+        "title": axes.get_title(loc="left") or axes.get_title(),
+        "colour": _colour(axes.title.get_color()),
+        "shape": round(float(box.height / box.width * shape), 3),
+        "square": axes.get_box_aspect() is not None,
+        "x": _axis(axes.xaxis, axes.get_xlim()),
+        "y": _axis(axes.yaxis, axes.get_ylim()),
+    }
+
+
+def _axis(axis: "Axis", limits: tuple[float, float]) -> Json:
+    ticks = None
+    if isinstance(axis.get_major_locator(), FixedLocator):
+        places = axis.get_majorticklocs()
+        formatter = axis.get_major_formatter()
+        names = formatter.seq if isinstance(formatter, FixedFormatter) else [None] * len(places)
+        ticks = [[_short(place), None if name is None else str(name)] for place, name in zip(places, names, strict=False)]
+    return {
+        "label": " ".join(axis.get_label_text().split()),
+        "scale": axis.get_scale(),
+        "limits": [_short(limit) for limit in limits],
+        "ticks": ticks,
+    }
+
+
+def _series(panels: "Sequence[Axes]") -> list[Json]:
+    """Entries of the legend, each once."""
+    entries: dict[str, Json] = {}
+    for axes in panels:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(name, {"name": name, **_style(handle)})
+    return list(entries.values())
+
+
+def _style(artist: Artist) -> Json:
+    """Colour and dashes; the colour of an area is that of its face."""
+    if isinstance(artist, Line2D):
+        return {"colour": _colour(artist.get_color()), "dash": _dash(artist)}
+    return {"colour": _colour(np.ravel(artist.get_facecolor())[:3] if artist.get_fill() else artist.get_edgecolor()), "dash": None}
+
+
+def _dash(line: Line2D) -> list[float] | None:
+    _, pattern = line._unscaled_dash_pattern  # matplotlib has no public way to read it.
+    return None if pattern is None else [float(length) for length in pattern]
+
+
+def _marks(axes: "Axes", series: Sequence[Json]) -> Iterator[Json]:
+    """The content of the axes, what is drawn first at first."""
+    yield from (_cells(image) for image in axes.images)
+    children = [child for child in axes.get_children() if child.get_label() != STATIC and child.get_visible()]
+    for artist in sorted(children, key=lambda child: float(child.get_zorder())):
+        if isinstance(artist, Line2D):
+            yield {**_line(axes, artist), **_of_series(artist, series)}
+        elif isinstance(artist, PolyCollection):
+            yield {**_band(artist), **_of_series(artist, series)}
+        elif isinstance(artist, StepPatch):
+            yield {**_steps(artist), **_of_series(artist, series)}
+        elif isinstance(artist, Mark):
+            yield _points(artist)
+    yield from (_text(text) for text in axes.texts)
+
+
+def _of_series(artist: Artist, series: Sequence[Json]) -> Json:
+    """Name of a mark, and its place in the legend: by label, else by its style where that is of one entry alone."""
+    label, style = str(artist.get_label()), _style(artist)
+    hidden = label.startswith("_")
+    name = None if label.startswith(NAMELESS) else label.removeprefix("_")
+    alike = [place for place, entry in enumerate(series) if entry["colour"] == style["colour"]]
+    if len(alike) > 1:
+        alike = [place for place in alike if series[place]["dash"] == style["dash"]]
+    named = [place for place, entry in enumerate(series) if not hidden and entry["name"] == label]
+    place = (named or (alike if len(alike) == 1 else []) or [None])[0]
+    return {"name": name, "series": place}
+
+
+def _line(axes: "Axes", line: Line2D) -> Json:
+    """A line across the whole panel at one value, or one through points."""
+    style = {**_style(line), "width": line.get_linewidth(), "alpha": line.get_alpha() or 1.0}
+    x, y = (np.asarray(values, dtype=np.float64) for values in line.get_data(orig=False))
+    if line.get_transform() == axes.get_yaxis_transform(which="grid"):
+        return {"kind": "rule", "along": "x", "at": _short(y[0]), **style}
+    if line.get_transform() == axes.get_xaxis_transform(which="grid"):
+        return {"kind": "rule", "along": "y", "at": _short(x[0]), **style}
+    x, y = _thinned(x, y)
+    marker = None if line.get_marker() in ("None", "", " ", None) else line.get_marker()
+    hollow = marker is not None and to_hex(line.get_markerfacecolor()) != to_hex(line.get_color())
+    drawn = line.get_linestyle() not in ("None", "", " ")
+    return {
+        "kind": "line",
+        "x": _places(x),
+        "y": rounded(y),
+        **style,
+        "width": style["width"] if drawn else 0.0,
+        "marker": marker,
+        "size": line.get_markersize(),
+        "hollow": hollow,
+        "steps": line.get_drawstyle() == "steps-mid",
+    }
+
+
+def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Of a line with many points, the lowest and the highest in each of equally long stretches."""
+    if len(x) <= MOST_POINTS or np.any(np.diff(x) <= 0):
+        return x, y
+    kept = [
+        index
+        for stretch in np.array_split(np.arange(len(x)), MOST_POINTS // 2)
+        for index in sorted({stretch[np.argmin(y[stretch])], stretch[np.argmax(y[stretch])]})
+    ]
+    return x[kept], y[kept]
+
+
+def _band(area: PolyCollection) -> Json:
+    """An area between two lines over the same places: matplotlib closes it along the first and back along the second."""
+    vertices = np.concatenate([path.vertices for path in area.get_paths()])
+    xs, inverse = np.unique(vertices[:, 0], return_inverse=True)
+    low, high = np.full(xs.size, np.inf), np.full(xs.size, -np.inf)
+    np.minimum.at(low, inverse, vertices[:, 1])
+    np.maximum.at(high, inverse, vertices[:, 1])
+    xs, low, high = (values[_spread(xs.size)] for values in (xs, low, high))
+    return {"kind": "band", "x": _places(xs), "low": rounded(low), "high": rounded(high), **_style(area), "alpha": _alpha(area)}
+
+
+def _spread(count: int) -> Array:
+    """Indices of at most MOST_POINTS of ``count`` values, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
+
+
+def _steps(patch: StepPatch) -> Json:
+    """A line of steps between edges, or the area between two of them."""
+    values, edges, baseline = patch.get_data()
+    middles = (np.asarray(edges[1:]) + np.asarray(edges[:-1])) / 2.0
+    style = {**_style(patch), "alpha": patch.get_alpha() or 1.0, "steps": True}
+    if patch.get_fill():
+        low = np.broadcast_to(np.asarray(baseline, dtype=np.float64), values.shape)
+        return {"kind": "band", "x": _places(middles), "low": rounded(low), "high": rounded(np.asarray(values)), **style}
+    line = {"kind": "line", "x": _places(middles), "y": rounded(np.asarray(values)), "width": patch.get_linewidth()}
+    return {**line, **style, "marker": None, "size": 0.0, "hollow": False}
+
+
+def _points(mark: Mark) -> Json:
+    kind = "curve" if mark.points.shape[1] == 3 else "points"
+    kept = _spread(len(mark.points))
+    columns = [rounded(column) for column in mark.points[kept].T]
+    return {"kind": kind, "at": _places(kept.astype(np.float64)), "columns": columns, "joined": mark.joined, "colour": mark.colour}
+
+
+def _cells(image: "AxesImage") -> Json:
+    values: Floats = np.ma.filled(np.ma.asarray(image.get_array(), dtype=np.float64), np.nan)
+    left, right, bottom, top = image.get_extent()
+    return {
+        "kind": "cells",
+        "rows": values.shape[0],
+        "columns": values.shape[1],
+        "extent": [float(left), float(right), float(bottom), float(top)],
+        **pack(values),
+        "limits": [float(limit) for limit in image.get_clim()],
+        "stops": STOPS[image.get_cmap().name],
+    }
+
+
+def _text(text: "Text") -> Json:
+    x, y = text.get_position()
+    place = getattr(text, "xy", (x, y))
+    shift = (x, y) if hasattr(text, "xy") else (0.0, 0.0)
+    system = getattr(text, "xycoords", "data")
+    within = list(system) if isinstance(system, tuple) else [system, system]
+    return {
+        "kind": "text",
+        "at": [_short(value) for value in place],
+        "within": ["panel" if "axes" in str(part) else "data" for part in within],
+        "shift": [float(value) for value in shift],
+        "text": text.get_text(),
+        "colour": _colour(text.get_color()),
+        "align": text.get_ha(),
+        "baseline": text.get_va(),
+        "size": float(text.get_fontsize()),
+    }
+
+
+def _scale(axes: "Axes", panels: "Sequence[Axes]") -> Json:
+    """The scale of colours beside all panels; its stops are those of the first image, or the sequential ones of points."""
+    images = [image for panel in panels for image in panel.images]
+    stops = STOPS[images[0].get_cmap().name] if images else next(iter(STOPS.values()))
+    return {"label": " ".join(axes.get_ylabel().split()), "limits": [_short(limit) for limit in axes.get_ylim()], "stops": stops}
+
+
+def _colour(colour: object) -> str:
+    """#rrggbb, or the name of a colour that changes with the reader's scheme."""
+    code = str(to_hex(colour))
+    return ROLES.get(code, code)
+
+
+def _alpha(area: PolyCollection) -> float:
+    return float(np.ravel(area.get_facecolor())[3])
+
+
+def _places(values: Floats) -> list[float | None] | Json:
+    """Evenly spaced values by the first, the step and their number; others as a list."""
+    steps = np.diff(values)
+    if len(values) > 2 and np.all(np.isfinite(values)) and np.allclose(steps, steps[0], rtol=1e-9, atol=0.0) and steps[0] != 0:
+        return {"first": _short(values[0]), "step": _short(steps[0]), "count": len(values)}
+    return rounded(values)
+
+
+def _short(value: float) -> float | None:
+    return rounded(np.array(value, dtype=np.float64))[0]
+
+
+ROLES = dict(zip(DARK, ("ink", "muted", "grid", "paper"), strict=True))

@@ -1,0 +1,79 @@
+/* Numbers and colours: packed arrays, numbers as text, colormaps. */
+(function () {
+  "use strict";
+  const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const STEPS = 4094; // The level after the last stands for "not defined".
+  const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+  const SHADES = 256;
+  const colormaps = new Map();
+  const atlas = (window.atlas = window.atlas || {});
+
+  /* A new element with a class and a text. */
+  atlas.element = (name, className = "", text = "") => {
+    const element = document.createElement(name);
+    if (className) element.className = className;
+    if (text) element.textContent = text;
+    return element;
+  };
+
+  /* The numbers of a packed array, NaN where not defined; each is within half a step of the truth. */
+  atlas.numbers = ({ low, high, levels }) => {
+    const values = new Float64Array(levels.length / 2);
+    for (let index = 0; index < values.length; index++) {
+      const level = 64 * ALPHABET.indexOf(levels[2 * index]) + ALPHABET.indexOf(levels[2 * index + 1]);
+      const share = level / STEPS;
+      values[index] = level > STEPS ? NaN : low * (1 - share) + high * share;
+    }
+    return values;
+  };
+
+  /* The step between two levels of a packed array. */
+  atlas.step = ({ low, high }) => (high - low) / STEPS;
+
+  /* A list of numbers with gaps, or { first, step, count }, as an array with NaN. */
+  atlas.places = (values) => {
+    if (Array.isArray(values)) return Float64Array.from(values, (value) => value ?? NaN);
+    return Float64Array.from({ length: values.count }, (_, index) => values.first + index * values.step);
+  };
+
+  /* A number for readers: as exact as its step bears, or four significant digits or all before the point, as everywhere on the site. */
+  atlas.say = (value, step) => {
+    if (value === null || value === undefined || Number.isNaN(value)) return "not defined";
+    const power = step > 0 ? Math.ceil(Math.log10(step)) : null;
+    const fixed = power !== null && power <= 0 && power >= -7;
+    const text = fixed ? value.toFixed(-power) : fourDigits(power === null ? value : Math.round(value / 10 ** power) * 10 ** power);
+    return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+  };
+
+  function fourDigits(value) {
+    const size = Math.abs(value);
+    if (size < 1e15 && Math.abs(value - Math.round(value)) <= 1e-12 * size) return Math.round(value).toLocaleString("en");
+    if (size >= 1000 && size < 1e9) return Math.round(value).toLocaleString("en");
+    if (size >= 1e-4 && size < 1e9) return value.toLocaleString("en", { minimumSignificantDigits: 4, maximumSignificantDigits: 4 });
+    const [mantissa, exponent] = value.toExponential(3).split("e");
+    return `${mantissa} × 10${[...exponent].map((mark) => (mark === "-" ? "⁻" : (SUPERSCRIPTS[mark] ?? ""))).join("")}`;
+  }
+
+  /* 256 colours as [red, green, blue], interpolated between stops of the form "rrggbb rrggbb". */
+  atlas.colormap = (stops) => {
+    if (!colormaps.has(stops)) {
+      const colours = stops.split(" ").map((stop) => [0, 2, 4].map((start) => parseInt(stop.slice(start, start + 2), 16)));
+      const shade = (index) => {
+        const place = (index / (SHADES - 1)) * (colours.length - 1);
+        const before = Math.min(Math.floor(place), colours.length - 2);
+        return colours[before].map((part, channel) => Math.round(part + (place - before) * (colours[before + 1][channel] - part)));
+      };
+      colormaps.set(stops, Array.from({ length: SHADES }, (_, index) => shade(index)));
+    }
+    return colormaps.get(stops);
+  };
+
+  /* The colour of a share from 0 to 1, as [red, green, blue]. */
+  atlas.shade = (map, share) => map[Math.round((SHADES - 1) * Math.min(1, Math.max(0, share)))];
+
+  /* The same, for a style. */
+  atlas.css = (map, share) => `rgb(${atlas.shade(map, share).join()})`;
+
+  /* A horizontal strip of the whole map, for a scale. */
+  atlas.strip = (map) => `linear-gradient(to right, ${Array.from({ length: 11 }, (_, tenth) => atlas.css(map, tenth / 10)).join()})`;
+})();
