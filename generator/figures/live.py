@@ -9,11 +9,11 @@ from matplotlib.collections import PolyCollection  # noqa: TID253
 from matplotlib.colors import to_hex  # noqa: TID253
 from matplotlib.lines import Line2D  # noqa: TID253
 from matplotlib.patches import StepPatch  # noqa: TID253
-from matplotlib.ticker import FixedFormatter, FixedLocator  # noqa: TID253
+from matplotlib.ticker import FixedLocator  # noqa: TID253
 
 from generator.figures.packing import pack, rounded
 from generator.figures.style import DARK, STOPS
-from generator.numerics.arrays import Array, Floats
+from generator.numerics.arrays import Array, Floats, shrunk_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 COLOUR_BAR = "<colorbar>"  # The label that matplotlib gives to the axes of one.
 STATIC = "_static"  # The label of an artist that a ``Mark`` stands for.
 NAMELESS = "_child"  # Labels that matplotlib gives by itself.
-MOST_POINTS = 2048  # of a line; of more, the extremes of each bin
+MOST_CELLS = 20_000  # of all images of a figure together; beyond, means of blocks
+MOST_POINTS = 1024  # of a line; of more, the extremes of each bin
 Json = dict[str, Any]
 
 
-class Mark(Artist):  # type: ignore[misc]  # matplotlib has no types for mypy.
+class Mark(Artist):
     """An artist that draws nothing and stands for others, labelled STATIC, which draw its points one by one.
 
     points: (n_points, 2), or (n_points, 3) for a curve that readers can turn; NaN where there is none
@@ -54,8 +55,9 @@ def described(figure: "Figure") -> Json:
     ]
     series = _series(panels)
     scale = next((_scale(axes, panels) for axes in figure.axes if axes.get_label() == COLOUR_BAR), None)
+    n_images = max(sum(len(axes.images) for axes in panels), 1)
     return {
-        "panels": [{**_panel(axes, height / width), "marks": list(_marks(axes, series))} for axes in panels],
+        "panels": [{**_panel(axes, height / width), "marks": list(_marks(axes, series, n_images))} for axes in panels],
         "series": series,
         "scale": scale,
     }
@@ -82,9 +84,7 @@ def _axis(axis: "Axis", limits: tuple[float, float]) -> Json:
     ticks = None
     if isinstance(axis.get_major_locator(), FixedLocator):
         places = axis.get_majorticklocs()
-        formatter = axis.get_major_formatter()
-        names = formatter.seq if isinstance(formatter, FixedFormatter) else [None] * len(places)
-        ticks = [[_short(place), None if name is None else str(name)] for place, name in zip(places, names, strict=False)]
+        ticks = [[_short(place), name] for place, name in zip(places, axis.get_major_formatter().format_ticks(list(places)), strict=True)]
     return {
         "label": " ".join(axis.get_label_text().split()),
         "scale": axis.get_scale(),
@@ -102,7 +102,7 @@ def _series(panels: "Sequence[Axes]") -> list[Json]:
     return list(entries.values())
 
 
-def _style(artist: Artist) -> Json:
+def _style(artist: Any) -> Json:
     """Colour and dashes; the colour of an area is that of its face."""
     if isinstance(artist, Line2D):
         return {"colour": _colour(artist.get_color()), "dash": _dash(artist)}
@@ -110,13 +110,13 @@ def _style(artist: Artist) -> Json:
 
 
 def _dash(line: Line2D) -> list[float] | None:
-    _, pattern = line._unscaled_dash_pattern  # matplotlib has no public way to read it.
+    _, pattern = vars(line)["_unscaled_dash_pattern"]  # matplotlib has no public way to read it.
     return None if pattern is None else [float(length) for length in pattern]
 
 
-def _marks(axes: "Axes", series: Sequence[Json]) -> Iterator[Json]:
-    """The content of the axes, what is drawn first at first."""
-    yield from (_cells(image) for image in axes.images)
+def _marks(axes: "Axes", series: Sequence[Json], n_images: int) -> Iterator[Json]:
+    """The content of the axes, what is drawn first at first. n_images: of the whole figure"""
+    yield from (_cells(image, MOST_CELLS // n_images) for image in axes.images)
     children = [child for child in axes.get_children() if child.get_label() != STATIC and child.get_visible()]
     for artist in sorted(children, key=lambda child: float(child.get_zorder())):
         if isinstance(artist, Line2D):
@@ -139,8 +139,8 @@ def _of_series(artist: Artist, series: Sequence[Json]) -> Json:
     if len(alike) > 1:
         alike = [place for place in alike if series[place]["dash"] == style["dash"]]
     named = [place for place, entry in enumerate(series) if not hidden and entry["name"] == label]
-    place = (named or (alike if len(alike) == 1 else []) or [None])[0]
-    return {"name": name, "series": place}
+    places = named or (alike if len(alike) == 1 else [])
+    return {"name": name, "series": places[0] if places else None}
 
 
 def _line(axes: "Axes", line: Line2D) -> Json:
@@ -215,9 +215,11 @@ def _points(mark: Mark) -> Json:
     return {"kind": kind, "at": _places(kept.astype(np.float64)), "columns": columns, "joined": mark.joined, "colour": mark.colour}
 
 
-def _cells(image: "AxesImage") -> Json:
+def _cells(image: "AxesImage", most: int) -> Json:
     values: Floats = np.ma.filled(np.ma.asarray(image.get_array(), dtype=np.float64), np.nan)
     left, right, bottom, top = image.get_extent()
+    values, (down, across) = shrunk_by(values, most)
+    right, bottom = left + (right - left) * across, top + (bottom - top) * down
     return {
         "kind": "cells",
         "rows": values.shape[0],
@@ -242,8 +244,8 @@ def _text(text: "Text") -> Json:
         "shift": [float(value) for value in shift],
         "text": text.get_text(),
         "colour": _colour(text.get_color()),
-        "align": text.get_ha(),
-        "baseline": text.get_va(),
+        "align": text.get_horizontalalignment(),
+        "baseline": text.get_verticalalignment(),
         "size": float(text.get_fontsize()),
     }
 
@@ -255,7 +257,7 @@ def _scale(axes: "Axes", panels: "Sequence[Axes]") -> Json:
     return {"label": " ".join(axes.get_ylabel().split()), "limits": [_short(limit) for limit in axes.get_ylim()], "stops": stops}
 
 
-def _colour(colour: object) -> str:
+def _colour(colour: Any) -> str:
     """#rrggbb, or the name of a colour that changes with the reader's scheme."""
     code = str(to_hex(colour))
     return ROLES.get(code, code)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.figures.style import GRID, LEVELS, PIXELS, SEQUENTIAL, SERIES, WIDTH
-from generator.numerics.arrays import Floats, shrink
+from generator.numerics.arrays import Floats, shrunk_by
 from generator.text import rounded
 
 if TYPE_CHECKING:  # matplotlib takes most of a second to import; only drawing needs it.
@@ -48,11 +48,12 @@ def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: st
     import matplotlib as mpl
 
     rows, columns = matrix.shape
-    scale = max(1.0, np.sqrt(n_images * rows * columns / PIXELS))
-    small = shrink(matrix, ceil(rows / scale), ceil(columns / scale))
+    small, (down, across) = shrunk_by(matrix, PIXELS // n_images)
     colormap = mpl.colormaps[colours].resampled(LEVELS).with_extremes(bad=(0, 0, 0, 0))
-    extent = (-0.5, columns - 0.5, rows - 0.5, -0.5)
-    return axes.imshow(small, cmap=colormap, vmin=limits[0], vmax=limits[1], extent=extent, aspect="auto")
+    extent = (-0.5, columns * across - 0.5, rows * down - 0.5, -0.5)
+    picture = axes.imshow(small, cmap=colormap, vmin=limits[0], vmax=limits[1], extent=extent, aspect="auto")
+    axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
+    return picture
 
 
 @dataclass(frozen=True)

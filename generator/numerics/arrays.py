@@ -1,6 +1,7 @@
 """Array functions in float64, independent of checkpoints."""
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,19 @@ def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
             sums = np.add.reduceat(np.where(defined, image, 0.0), starts, axis=axis)
             image = sums / np.where(counts == 0, np.nan, counts)
     return image
+
+
+def shrunk_by(image: Floats, most: int) -> tuple[Floats, tuple[float, float]]:
+    """``image`` averaged over equal blocks so that it has about ``most`` values, and how far its blocks reach, as shares of height and width.
+
+    image: (height, width); a share above 1 belongs to a last block that is smaller than the others
+    returns: (≤ height, ≤ width), in the unit of ``image``
+    """
+    scale = max(1.0, float(np.sqrt(image.size / most)))
+    limits = [ceil(size / scale) for size in image.shape]
+    small = shrink(image, *limits)
+    reach = [count * -(-size // limit) / size for count, size, limit in zip(small.shape, image.shape, limits, strict=True)]
+    return small, (reach[0], reach[1])
 
 
 def neighbours(n_positions: int, columns: int) -> tuple[Array, Array]:
