@@ -27,6 +27,7 @@ STATIC = "_static"  # The label of an artist that a ``Mark`` stands for.
 NAMELESS = "_child"  # Labels that matplotlib gives by itself.
 MOST_CELLS = 20_000  # of all images of a figure together; beyond, means of blocks
 MOST_POINTS = 1024  # of a line; of more, the extremes of each bin
+READ = 4  # Significant digits of a value that readers see.
 Json = dict[str, Any]
 
 
@@ -72,7 +73,6 @@ def _panel(axes: "Axes", shape: float) -> Json:
         "row": place // columns,
         "column": place % columns,
         "title": axes.get_title(loc="left") or axes.get_title(),
-        "colour": _colour(axes.title.get_color()),
         "shape": round(float(box.height / box.width * shape), 3),
         "square": axes.get_box_aspect() is not None,
         "x": _axis(axes.xaxis, axes.get_xlim()),
@@ -158,7 +158,7 @@ def _line(axes: "Axes", line: Line2D) -> Json:
     return {
         "kind": "line",
         "x": _places(x),
-        "y": rounded(y),
+        "y": rounded(y, READ),
         **style,
         "width": style["width"] if drawn else 0.0,
         "marker": marker,
@@ -188,7 +188,7 @@ def _band(area: PolyCollection) -> Json:
     np.minimum.at(low, inverse, vertices[:, 1])
     np.maximum.at(high, inverse, vertices[:, 1])
     xs, low, high = (values[_spread(xs.size)] for values in (xs, low, high))
-    return {"kind": "band", "x": _places(xs), "low": rounded(low), "high": rounded(high), **_style(area), "alpha": _alpha(area)}
+    return {"kind": "band", "x": _places(xs), "low": rounded(low, READ), "high": rounded(high, READ), **_style(area), "alpha": _alpha(area)}
 
 
 def _spread(count: int) -> Array:
@@ -203,15 +203,15 @@ def _steps(patch: StepPatch) -> Json:
     style = {**_style(patch), "alpha": patch.get_alpha() or 1.0, "steps": True}
     if patch.get_fill():
         low = np.broadcast_to(np.asarray(baseline, dtype=np.float64), values.shape)
-        return {"kind": "band", "x": _places(middles), "low": rounded(low), "high": rounded(np.asarray(values)), **style}
-    line = {"kind": "line", "x": _places(middles), "y": rounded(np.asarray(values)), "width": patch.get_linewidth()}
+        return {"kind": "band", "x": _places(middles), "low": rounded(low, READ), "high": rounded(np.asarray(values), READ), **style}
+    line = {"kind": "line", "x": _places(middles), "y": rounded(np.asarray(values), READ), "width": patch.get_linewidth()}
     return {**line, **style, "marker": None, "size": 0.0, "hollow": False}
 
 
 def _points(mark: Mark) -> Json:
     kind = "curve" if mark.points.shape[1] == 3 else "points"
     kept = _spread(len(mark.points))
-    columns = [rounded(column) for column in mark.points[kept].T]
+    columns = [rounded(column, READ) for column in mark.points[kept].T]
     return {"kind": kind, "at": _places(kept.astype(np.float64)), "columns": columns, "joined": mark.joined, "colour": mark.colour}
 
 

@@ -57,6 +57,6 @@ def pack(values: Floats) -> dict[str, Any]:
     return {"low": low, "high": low if scaled is None else high, "levels": text}
 
 
-def rounded(values: Floats) -> list[float | None]:
-    """``values`` to six significant digits; None for NaN and infinity."""
-    return [float(f"{value:.{DIGITS - 1}e}") if np.isfinite(value) else None for value in values.ravel()]
+def rounded(values: Floats, digits: int = DIGITS) -> list[float | None]:
+    """``values`` to so many significant digits; None for NaN and infinity."""
+    return [float(f"{value:.{digits - 1}e}") if np.isfinite(value) else None for value in values.ravel()]

@@ -21,6 +21,7 @@ from generator.site.pages.map import LEVELS
 from generator.site.value_strips import PATH, strips, values_of
 from generator.text import number
 
+SCRIPTS, FIGURES = "assets/figures", "assets/figures.js"  # What draws live figures: in parts, and on the site.
 RECENT = 64  # drawings held in memory: a page needs the sizes of its drawings, which are written after it
 
 
@@ -52,6 +53,7 @@ def render(
     markdown: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, shared) for page in pages}
     assets = {PATH: lambda: strips(values_of(atlas)), colormaps.PATH: lambda: colormaps.stylesheet(LEVELS)}
     pictures: dict[str, Maker] = {output.file_of(path): partial(_picture, drawings, path) for path in drawings}
+    assets[FIGURES] = partial(_joined, site_src / SCRIPTS)
     files = {**_hand_written(site_src), **assets, **data_files.makers(atlas), **compare_data.makers(atlas)}
     return LazyMapping({**files, **markdown, **pictures, **scripts})  # Pages in the order in which other processes draw their figures.
 
@@ -60,9 +62,14 @@ def _picture(drawings: Mapping[str, bytes], path: str) -> bytes:
     return output.parts(drawings[path])[0]
 
 
+def _joined(folder: Path) -> bytes:
+    """The scripts of a folder as one, so that readers fetch one file."""
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("*.js")))
+
+
 def _hand_written(site_src: Path) -> dict[str, Maker]:
     """Functions that read the hand-written pages and assets, by path."""
-    files = sorted(path for path in site_src.rglob("*") if path.is_file())
+    files = sorted(path for path in site_src.rglob("*") if path.is_file() and path.parent != site_src / SCRIPTS)
     return {path.relative_to(site_src).as_posix(): path.read_bytes for path in files}
 
 

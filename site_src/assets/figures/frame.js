@@ -4,7 +4,7 @@
   const atlas = (window.atlas = window.atlas || {});
   const AHEAD = "400px"; // How far below the window a figure begins to load.
   const MOST_ROWS = 200; // Of a table on the page; the CSV has all.
-  const base = new URL("../..", document.currentScript.src); // Of the site.
+  const base = new URL("..", document.currentScript.src); // Of the site.
   const arrived = new Map();
 
   /* Called by each figure's script. */
@@ -22,10 +22,19 @@
   }
   atlas.loadFigure = (name) => load(new URL(`figures/${name}.js`, base).href);
 
-  const watcher = new IntersectionObserver((entries) => entries.filter(({ isIntersecting }) => isIntersecting).forEach(({ target }) => {
-    watcher.unobserve(target);
-    load(target.dataset.paLive ? new URL(target.dataset.paLive, document.baseURI).href : "").then((data) => awake(target, data), () => {});
-  }), { rootMargin: AHEAD });
+  const watcher = new IntersectionObserver(
+    (entries) =>
+      entries
+        .filter(({ isIntersecting }) => isIntersecting)
+        .forEach(({ target }) => {
+          watcher.unobserve(target);
+          load(target.dataset.paLive ? new URL(target.dataset.paLive, document.baseURI).href : "").then(
+            (data) => awake(target, data),
+            () => {},
+          );
+        }),
+    { rootMargin: AHEAD },
+  );
 
   /* Watch every figure below ``root`` that has data. */
   atlas.watch = (root = document) => root.querySelectorAll("figure[data-pa-live]").forEach((figure) => watcher.observe(figure));
@@ -44,7 +53,10 @@
   function tools(figure, data, view, picture) {
     const bar = atlas.element("div", "pa-tools");
     const below = atlas.element("div", "pa-below");
-    const name = picture.split("/").pop().replace(/\.[a-z]+$/, "");
+    const name = picture
+      .split("/")
+      .pop()
+      .replace(/\.[a-z]+$/, "");
     const address = figure.id ? `${location.href.replace(/#.*/, "")}#${figure.id}` : location.href;
     const panel = (title, fill) => toggle(bar, below, title, fill);
     panel("Table", () => table(data));
@@ -55,7 +67,9 @@
     bar.append(svg);
     panel("Link", () => copied("Address of this figure", address));
     panel("Embed", () => copied("A frame for another page", frameOf(figure, data)));
-    panel("Cite", () => copied("Cite as", `Position Atlas: ${data.caption} ${address}, version ${data.version}${data.date ? `, data as of ${data.date}` : ""}.`));
+    panel("Cite", () =>
+      copied("Cite as", `Position Atlas: ${data.caption} ${address}, version ${data.version}${data.date ? `, data as of ${data.date}` : ""}.`),
+    );
     const both = atlas.element("div");
     both.append(bar, below);
     return both;
@@ -98,7 +112,10 @@
     done.setAttribute("role", "status");
     const copy = action("Copy", () => {
       field.select();
-      (navigator.clipboard?.writeText(text) ?? Promise.reject(new Error())).then(() => (done.textContent = "copied"), () => (done.textContent = "press Ctrl+C"));
+      (navigator.clipboard?.writeText(text) ?? Promise.reject(new Error())).then(
+        () => (done.textContent = "copied"),
+        () => (done.textContent = "press Ctrl+C"),
+      );
     });
     outer.append(field, copy, done);
     return outer;
@@ -114,19 +131,27 @@
 
   /* The numbers of a figure, one a row: [panel, series, x, y], with a second value for bands. */
   function rowsOf(data) {
-    return data.panels.flatMap((panel, number) => panel.marks.flatMap((packed) => {
-      const mark = atlas.unpacked(packed);
-      const series = mark.name ?? (Number.isInteger(mark.series) ? data.series[mark.series].name : "");
-      const first = [panel.title || `panel ${number + 1}`, series];
-      if (mark.kind === "line") return Array.from(mark.xs, (x, index) => [...first, x, mark.ys[index], ""]);
-      if (mark.kind === "band") return Array.from(mark.xs, (x, index) => [...first, x, mark.lows[index], mark.highs[index]]);
-      if (mark.kind === "rule") return [[...first, mark.along === "y" ? mark.at : "", mark.along === "x" ? mark.at : "", ""]];
-      if (mark.kind === "points" || mark.kind === "curve") return Array.from(mark.order, (at, index) => [first[0], at, ...[0, 1, 2].map((axis) => mark.places[axis]?.[index] ?? "")]);
-      if (mark.kind !== "cells") return [];
-      const [left, right, bottom, top] = mark.extent;
-      const middle = (index, from, to, count) => from + ((index + 0.5) * (to - from)) / count;
-      return Array.from(mark.values, (value, index) => [...first, middle(index % mark.columns, left, right, mark.columns), middle(Math.floor(index / mark.columns), top, bottom, mark.rows), value]);
-    }));
+    return data.panels.flatMap((panel, number) =>
+      panel.marks.flatMap((packed) => {
+        const mark = atlas.unpacked(packed);
+        const series = mark.name ?? (Number.isInteger(mark.series) ? data.series[mark.series].name : "");
+        const first = [panel.title || `panel ${number + 1}`, series];
+        if (mark.kind === "line") return Array.from(mark.xs, (x, index) => [...first, x, mark.ys[index], ""]);
+        if (mark.kind === "band") return Array.from(mark.xs, (x, index) => [...first, x, mark.lows[index], mark.highs[index]]);
+        if (mark.kind === "rule") return [[...first, mark.along === "y" ? mark.at : "", mark.along === "x" ? mark.at : "", ""]];
+        if (mark.kind === "points" || mark.kind === "curve")
+          return Array.from(mark.order, (at, index) => [first[0], at, ...[0, 1, 2].map((axis) => mark.places[axis]?.[index] ?? "")]);
+        if (mark.kind !== "cells") return [];
+        const [left, right, bottom, top] = mark.extent;
+        const middle = (index, from, to, count) => from + ((index + 0.5) * (to - from)) / count;
+        return Array.from(mark.values, (value, index) => [
+          ...first,
+          middle(index % mark.columns, left, right, mark.columns),
+          middle(Math.floor(index / mark.columns), top, bottom, mark.rows),
+          value,
+        ]);
+      }),
+    );
   }
 
   const heads = (data) => {
@@ -155,7 +180,15 @@
     outer.setAttribute("role", "region");
     outer.setAttribute("aria-label", "Numbers of this figure");
     const made = atlas.element("table", "pa-metrics");
-    made.append(atlas.element("caption", "", every > 1 ? `${rows.length.toLocaleString("en")} numbers, of which every ${every}th is shown; the CSV has all` : `${rows.length.toLocaleString("en")} numbers`));
+    made.append(
+      atlas.element(
+        "caption",
+        "",
+        every > 1
+          ? `${rows.length.toLocaleString("en")} numbers, of which every ${every}th is shown; the CSV has all`
+          : `${rows.length.toLocaleString("en")} numbers`,
+      ),
+    );
     const line = (cells, name) => {
       const row = atlas.element("tr");
       row.append(...cells.filter((_, column) => used[column]).map((value) => atlas.element(name, "", typeof value === "number" ? atlas.say(value) : value)));

@@ -140,7 +140,10 @@
       const [across, down] = [view.x.to(x[index]), view.y.to(y[index])];
       context.beginPath();
       if (mark.marker === "x") {
-        [[-1, -1, 1, 1], [-1, 1, 1, -1]].forEach(([a, b, c, d]) => {
+        [
+          [-1, -1, 1, 1],
+          [-1, 1, 1, -1],
+        ].forEach(([a, b, c, d]) => {
           context.moveTo(across + a * size, down + b * size);
           context.lineTo(across + c * size, down + d * size);
         });
@@ -206,6 +209,11 @@
     }
     return mark.picture;
   }
+
+  atlas.isCurve = (panel) => panel.marks.some(({ kind }) => kind === "curve");
+  atlas.cellsOf = (panel) => panel.marks.find(({ kind }) => kind === "cells");
+  atlas.pointsOf = (panel) => panel.marks.find(({ kind }) => kind === "points");
+  atlas.isOn = (state, mark) => mark.series === null || mark.series === undefined || !state.off.has(mark.series);
 
   /* Numbers of a mark, unpacked once. */
   atlas.unpacked = (mark) => {

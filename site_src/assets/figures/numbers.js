@@ -63,7 +63,10 @@
         const before = Math.min(Math.floor(place), colours.length - 2);
         return colours[before].map((part, channel) => Math.round(part + (place - before) * (colours[before + 1][channel] - part)));
       };
-      colormaps.set(stops, Array.from({ length: SHADES }, (_, index) => shade(index)));
+      colormaps.set(
+        stops,
+        Array.from({ length: SHADES }, (_, index) => shade(index)),
+      );
     }
     return colormaps.get(stops);
   };

@@ -11,6 +11,7 @@
 
   /* { to: pixel of a value, from: value of a pixel, ticks } of an axis whose limits lie at two pixels. */
   atlas.scale = (axis, limits, [start, end]) => {
+    const upright = start > end; // Names at an upright axis need less room than those along a level one.
     const [bend, straighten] = SCALES[axis.scale] ?? SCALES.linear;
     const [low, high] = limits.map(bend);
     const span = high - low || 1;
@@ -18,7 +19,7 @@
       limits,
       to: (value) => start + ((bend(value) - low) / span) * (end - start),
       from: (pixel) => straighten(low + ((pixel - start) / (end - start)) * span),
-      ticks: (room) => (axis.ticks ? fixed(axis.ticks, limits, room) : axis.scale === "linear" ? even(limits, room) : powers(axis, limits, room)),
+      ticks: (room) => (axis.ticks ? fixed(axis.ticks, limits, upright ? 2.6 * room : room) : axis.scale === "linear" ? even(limits, room) : powers(axis, limits, room)),
     };
   };
 
@@ -73,7 +74,9 @@
   atlas.tick = (value, step) => {
     const digits = Math.min(Math.max(-Math.floor(Math.log10(step) + 1e-9), 0), 8);
     const large = Math.abs(value) >= 1e6;
-    const text = large ? value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 }) : value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    const text = large
+      ? value.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 })
+      : value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
   };
 })();

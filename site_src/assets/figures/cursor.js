@@ -1,0 +1,168 @@
+/* The cursor of a figure: the values under it, in all panels over the same axis. */
+(function () {
+  "use strict";
+  const atlas = (window.atlas = window.atlas || {});
+  const MOST_LISTED = 8; // Series in the list at the cursor; with more, the nearest alone.
+  /* Cursor */
+  atlas.drawCursor = (state, panel) => {
+    const context = prepared(panel.over, panel);
+    const at = panel.at;
+    if (!at || !panel.view) return;
+    const { box, view } = panel;
+    context.strokeStyle = view.theme.warm;
+    context.lineWidth = 1.2;
+    if (atlas.cellsOf(panel)) {
+      const [x, y] = [view.x.to(at.x), view.y.to(at.y)];
+      [
+        [2.4, view.theme.paper],
+        [1.2, view.theme.ink],
+      ].forEach(([width, colour]) => {
+        context.lineWidth = width;
+        context.strokeStyle = colour;
+        line(context, box.left, y, box.left + box.width, y);
+        line(context, x, box.top, x, box.top + box.height);
+      });
+      return;
+    }
+    if (at.x !== undefined && !atlas.isCurve(panel) && !atlas.pointsOf(panel)) line(context, view.x.to(at.x), box.top, view.x.to(at.x), box.top + box.height);
+    (at.spots ?? []).forEach(({ x, y, colour }) => {
+      context.beginPath();
+      context.arc(x, y, 4, 0, 2 * Math.PI);
+      context.fillStyle = view.theme[colour] ?? colour;
+      context.strokeStyle = view.theme.paper;
+      context.fill();
+      context.stroke();
+    });
+  };
+
+  atlas.nearestIndex = (values, wanted) => {
+    let best = -1;
+    for (let index = 0; index < values.length; index++) {
+      if (!Number.isNaN(values[index]) && (best < 0 || Math.abs(values[index] - wanted) < Math.abs(values[best] - wanted))) best = index;
+    }
+    return best;
+  };
+
+  atlas.linesOf = (state, panel) => panel.marks.filter((mark) => mark.kind === "line" && atlas.isOn(state, mark) && mark.xs.length > 1);
+
+  /* Move the cursor of a panel to a place in its data, and that of all panels over the same axis. */
+  atlas.moveTo = (state, panel, x, y) => {
+    const cursor = { panel: state.panels.indexOf(panel), x, y };
+    atlas.pointAtCursor(state, cursor);
+    state.moved(cursor);
+  };
+
+  atlas.pointAtCursor = (state, cursor) => {
+    if (!cursor) return atlas.clearCursor(state);
+    const main = state.panels[cursor.panel];
+    state.panels.forEach((panel) => {
+      const same =
+        panel === main ||
+        (panel.x.label === main.x.label && Boolean(atlas.cellsOf(panel)) === Boolean(atlas.cellsOf(main)) && !atlas.isCurve(main) && !atlas.pointsOf(main));
+      panel.at = same ? valueAt(state, panel, cursor) : null;
+      panel.value.textContent = panel.at?.text && atlas.cellsOf(panel) ? panel.at.text : "";
+      tip(state, panel, panel === main ? panel.at : null);
+      atlas.drawCursor(state, panel);
+    });
+    state.live.textContent = main.at ? [main.at.title, ...(main.at.rows ?? []).map(({ name, text }) => `${name ? `${name}: ` : ""}${text}`)].join("; ") : "";
+  };
+
+  atlas.clearCursor = (state) => {
+    state.panels.forEach((panel) => {
+      panel.at = null;
+      panel.value.textContent = "";
+      panel.tip.hidden = true;
+      atlas.drawCursor(state, panel);
+    });
+  };
+
+  function valueAt(state, panel, { x, y }) {
+    const cells = atlas.cellsOf(panel);
+    if (cells) return cellAt(panel, cells, x, y);
+    const points = panel.marks.find(({ kind }) => kind === "points" || kind === "curve");
+    if (points) return pointAt(state, panel, points, x, y);
+    return linesAt(state, panel, x, y);
+  }
+
+  function cellAt(panel, cells, x, y) {
+    const [left, right, bottom, top] = cells.extent;
+    const column = Math.min(Math.max(Math.floor(((x - left) / (right - left)) * cells.columns), 0), cells.columns - 1);
+    const row = Math.min(Math.max(Math.floor(((y - top) / (bottom - top)) * cells.rows), 0), cells.rows - 1);
+    const value = cells.values[row * cells.columns + column];
+    const text = atlas.say(value, atlas.step(cells));
+    const span = (index, from, to, count) => {
+      const step = (to - from) / count;
+      const [low, high] = [from + index * step, from + (index + 1) * step].sort((one, other) => one - other);
+      const [first, final] = [Math.round(low + 0.5), Math.round(high - 0.5)];
+      return first >= final ? atlas.say(Math.round((low + high) / 2)) : `${atlas.say(first)}–${atlas.say(final)}`;
+    };
+    const title = `${panel.y.label || "row"} ${tickName(panel.y, row, span(row, top, bottom, cells.rows))}, ${panel.x.label || "column"} ${tickName(panel.x, column, span(column, left, right, cells.columns))}`;
+    const middle = (index, from, to, count) => from + ((index + 0.5) / count) * (to - from);
+    return { x: middle(column, left, right, cells.columns), y: middle(row, top, bottom, cells.rows), title, text, rows: [{ name: "", text }], row, column };
+  }
+
+  /* The name of a tick at this place, where the axis has names that are not numbers. */
+  function tickName(axis, place, otherwise) {
+    const tick = (axis.ticks ?? []).find(([at, name]) => at === place && name !== null && Number.isNaN(Number(name.replace("−", "-"))));
+    return tick ? `${otherwise} (${tick[1]})` : otherwise;
+  }
+
+  function pointAt(state, panel, mark, x, y) {
+    const wanted = [panel.view.x.to(x), panel.view.y.to(y)];
+    const places = Array.from(mark.order, (_, index) =>
+      mark.kind === "curve" ? panel.view.project(mark, index) : [panel.view.x.to(mark.places[0][index]), panel.view.y.to(mark.places[1][index])],
+    );
+    const away = places.map(([across, down]) => Math.hypot(across - wanted[0], down - wanted[1]));
+    const index = atlas.nearestIndex(away, 0);
+    if (index < 0) return null;
+    const values =
+      mark.kind === "curve" ? [] : mark.places.map((axis, which) => ({ name: which ? panel.y.label : panel.x.label, text: atlas.say(axis[index]) }));
+    const spot = { x: places[index][0], y: places[index][1], colour: mark.colour ?? "warm" };
+    return { x: mark.places[0][index], y: mark.places[1][index], title: `position ${atlas.say(mark.order[index])}`, rows: values, spots: [spot], index };
+  }
+
+  function linesAt(state, panel, x, y) {
+    const lines = atlas.linesOf(state, panel);
+    if (!lines.length) return null;
+    const found = lines.map((mark) => ({ mark, index: atlas.nearestIndex(mark.xs, x) })).filter(({ index }) => index >= 0);
+    const best = found.reduce((one, other) => (Math.abs(other.mark.xs[other.index] - x) < Math.abs(one.mark.xs[one.index] - x) ? other : one));
+    const at = best.mark.xs[best.index];
+    const here = found
+      .filter(({ mark, index }) => Math.abs(panel.view.x.to(mark.xs[index]) - panel.view.x.to(at)) < 3 && !Number.isNaN(mark.ys[index]))
+      .map(({ mark, index }) => ({ mark, index, down: panel.view.y.to(mark.ys[index]) }));
+    const wanted = y === undefined ? null : panel.view.y.to(y);
+    const near = wanted === null ? here : [...here].sort((one, other) => Math.abs(one.down - wanted) - Math.abs(other.down - wanted));
+    const listed = here.length <= MOST_LISTED ? here : near.slice(0, 1);
+    const nameOf = ({ name, series }) => name ?? (series !== null && series !== undefined ? state.data.series[series].name : "");
+    const rows = [...listed]
+      .sort((one, other) => one.down - other.down)
+      .map(({ mark, index }) => ({ name: nameOf(mark), colour: mark.colour, text: ridge(panel, mark.ys[index]) }));
+    const spots = listed.map(({ mark, index, down }) => ({ x: panel.view.x.to(mark.xs[index]), y: down, colour: mark.colour }));
+    return { x: at, y, title: `${panel.x.label || "at"} ${atlas.say(at)}`, rows, spots };
+  }
+
+  /* The value of a line; of one among many above one another, the name of its tick. */
+  function ridge(panel, value) {
+    if (!panel.y.ticks || panel.y.ticks.length < 2 || panel.y.ticks.some(([, name]) => name === null)) return atlas.say(value);
+    const [place, name] = panel.y.ticks.reduce((one, other) => (Math.abs(other[0] - value) < Math.abs(one[0] - value) ? other : one));
+    return `${panel.y.label} ${name}: ${atlas.say(value - place)}`;
+  }
+
+  function tip(state, panel, at) {
+    panel.tip.hidden = !at;
+    if (!at) return;
+    const rows = (at.rows ?? []).map(({ name, text, colour }) => {
+      const row = atlas.element("span", "pa-tip-row");
+      const key = atlas.element("i");
+      if (colour) key.style.background = state.theme[colour] ?? colour;
+      row.append(...(colour ? [key] : []), atlas.element("span", "", name), atlas.element("b", "", text));
+      return row;
+    });
+    panel.tip.replaceChildren(atlas.element("span", "pa-tip-title", at.title), ...rows);
+    const spot = at.spots?.[0] ?? { x: panel.view.x.to(at.x), y: panel.view.y.to(at.y ?? 0) };
+    const right = spot.x > panel.box.left + panel.box.width / 2;
+    panel.tip.style.left = right ? "" : `${spot.x + 12}px`;
+    panel.tip.style.right = right ? `${panel.width - spot.x + 12}px` : "";
+    panel.tip.style.top = `${Math.min(Math.max(spot.y - 20, 0), Math.max(panel.box.height - panel.tip.offsetHeight, 0))}px`;
+  }
+})();

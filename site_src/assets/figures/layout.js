@@ -1,0 +1,205 @@
+/* Size, axes and content of the panels of a figure. */
+(function () {
+  "use strict";
+  const atlas = (window.atlas = window.atlas || {});
+  const NARROW = 480; // Pixels; below, one panel a row, and names at the lines.
+  const LEAST = 250; // Width of a panel, in pixels.
+  const GAP = 18;
+  /* Layout and drawing */
+  atlas.redraw = (state) => {
+    const width = state.place.clientWidth;
+    if (!width) return;
+    state.narrow = width < NARROW;
+    state.theme = atlas.theme();
+    const most = Math.max(...state.panels.map(({ column }) => column)) + 1;
+    const small = state.panels.length > 4 && state.panels.every((panel) => panel.square || atlas.cellsOf(panel));
+    const columns = Math.max(1, Math.min(most, Math.floor((width + GAP) / ((small ? 150 : LEAST) + GAP))));
+    state.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+    const each = (width - (columns - 1) * GAP) / columns;
+    const across = state.panels.length === 1 && (state.panels[0].square || atlas.isCurve(state.panels[0])) ? Math.min(each, 420) : each;
+    state.panels.forEach((panel, index) => {
+      const names = { x: index + columns >= state.panels.length, y: index % columns === 0 };
+      layOut(state, panel, across, names);
+      atlas.drawPanel(state, panel);
+    });
+  };
+
+  /* The label of an axis: at the outer edges that of any panel, within only where it is another one. */
+  function named(state, panel, which, outer) {
+    const first = state.panels.find((other) => other[which].label)?.[which].label ?? "";
+    if (outer) return panel[which].label || first;
+    return panel[which].label === first ? "" : panel[which].label;
+  }
+
+  function layOut(state, panel, width, names) {
+    panel.head.hidden = !panel.title;
+    const context = panel.canvas.getContext("2d");
+    context.font = atlas.font(11);
+    const curve = atlas.isCurve(panel);
+    const labels = { x: named(state, panel, "x", names.x), y: named(state, panel, "y", names.y) };
+    const provisional = Math.max(panel.shape * width, 160);
+    const texts = curve
+      ? []
+      : atlas
+          .scale(panel.y, panel.y.limits, [provisional, 0])
+          .ticks(Math.max(provisional / 44, 2))
+          .map(([, text]) => text);
+    const left = curve ? 0 : Math.min(Math.max(...texts.map((text) => context.measureText(text).width), 8) + 8 + (labels.y ? 16 : 0), width * 0.4);
+    const bottom = curve ? 0 : 20 + (labels.x ? 17 : 0);
+    const box = { left, top: curve ? 0 : 7, width: width - left - (curve ? 0 : 9) };
+    box.height = curve ? box.width : panel.square ? box.width * squareness(panel) : Math.max(panel.shape * box.width, state.narrow ? 190 : 120);
+    Object.assign(panel, { box, labels, width, height: box.top + box.height + bottom });
+    panel.frame.style.height = `${panel.height}px`;
+    panel.frame.style.width = `${width}px`;
+  }
+
+  const squareness = (panel) => Math.min(Math.max(panel.shape, 0.2), 2);
+
+  function prepared(canvas, panel) {
+    const ratio = window.devicePixelRatio || 1;
+    [canvas.width, canvas.height] = [Math.round(panel.width * ratio), Math.round(panel.height * ratio)];
+    [canvas.style.width, canvas.style.height] = [`${panel.width}px`, `${panel.height}px`];
+    const context = canvas.getContext("2d");
+    context.scale(ratio, ratio);
+    return context;
+  }
+
+  function viewOf(state, panel) {
+    const { box } = panel;
+    const x = atlas.scale(panel.x, panel.x.limits, [box.left, box.left + box.width]);
+    const y = atlas.scale(panel.y, panel.y.limits, [box.top + box.height, box.top]);
+    const dark = document.body.dataset.mdColorScheme === "slate";
+    const lighten = (share) => (dark ? 0.16 + 0.84 * share : 0.94 * share); // The ends of the map would disappear in the page.
+    return {
+      x,
+      y,
+      box,
+      theme: state.theme,
+      map: state.data.scale && atlas.colormap(state.data.scale.stops),
+      lighten,
+      project: (mark, index) => atlas.projected(mark, index, box, state.turn),
+    };
+  }
+
+  atlas.drawPanel = (state, panel) => {
+    const context = prepared(panel.canvas, panel);
+    const view = (panel.view = viewOf(state, panel));
+    if (!atlas.isCurve(panel)) axes(context, panel, view);
+    panel.marks
+      .filter((mark) => atlas.isOn(state, mark))
+      .forEach((mark) => {
+        const dim = state.near !== null && mark.series !== state.near && mark.kind !== "cells" && mark.kind !== "rule";
+        atlas.drawMark(context, mark, view, dim);
+      });
+    if (atlas.isCurve(panel)) compass(context, panel, view);
+    if (state.narrow || state.data.series.length > 10) endLabels(context, state, panel, view);
+    atlas.drawCursor(state, panel);
+  };
+
+  function axes(context, panel, view) {
+    const { box, labels } = panel;
+    const hasCells = Boolean(atlas.cellsOf(panel));
+    context.font = atlas.font(11);
+    context.fillStyle = view.theme.muted;
+    context.strokeStyle = view.theme.grid;
+    context.lineWidth = 1;
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    view.y.ticks(Math.max(box.height / 44, 2)).forEach(([value, text]) => {
+      const place = Math.round(view.y.to(value)) + 0.5;
+      if (!hasCells) line(context, box.left, place, box.left + box.width, place);
+      context.fillText(text, box.left - 6, place);
+    });
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    view.x.ticks(Math.max(box.width / 62, 2)).forEach(([value, text]) => {
+      const place = Math.round(view.x.to(value)) + 0.5;
+      line(context, place, box.top + box.height, place, box.top + box.height + 4);
+      const half = context.measureText(text).width / 2;
+      context.fillText(text, Math.min(Math.max(place, half), panel.width - half), box.top + box.height + 6);
+    });
+    context.strokeStyle = view.theme.muted;
+    line(context, box.left, box.top + box.height + 0.5, box.left + box.width, box.top + box.height + 0.5);
+    if (labels.x) context.fillText(labels.x, box.left + box.width / 2, panel.height - 14, box.width + box.left);
+    if (labels.y) {
+      context.translate(2, box.top + box.height / 2);
+      context.rotate(-Math.PI / 2);
+      context.fillText(labels.y, 0, 0, box.height + 20);
+      context.rotate(Math.PI / 2);
+      context.translate(-2, -box.top - box.height / 2);
+    }
+  }
+
+  function line(context, x1, y1, x2, y2) {
+    context.beginPath();
+    context.moveTo(x1, y1);
+    context.lineTo(x2, y2);
+    context.stroke();
+  }
+
+  /* Names at the ends of the lines, moved apart where they would overlap. */
+  function endLabels(context, state, panel, view) {
+    const ends = panel.marks
+      .filter(
+        (mark) =>
+          mark.kind === "line" && mark.series !== null && mark.width > 0 && atlas.isOn(state, mark) && mark.name === state.data.series[mark.series].name,
+      )
+      .map((mark) => ({ mark, index: lastShown(mark, panel) }))
+      .filter(({ index }) => index >= 0)
+      .map(({ mark, index }) => ({ mark, down: view.y.to(mark.ys[index]) - 8, across: Math.min(view.x.to(mark.xs[index]), panel.box.left + panel.box.width) }))
+      .sort((one, other) => one.down - other.down);
+    if (ends.length > 6) return;
+    context.font = atlas.font(10.5);
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    let above = panel.box.top - 4;
+    ends.forEach(({ mark, down, across }) => {
+      above = Math.max(down, above + 12);
+      atlas.words(
+        context,
+        mark.name,
+        Math.max(across, panel.box.left + context.measureText(mark.name).width),
+        Math.min(above, panel.box.top + panel.box.height - 4),
+        view.theme[mark.colour] ?? mark.colour,
+        view.theme.paper,
+      );
+    });
+  }
+
+  function lastShown(mark, panel) {
+    const most = Math.max(...panel.x.limits);
+    for (let index = mark.xs.length - 1; index >= 0; index--) if (mark.xs[index] <= most && !Number.isNaN(mark.ys[index])) return index;
+    return -1;
+  }
+
+  /* Curves in three dimensions */
+  atlas.projected = (mark, index, box, [turn, tilt]) => {
+    mark.centred ??= centred(mark.places);
+    const [first, second, third] = mark.centred[index];
+    const [a, b] = [(turn * Math.PI) / 180, (tilt * Math.PI) / 180];
+    const [across, depth] = [first * Math.cos(a) + third * Math.sin(a), third * Math.cos(a) - first * Math.sin(a)];
+    const down = -second * Math.cos(b) + depth * Math.sin(b);
+    return [box.left + box.width * (0.5 + 0.46 * across), box.top + box.height * (0.5 + 0.46 * down), second * Math.sin(b) + depth * Math.cos(b)];
+  };
+
+  /* Points around their middle, the farthest at distance 1. */
+  function centred(places) {
+    const every = Array.from(places[0], (_, index) => places.map((axis) => axis[index]));
+    const placed = every.filter((point) => !point.some(Number.isNaN));
+    const middle = [0, 1, 2].map((axis) => placed.reduce((sum, point) => sum + point[axis], 0) / placed.length);
+    const moved = every.map((point) => point.map((value, axis) => value - middle[axis]));
+    const size = Math.max(...moved.filter((point) => !point.some(Number.isNaN)).map((point) => Math.hypot(...point))) || 1;
+    return moved.map((point) => point.map((value) => value / size));
+  }
+
+  function compass(context, panel, view) {
+    context.font = atlas.font(11);
+    context.fillStyle = view.theme.muted;
+    context.fillText("drag to turn", panel.box.left + 6, panel.height - 8);
+  }
+
+  atlas.turned = (state, turn) => {
+    state.turn = turn;
+    state.panels.filter(atlas.isCurve).forEach((panel) => atlas.drawPanel(state, panel));
+  };
+})();
