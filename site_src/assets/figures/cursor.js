@@ -5,7 +5,7 @@
   const MOST_LISTED = 8; // Series in the list at the cursor; with more, the nearest alone.
   /* Cursor */
   atlas.drawCursor = (state, panel) => {
-    const context = prepared(panel.over, panel);
+    const context = atlas.prepared(panel.over, panel);
     const at = panel.at;
     if (!at || !panel.view) return;
     const { box, view } = panel;
@@ -19,12 +19,13 @@
       ].forEach(([width, colour]) => {
         context.lineWidth = width;
         context.strokeStyle = colour;
-        line(context, box.left, y, box.left + box.width, y);
-        line(context, x, box.top, x, box.top + box.height);
+        atlas.stroke(context, box.left, y, box.left + box.width, y);
+        atlas.stroke(context, x, box.top, x, box.top + box.height);
       });
       return;
     }
-    if (at.x !== undefined && !atlas.isCurve(panel) && !atlas.pointsOf(panel)) line(context, view.x.to(at.x), box.top, view.x.to(at.x), box.top + box.height);
+    if (at.x !== undefined && !atlas.isCurve(panel) && !atlas.pointsOf(panel))
+      atlas.stroke(context, view.x.to(at.x), box.top, view.x.to(at.x), box.top + box.height);
     (at.spots ?? []).forEach(({ x, y, colour }) => {
       context.beginPath();
       context.arc(x, y, 4, 0, 2 * Math.PI);

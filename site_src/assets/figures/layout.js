@@ -5,6 +5,7 @@
   const NARROW = 480; // Pixels; below, one panel a row, and names at the lines.
   const LEAST = 250; // Width of a panel, in pixels.
   const GAP = 18;
+  const MOST_NAMED = 6; // Lines with names at their ends.
   /* Layout and drawing */
   atlas.redraw = (state) => {
     const width = state.place.clientWidth;
@@ -55,14 +56,14 @@
 
   const squareness = (panel) => Math.min(Math.max(panel.shape, 0.2), 2);
 
-  function prepared(canvas, panel) {
+  atlas.prepared = (canvas, panel) => {
     const ratio = window.devicePixelRatio || 1;
     [canvas.width, canvas.height] = [Math.round(panel.width * ratio), Math.round(panel.height * ratio)];
     [canvas.style.width, canvas.style.height] = [`${panel.width}px`, `${panel.height}px`];
     const context = canvas.getContext("2d");
     context.scale(ratio, ratio);
     return context;
-  }
+  };
 
   function viewOf(state, panel) {
     const { box } = panel;
@@ -82,7 +83,7 @@
   }
 
   atlas.drawPanel = (state, panel) => {
-    const context = prepared(panel.canvas, panel);
+    const context = atlas.prepared(panel.canvas, panel);
     const view = (panel.view = viewOf(state, panel));
     if (!atlas.isCurve(panel)) axes(context, panel, view);
     panel.marks
@@ -107,19 +108,19 @@
     context.textBaseline = "middle";
     view.y.ticks(Math.max(box.height / 44, 2)).forEach(([value, text]) => {
       const place = Math.round(view.y.to(value)) + 0.5;
-      if (!hasCells) line(context, box.left, place, box.left + box.width, place);
+      if (!hasCells) atlas.stroke(context, box.left, place, box.left + box.width, place);
       context.fillText(text, box.left - 6, place);
     });
     context.textAlign = "center";
     context.textBaseline = "top";
     view.x.ticks(Math.max(box.width / 62, 2)).forEach(([value, text]) => {
       const place = Math.round(view.x.to(value)) + 0.5;
-      line(context, place, box.top + box.height, place, box.top + box.height + 4);
+      atlas.stroke(context, place, box.top + box.height, place, box.top + box.height + 4);
       const half = context.measureText(text).width / 2;
       context.fillText(text, Math.min(Math.max(place, half), panel.width - half), box.top + box.height + 6);
     });
     context.strokeStyle = view.theme.muted;
-    line(context, box.left, box.top + box.height + 0.5, box.left + box.width, box.top + box.height + 0.5);
+    atlas.stroke(context, box.left, box.top + box.height + 0.5, box.left + box.width, box.top + box.height + 0.5);
     if (labels.x) context.fillText(labels.x, box.left + box.width / 2, panel.height - 14, box.width + box.left);
     if (labels.y) {
       context.translate(2, box.top + box.height / 2);
@@ -130,12 +131,12 @@
     }
   }
 
-  function line(context, x1, y1, x2, y2) {
+  atlas.stroke = (context, x1, y1, x2, y2) => {
     context.beginPath();
     context.moveTo(x1, y1);
     context.lineTo(x2, y2);
     context.stroke();
-  }
+  };
 
   /* Names at the ends of the lines, moved apart where they would overlap. */
   function endLabels(context, state, panel, view) {
@@ -148,7 +149,7 @@
       .filter(({ index }) => index >= 0)
       .map(({ mark, index }) => ({ mark, down: view.y.to(mark.ys[index]) - 8, across: Math.min(view.x.to(mark.xs[index]), panel.box.left + panel.box.width) }))
       .sort((one, other) => one.down - other.down);
-    if (ends.length > 6) return;
+    if (ends.length < 2 || ends.length > MOST_NAMED) return;
     context.font = atlas.font(10.5);
     context.textAlign = "right";
     context.textBaseline = "middle";

@@ -19,7 +19,8 @@
       limits,
       to: (value) => start + ((bend(value) - low) / span) * (end - start),
       from: (pixel) => straighten(low + ((pixel - start) / (end - start)) * span),
-      ticks: (room) => (axis.ticks ? fixed(axis.ticks, limits, upright ? 2.6 * room : room) : axis.scale === "linear" ? even(limits, room) : powers(axis, limits, room)),
+      ticks: (room) =>
+        axis.ticks ? fixed(axis.ticks, limits, upright ? 2.6 * room : room) : axis.scale === "linear" ? even(limits, room) : powers(axis, limits, room),
     };
   };
 
