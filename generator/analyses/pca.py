@@ -10,7 +10,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published
 from generator.contracts.published import GPT2, metrics
 from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
-from generator.figures.panels import colour_bar, panels
+from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.trails import seen, trail, trail_scale
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.text import ranges, rounded
@@ -24,6 +24,7 @@ EVEN, PARTS = 1.5, 8  # Largest ratio of turning rates at which they are even, a
 FEWEST = 16  # Fewer positions can form a circle by chance.
 MANY = 0.8  # Share of the variance from which two or three components represent the table.
 POINTS = 1536  # of all lines of one figure together
+LETTERS = 22  # of a line of the title, where three panels stand in a row
 VIEW = (30.0, 20.0)  # degrees: the side from which the curve is seen at first
 HELIX = "On a helix with an even rate, a move by any number of positions is one turn and one shift, the same from wherever it starts."
 NO_PATH = "its positions lie on a grid, and reading order jumps from the end of each row to the next"
@@ -220,9 +221,9 @@ def draw_curve(results: Results) -> "Figure":
         coordinates = result.arrays["coordinates"]
         trail(ax, seen(coordinates, *VIEW), joined=int(result.arrays["line"]) == len(coordinates), points=coordinates)
         limit = 1.08 * float(np.nanmax(np.linalg.norm(coordinates, axis=1)))
-        ax.set(xlim=(-limit, limit), ylim=(-limit, limit))
-        ax.set_title(label.title if len(results) > 1 else "", color=label.colour)
-        ax.set_axis_off()
+        ax.set(xlim=(-limit, limit), ylim=(-limit, limit), xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+        ax.set_title(wrapped(label.title, LETTERS) if len(results) > 1 else "")
     colour_bar(figure, trail_scale(), axes, "position, from the first (0) to the last (1)")
     return figure
 

@@ -131,8 +131,8 @@ class Figure:
 
     @property
     def anchor(self) -> str:
-        """Anchor of the figure on its page."""
-        return self.path.replace("/", "-")
+        """Anchor of the figure on its page; with the checkpoint where the page shows several."""
+        return "-".join(self.path.split("/")[1 if self.title else -2 :])
 
     @classmethod
     def of(cls, outcome: Outcome, reading: Reading, analysis: Analysis, spec: FigureSpec) -> "Figure":

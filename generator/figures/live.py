@@ -40,6 +40,7 @@ class Mark(Artist):
 
     def __init__(self, points: Floats, *, joined: bool, colour: str | None = None) -> None:
         super().__init__()
+        self.set_in_layout(False)
         self.points, self.joined, self.colour = points, joined, colour
 
     def draw(self, renderer: object) -> None:
@@ -49,11 +50,7 @@ class Mark(Artist):
 def described(figure: "Figure") -> Json:
     """The panels of a figure that has been laid out, with their marks, series and scale of colours, as JSON can hold it."""
     width, height = figure.get_size_inches()
-    panels = [
-        axes
-        for axes in figure.axes
-        if axes.get_label() != COLOUR_BAR and (axes.axison or any(isinstance(artist, Mark) for artist in axes.get_children()))
-    ]
+    panels = [axes for axes in figure.axes if axes.get_label() != COLOUR_BAR and axes.axison]
     series = _series(panels)
     scale = next((_scale(axes, panels) for axes in figure.axes if axes.get_label() == COLOUR_BAR), None)
     n_images = max(sum(len(axes.images) for axes in panels), 1)
@@ -244,7 +241,7 @@ def _text(text: "Text") -> Json:
         "shift": [float(value) for value in shift],
         "text": text.get_text(),
         "colour": _colour(text.get_color()),
-        "align": text.get_horizontalalignment(),
+        "justify": text.get_horizontalalignment(),
         "baseline": text.get_verticalalignment(),
         "size": float(text.get_fontsize()),
     }

@@ -1,5 +1,6 @@
 """Properties of every analysis of the package; none is named here."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +15,7 @@ from generator.contracts import Analysis, Encoding, FigureSpec, InputLayer, Labe
 from generator.encodings import Form, NoEncoding, PositionTable, all_forms
 from generator.errors import NotApplicableError
 from generator.figures.panels import thumbnail
-from generator.figures.svg import encode
+from generator.figures.svg import encode, parts
 from generator.numerics.arrays import Floats, frozen
 from generator.pipeline.evaluate import Task, all_analyses, evaluate
 from tests.forms import FORMS
@@ -22,6 +23,7 @@ from tests.forms.usual import TABLES
 from tests.support import LABELS, checkpoint, save_folder
 
 MOST_BYTES = 200_000
+MOST_DATA = 300_000
 ANALYSES = all_analyses()
 rng = np.random.default_rng(0)
 
@@ -159,9 +161,11 @@ def has_an_alternative_text_without_nan(spec: FigureSpec, result: Result) -> Non
 @each_drawn_case
 def test_figures_are_small_svgs(analysis: Analysis, name: str) -> None:
     for spec in figures(analysis, name):
-        picture = encode(spec.draw, {LABELS[0]: result_of(analysis, name)})
+        picture, data = parts(encode(spec.draw, {LABELS[0]: result_of(analysis, name)}))
         assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
         assert len(picture) <= MOST_BYTES
+        assert len(data) <= MOST_DATA
+        assert json.loads(data)["panels"]
 
 
 @each_analysis
@@ -194,7 +198,9 @@ def test_an_unknown_metric_raises_an_error_that_lists_the_known_ones() -> None:
 def test_a_comparison_of_the_largest_size_is_a_small_svg(analysis: Analysis) -> None:
     results = {Label(f"Checkpoint {index}", "#3d7fd6"): applicable_results(analysis)[0] for index in range(analysis.per_figure)}
     for spec in analysis.figures:
-        assert len(encode(spec.draw, results)) <= MOST_BYTES
+        picture, data = parts(encode(spec.draw, results))
+        assert len(picture) <= MOST_BYTES
+        assert len(data) <= MOST_DATA
 
 
 @pytest.mark.parametrize("name", FORMS)

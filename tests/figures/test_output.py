@@ -47,7 +47,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LazyMapping[bytes
 def test_every_figure_is_a_file_of_the_format_and_pages_show_these_files(tree: LazyMapping[bytes]) -> None:
     files = [path for path in tree if path.startswith("figures/")]
     assert len(files) > 20
-    assert {Path(path).suffix for path in files} == {".drawn"}
+    assert {Path(path).suffix for path in files} == {".drawn", ".js"}
     sources = {path for page in tree if page.endswith(".md") for path in re.findall(r'src="[./]*(figures/[^"]+)"', tree[page].decode())}
     assert {path for path in sources if path not in tree} == set()
     assert len(sources) > 20

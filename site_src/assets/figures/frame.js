@@ -22,22 +22,25 @@
   }
   atlas.loadFigure = (name) => load(new URL(`figures/${name}.js`, base).href);
 
+  /* The script of a figure lies beside its picture. */
+  const scriptOf = (figure) => figure.querySelector(".pa-scroll a").href.replace(/\.\w+$/, ".js");
+
   const watcher = new IntersectionObserver(
     (entries) =>
       entries
         .filter(({ isIntersecting }) => isIntersecting)
         .forEach(({ target }) => {
           watcher.unobserve(target);
-          load(target.dataset.paLive ? new URL(target.dataset.paLive, document.baseURI).href : "").then(
+          load(scriptOf(target)).then(
             (data) => awake(target, data),
-            () => {},
+            () => {}, // The picture stays.
           );
         }),
     { rootMargin: AHEAD },
   );
 
   /* Watch every figure below ``root`` that has data. */
-  atlas.watch = (root = document) => root.querySelectorAll("figure[data-pa-live]").forEach((figure) => watcher.observe(figure));
+  atlas.watch = (root = document) => root.querySelectorAll("figure.pa-figure").forEach((figure) => watcher.observe(figure));
 
   function awake(figure, data) {
     if (!data.panels?.length) return;
@@ -96,7 +99,7 @@
 
   function frameOf(figure, data) {
     const source = new URL("assets/embed.html", base);
-    source.hash = figure.dataset.paLive.replace(/^.*?figures\//, "").replace(/\.js$/, "");
+    source.hash = scriptOf(figure).slice(new URL("figures/", base).href.length).replace(/\.js$/, "");
     return `<iframe src="${source.href}" title="${data.caption.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}" width="100%" height="480" loading="lazy"></iframe>`;
   }
 

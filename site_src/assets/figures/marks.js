@@ -90,7 +90,7 @@
       const down = mark.within[1] === "panel" ? box.top + (1 - mark.at[1]) * box.height : view.y.to(mark.at[1]);
       if (across < box.left - 1 || across > box.left + box.width + 1 || down < box.top - 20 || down > box.top + box.height + 1) return;
       context.font = atlas.font(mark.size < 8 ? 10 : 11);
-      context.textAlign = mark.align;
+      context.textAlign = mark.justify;
       context.textBaseline = { top: "top", bottom: "bottom", center: "middle", center_baseline: "middle" }[mark.baseline] ?? "alphabetic";
       words(context, mark.text, across + mark.shift[0], down - mark.shift[1], coloured(mark.colour, view.theme), mark.on ?? view.theme.paper);
     },

@@ -1,0 +1,157 @@
+"""The data of figures: what a drawing shows, as values."""
+
+import json
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from generator.figures import output
+from generator.figures.lines import DASHES, legend_below
+from generator.figures.live import MOST_CELLS, MOST_POINTS, Mark, described
+from generator.figures.packing import ALPHABET, STEPS
+from generator.figures.panels import colour_bar, image, logarithmic, panels, ridges
+from generator.figures.style import INK, SEQUENTIAL, STOPS
+from generator.figures.trails import seen, trail, trail_scale
+
+Json = dict[str, object]
+
+
+def marks(figure: Figure, panel: int = 0) -> list[dict[str, object]]:
+    content: list[dict[str, object]] = described(figure)["panels"][panel]["marks"]
+    return content
+
+
+def unpacked(cells: dict[str, object]) -> np.ndarray:
+    """The values of packed cells, as their documentation says it."""
+    levels, low, high = str(cells["levels"]), float(str(cells["low"])), float(str(cells["high"]))
+    codes = np.array([64 * ALPHABET.index(levels[at]) + ALPHABET.index(levels[at + 1]) for at in range(0, len(levels), 2)])
+    values = np.where(codes > STEPS, np.nan, low + (high - low) * codes / STEPS)
+    return np.asarray(values.reshape(int(str(cells["rows"])), int(str(cells["columns"]))))
+
+
+def test_a_line_has_its_points_style_and_place_in_the_legend() -> None:
+    figure, (axes,) = panels(1)
+    axes.plot([0, 1, 2, 3], [5.0, np.nan, 7.0, 8.0], color="#3d7fd6", linestyle=DASHES[1], label="one")
+    legend_below(figure)
+    [line] = marks(figure)
+    assert line["x"] == {"first": 0.0, "step": 1.0, "count": 4}
+    assert line["y"] == [5.0, None, 7.0, 8.0]
+    assert (line["series"], line["name"], line["colour"], line["dash"]) == (0, "one", "#3d7fd6", [5.0, 2.0])
+    assert described(figure)["series"] == [{"name": "one", "colour": "#3d7fd6", "dash": [5.0, 2.0]}]
+
+
+def test_lines_without_a_name_belong_to_the_series_of_their_style() -> None:
+    figure, (axes,) = panels(1)
+    for dash, name in zip(DASHES, ("one", "two"), strict=False):
+        axes.plot([0, 1], [0, 1], color="#3d7fd6", linestyle=dash, label=name)
+    axes.plot([0, 1], [1, 0], color="#3d7fd6", linestyle=DASHES[1], label="_two, shuffled")
+    axes.plot([0, 1], [2, 2], color="#d9772b")
+    assert [(mark["series"], mark["name"]) for mark in marks(figure)] == [(0, "one"), (1, "two"), (1, "two, shuffled"), (None, None)]
+
+
+def test_a_long_line_keeps_its_extremes() -> None:
+    figure, (axes,) = panels(1)
+    values = np.sin(np.arange(10_000.0))
+    values[7_777] = 50.0
+    axes.plot(values)
+    [line] = marks(figure)
+    heights = np.array(line["y"], dtype=float)
+    assert len(heights) <= MOST_POINTS
+    assert heights.max() == 50.0
+    assert heights.min() == pytest.approx(values.min(), rel=1e-3)  # Four digits are kept.
+
+
+def test_rules_bands_and_steps_are_told_apart() -> None:
+    figure, (axes,) = panels(1)
+    axes.axhline(0.5, color=INK)
+    axes.axvline(2.0)
+    axes.fill_between([0, 1, 2], [0, 1, 0], [2, 3, 2], color="#3d7fd6", alpha=0.5)
+    axes.stairs([1.0, 4.0], [0.0, 2.0, 4.0], baseline=None, color="#d9772b")
+    by_kind = {str(mark["kind"]) + str(mark.get("along", "")): mark for mark in marks(figure)}
+    assert (by_kind["rulex"]["at"], by_kind["rulex"]["colour"]) == (0.5, "ink")
+    assert by_kind["ruley"]["at"] == 2.0
+    assert (by_kind["band"]["low"], by_kind["band"]["high"], by_kind["band"]["alpha"]) == ([0, 1, 0], [2, 3, 2], 0.5)
+    assert (by_kind["line"]["x"], by_kind["line"]["y"], by_kind["line"]["steps"]) == ([1.0, 3.0], [1.0, 4.0], True)
+
+
+def test_cells_keep_values_gaps_and_colours() -> None:
+    figure, (axes,) = panels(1)
+    matrix = np.array([[0.0, 0.25, np.nan], [0.5, 0.75, 1.0]])
+    colour_bar(figure, image(axes, matrix, (0.0, 1.0), SEQUENTIAL), [axes], "share")
+    [cells] = marks(figure)
+    np.testing.assert_allclose(unpacked(cells), matrix, atol=0.5 / STEPS)  # Half a step.
+    assert (cells["extent"], cells["stops"], cells["limits"]) == ([-0.5, 2.5, 1.5, -0.5], STOPS[SEQUENTIAL], [0.0, 1.0])
+    assert described(figure)["scale"] == {"label": "share", "limits": [0.0, 1.0], "stops": STOPS[SEQUENTIAL]}
+
+
+@pytest.mark.parametrize("size", [512, 700])
+def test_cells_of_a_large_matrix_are_means_of_blocks_that_lie_where_they_are(size: int) -> None:
+    figure, (axes,) = panels(1)
+    rows = np.arange(float(size))
+    image(axes, np.repeat(rows[:, None], size, axis=1), (0.0, float(size)), SEQUENTIAL)
+    figure.draw_without_rendering()
+    [cells] = marks(figure)
+    values = unpacked(cells)
+    _, _, bottom, top = np.array(cells["extent"], dtype=float)
+    middles = top + (np.arange(len(values)) + 0.5) * (bottom - top) / len(values)  # Where the figure shows the rows.
+    assert values.size <= MOST_CELLS
+    np.testing.assert_allclose(values[:-1, 0], middles[:-1], atol=size / STEPS)
+    assert axes.get_ylim() == (size - 0.5, -0.5)
+
+
+def test_axes_have_names_scale_and_ticks() -> None:
+    figure, axes = panels(2)
+    axes[0].plot([1, 10_000], [0, 1])
+    logarithmic(axes[0], "x")
+    axes[0].set(xlabel="distance\n(positions)", ylim=(0, 2))
+    ridges(axes[1], np.zeros((2, 3)), ["first", "second"], "#3d7fd6", 2.0)
+    left, right = described(figure)["panels"]
+    assert (left["x"]["scale"], left["x"]["label"], left["y"]["limits"], left["x"]["ticks"]) == (
+        "log",
+        "distance (positions)",
+        [0.0, 2.0],
+        None,
+    )
+    assert right["y"]["ticks"] == [[0.0, "first"], [2.0, "second"]]
+    assert (left["column"], right["column"]) == (0, 1)
+
+
+def test_a_trail_is_one_mark_with_all_positions() -> None:
+    points = np.random.default_rng(0).normal(size=(50, 3))
+    points[7] = np.nan
+    figure, (axes,) = panels(1)
+    trail(axes, seen(points, 0.0, 0.0), joined=True, points=points)
+    colour_bar(figure, trail_scale(), [axes], "position")
+    [curve] = marks(figure)
+    assert (curve["kind"], curve["joined"], curve["colour"]) == ("curve", True, None)
+    np.testing.assert_allclose(np.array(curve["columns"], dtype=float).T, points, rtol=1e-3)
+
+
+def test_a_turn_by_a_right_angle_shows_the_third_axis_and_a_tilt_looks_from_above() -> None:
+    points = np.eye(3)
+    np.testing.assert_allclose(seen(points, 0.0, 0.0), [[1, 0], [0, 1], [0, 0]], atol=1e-12)
+    np.testing.assert_allclose(seen(points, 90.0, 0.0), [[0, 0], [0, 1], [1, 0]], atol=1e-12)
+    np.testing.assert_allclose(seen(points, 0.0, 90.0), [[1, 0], [0, 0], [0, -1]], atol=1e-12)
+
+
+def test_a_drawing_is_taken_apart_into_a_picture_and_its_data() -> None:
+    def draw() -> Figure:
+        figure, (axes,) = panels(1)
+        axes.plot([0, 1], label="</metadata><script>&")
+        legend_below(figure)
+        return figure
+
+    drawing = output.encode(draw)
+    picture, data = output.parts(drawing)
+    assert b"<metadata>" not in picture
+    assert picture.rstrip().endswith(b"</svg>")
+    assert b"<" not in data
+    assert json.loads(data)["series"][0]["name"] == "</metadata><script>&"
+
+
+def test_a_mark_draws_nothing() -> None:
+    figure, (axes,) = panels(1)
+    axes.add_artist(Mark(np.zeros((2, 2)), joined=False))
+    figure.draw_without_rendering()
+    assert [mark["kind"] for mark in marks(figure)] == ["points"]
