@@ -9,7 +9,7 @@ from generator.contracts.published import GPT2, SPLITS, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import panels, wrapped
-from generator.figures.style import MUTED
+from generator.figures.style import MUTED, STATIC
 from generator.numerics.arrays import Floats
 from generator.numerics.linear_probes import DRAWS, FOLDS, PositionProbe, predict_positions, probed_rows
 from generator.text import rounded, significant, uncertain
@@ -113,7 +113,7 @@ def draw(results: Results) -> "Figure":
         last = predicted.size - 1
         low, high = -MARGIN * last, (1.0 + MARGIN) * last
         ax.plot([0, last], [0, last], color=MUTED, linewidth=0.8)
-        _draw_dots(ax, np.clip(predicted, low, high), label.colour)
+        _draw_dots(ax, predicted, (low, high), label.colour)
         ax.set(xlabel="position", ylabel="predicted position")
         ax.set(xlim=(low, high), ylim=(low, high))
         ax.set_title(f"{wrapped(label.title)}\nmean error {significant(result.value('error'), 3)}", color=label.colour)
@@ -121,18 +121,18 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
-def _draw_dots(axes: "Axes", values: Floats, colour: str) -> None:
+def _draw_dots(axes: "Axes", values: Floats, limits: tuple[float, float], colour: str) -> None:
     """Points as strokes too short to see, since matplotlib drops strokes of length 0: one path, a third of the bytes of markers.
 
-    values: (n_positions,), vertical coordinates
+    values: (n_positions,), vertical coordinates; those beyond the limits stand at the edge
     """
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    from generator.figures.live import STATIC, Mark
+    from generator.figures.live import Mark
 
     ends = np.arange(values.size)[:, None] + np.array([0.0, 1e-3 * values.size])  # (n_positions, 2)
-    vertices = np.stack([ends.ravel(), np.repeat(values, 2)], axis=1)
+    vertices = np.stack([ends.ravel(), np.repeat(np.clip(values, *limits), 2)], axis=1)
     path = Path(vertices, np.tile([Path.MOVETO, Path.LINETO], values.size))
     axes.add_patch(PathPatch(path, edgecolor=colour, fill=False, linewidth=2.4, capstyle="round", label=STATIC))
     axes.add_artist(Mark(np.stack([np.arange(values.size, dtype=np.float64), values], axis=1), joined=False, colour=colour))

@@ -105,7 +105,9 @@ def draw_curves(results: Results) -> "Figure":
         for head in heads:
             labelled = single and (len(values) <= MOST_NAMED or head in (0, len(values) - 1))
             style = "steps-mid" if _stepped(values[head]) else "default"
-            ax.plot(offsets, values[head], color=colours[head], linewidth=1.2, drawstyle=style, label=f"head {head}" if labelled else None)
+            ax.plot(
+                offsets, values[head], color=colours[head], linewidth=1.2, drawstyle=style, label=f"{'' if labelled else '_'}head {head}"
+            )
         ax.axvline(0, color=MUTED, linewidth=0.6)
         ax.axhline(0, color=MUTED, linewidth=0.6)
         ax.set_title(wrapped(label.title), color=label.colour)

@@ -98,7 +98,7 @@ def draw(results: Results) -> "Figure":
     axes.axhline(1.0, color=MUTED, linewidth=0.6)
     for label, result, dash in with_line_styles(results):
         relative = (norms := result.arrays["norms"]) / (float(np.median(norms)) or float(norms.max()))
-        axes.plot(np.minimum(relative, TOP), color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
+        axes.plot(relative, color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
         lines.append(Line(np.arange(norms.size), relative, label.colour))
     axes.set(xlabel="position", ylabel="norm ÷ median norm", ylim=(0.0, TOP))
     mark_beyond(axes, lines, (0.0, TOP))

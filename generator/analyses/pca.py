@@ -24,7 +24,7 @@ EVEN, PARTS = 1.5, 8  # Largest ratio of turning rates at which they are even, a
 FEWEST = 16  # Fewer positions can form a circle by chance.
 MANY = 0.8  # Share of the variance from which two or three components represent the table.
 POINTS = 1536  # of all lines of one figure together
-LETTERS = 22  # of a line of the title, where three panels stand in a row
+LETTERS = 18  # of a line of the title, where three panels stand in a row
 VIEW = (30.0, 20.0)  # degrees: the side from which the curve is seen at first
 HELIX = "On a helix with an even rate, a move by any number of positions is one turn and one shift, the same from wherever it starts."
 NO_PATH = "its positions lie on a grid, and reading order jumps from the end of each row to the next"
@@ -210,13 +210,13 @@ def draw(results: Results) -> "Figure":
             )
             ax.tick_params(labelsize=7)
         axes[LEADING * row].set_title(label.title, color=label.colour)
-    colour_bar(figure, trail_scale(), axes, "position, from the first (0) to the last (1)")
+    colour_bar(figure, trail_scale(), axes, "position (0 first, 1 last)")
     return figure
 
 
 def draw_curve(results: Results) -> "Figure":
     """Positions in three dimensions, seen from one side, one panel per table."""
-    figure, axes = panels(len(results), columns=min(len(results), LEADING), height=4.2 if len(results) == 1 else 2.7, box_aspect=1)
+    figure, axes = panels(len(results), columns=min(len(results), LEADING), height=4.2 if len(results) == 1 else 3.2, box_aspect=1)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         coordinates = result.arrays["coordinates"]
         trail(ax, seen(coordinates, *VIEW), joined=int(result.arrays["line"]) == len(coordinates), points=coordinates)
@@ -224,7 +224,7 @@ def draw_curve(results: Results) -> "Figure":
         ax.set(xlim=(-limit, limit), ylim=(-limit, limit), xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
         ax.set_title(wrapped(label.title, LETTERS) if len(results) > 1 else "")
-    colour_bar(figure, trail_scale(), axes, "position, from the first (0) to the last (1)")
+    colour_bar(figure, trail_scale(), axes, "position (0 first, 1 last)")
     return figure
 
 

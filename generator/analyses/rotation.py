@@ -111,7 +111,7 @@ def draw_wavelengths(results: Results) -> "Figure":
     for label, result, dash in with_line_styles(results):
         lengths, plain = result.arrays["wavelengths"], result.arrays["unscaled"]
         if not np.allclose(lengths, plain):
-            axes.plot(plain, color=label.colour, linestyle=DOTTED)
+            axes.plot(plain, color=label.colour, linestyle=DOTTED, label=f"_{label.title}, before scaling")
             scaled = True
         axes.plot(lengths, color=label.colour, linestyle=dash, marker=dots(lengths.size), markersize=2.5, label=label.title)
         axes.axhline(float(result.arrays["within"]), color=label.colour, linewidth=0.6)

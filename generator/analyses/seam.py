@@ -12,7 +12,7 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import Point, label_points, legend_below, with_line_styles
 from generator.figures.panels import panels
-from generator.figures.style import PAPER
+from generator.figures.style import ASIDE, PAPER
 from generator.numerics.arrays import FLAT, Array, Floats, finite, row_norms
 from generator.numerics.change_points import (
     NORMAL,
@@ -326,11 +326,11 @@ def draw(results: Results) -> "Figure":
         cosines, bounds = result.arrays["adjacent"], result.arrays["seams"]
         axes.plot(np.arange(cosines.size) + 0.5, cosines, color=label.colour, linestyle=dash, label=label.title, linewidth=0.9)
         ends = np.unique(bounds)
-        axes.plot(ends + 0.5, cosines[ends], "o", color=label.colour, markersize=4.5, markerfacecolor=PAPER)
+        axes.plot(ends + 0.5, cosines[ends], "o", color=label.colour, markersize=4.5, markerfacecolor=PAPER, label=ASIDE)
         at_dips = np.unique(result.arrays["dips"])
-        axes.plot(at_dips + 0.5, cosines[at_dips], "v", color=label.colour, markersize=4.5, markerfacecolor=PAPER)
+        axes.plot(at_dips + 0.5, cosines[at_dips], "v", color=label.colour, markersize=4.5, markerfacecolor=PAPER, label=ASIDE)
         of_spikes = np.concatenate([result.arrays["spikes"] - 1, result.arrays["spikes"]])
-        axes.plot(of_spikes + 0.5, cosines[of_spikes], "x", color=label.colour, markersize=4.5)
+        axes.plot(of_spikes + 0.5, cosines[of_spikes], "x", color=label.colour, markersize=4.5, label=ASIDE)
         if len(results) <= MOST_NAMED:
             points += [Point(f"{pair}|{pair + 1}", pair + 0.5, cosines[pair], label.colour) for pair in bounds[:, 0]]
     label_points(axes, points)

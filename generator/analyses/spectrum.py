@@ -9,7 +9,7 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
-from generator.figures.style import MUTED
+from generator.figures.style import ASIDE, MUTED
 from generator.numerics.arrays import FLAT, Array, Floats, finite
 from generator.text import rounded, significant
 
@@ -141,9 +141,17 @@ def draw(results: Results) -> "Figure":
         low, high = arrays["quartiles"]
         axes.fill_between(arrays["periods"], low, high, color=label.colour, alpha=0.16, linewidth=0)
         axes.plot(arrays["periods"], arrays["mean"], color=label.colour, linestyle=dash, label=label.title, linewidth=1.0)
-        axes.plot(arrays["periods"], arrays["control"], color=label.colour, linestyle=dash, linewidth=0.5, alpha=0.6)
+        axes.plot(
+            arrays["periods"],
+            arrays["control"],
+            color=label.colour,
+            linestyle=dash,
+            linewidth=0.5,
+            alpha=0.6,
+            label=f"_{label.title}, shuffled",
+        )
         is_peak = np.isin(arrays["periods"], arrays["peaks"])
-        axes.plot(arrays["periods"][is_peak], arrays["mean"][is_peak], "o", color=label.colour, markersize=3.5)
+        axes.plot(arrays["periods"][is_peak], arrays["mean"][is_peak], "o", color=label.colour, markersize=3.5, label=ASIDE)
     highest = max(float(max(result.arrays["mean"].max(), result.arrays["quartiles"].max())) for result in results.values())
     logarithmic(axes, "x")
     axes.axvline(2.0, color=MUTED, linewidth=0.6)

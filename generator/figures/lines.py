@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from generator.figures.style import INK, PAPER, WIDTH
+from generator.figures.style import ASIDE, INK, PAPER, WIDTH
 from generator.numerics.arrays import Array, Floats
 from generator.text import significant
 
@@ -88,7 +88,7 @@ def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]
         leaving = [(line, sign * (line.y - edge)) for line in lines if np.any(sign * (line.y - edge) > 0)]
         for line, excess in leaving:
             x = line.x[_turns(excess > 0)]
-            axes.plot(x, np.full(x.size, edge), marker, color=line.colour, markersize=4.5, clip_on=False)
+            axes.plot(x, np.full(x.size, edge), marker, color=line.colour, markersize=4.5, clip_on=False, label=ASIDE)
         if leaving:
             line, excess = max(leaving, key=lambda pair: float(np.nanmax(pair[1])))
             turns, farthest = _turns(excess > 0), int(np.nanargmax(excess))

@@ -12,7 +12,7 @@ from matplotlib.patches import StepPatch  # noqa: TID253
 from matplotlib.ticker import FixedLocator  # noqa: TID253
 
 from generator.figures.packing import pack, rounded
-from generator.figures.style import DARK, STOPS
+from generator.figures.style import ASIDE, DARK, STATIC, STOPS
 from generator.numerics.arrays import Array, Floats, shrunk_by
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 COLOUR_BAR = "<colorbar>"  # The label that matplotlib gives to the axes of one.
-STATIC = "_static"  # The label of an artist that a ``Mark`` stands for.
 NAMELESS = "_child"  # Labels that matplotlib gives by itself.
 MOST_CELLS = 20_000  # of all images of a figure together; beyond, means of blocks
 MOST_POINTS = 1024  # of a line; of more, the extremes of each bin
@@ -131,13 +130,13 @@ def _of_series(artist: Artist, series: Sequence[Json]) -> Json:
     """Name of a mark, and its place in the legend: by label, else by its style where that is of one entry alone."""
     label, style = str(artist.get_label()), _style(artist)
     hidden = label.startswith("_")
-    name = None if label.startswith(NAMELESS) else label.removeprefix("_")
+    name = None if label.startswith((NAMELESS, ASIDE)) else label.removeprefix("_")
     alike = [place for place, entry in enumerate(series) if entry["colour"] == style["colour"]]
     if len(alike) > 1:
         alike = [place for place in alike if series[place]["dash"] == style["dash"]]
     named = [place for place, entry in enumerate(series) if not hidden and entry["name"] == label]
     places = named or (alike if len(alike) == 1 else [])
-    return {"name": name, "series": places[0] if places else None}
+    return {"name": name, "series": places[0] if places else None, "aside": label == ASIDE}
 
 
 def _line(axes: "Axes", line: Line2D) -> Json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.figures.style import SEQUENTIAL
+from generator.figures.style import SEQUENTIAL, STATIC
 from generator.numerics.arrays import Floats
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def trail(axes: "Axes", plane: Floats, *, joined: bool, points: Floats | None = 
     """
     from matplotlib import colormaps
 
-    from generator.figures.live import STATIC, Mark
+    from generator.figures.live import Mark
 
     colours, shown = colormaps[SEQUENTIAL], np.flatnonzero(~np.isnan(plane).any(axis=1))
     every = ceil(len(plane) / most)

@@ -44,7 +44,7 @@
     return best;
   };
 
-  atlas.linesOf = (state, panel) => panel.marks.filter((mark) => mark.kind === "line" && atlas.isOn(state, mark) && mark.xs.length > 1);
+  atlas.linesOf = (state, panel) => panel.marks.filter((mark) => mark.kind === "line" && !mark.aside && atlas.isOn(state, mark) && mark.xs.length > 1);
 
   /* Move the cursor of a panel to a place in its data, and that of all panels over the same axis. */
   atlas.moveTo = (state, panel, x, y) => {

@@ -135,25 +135,27 @@
   /* The numbers of a figure, one a row: [panel, series, x, y], with a second value for bands. */
   function rowsOf(data) {
     return data.panels.flatMap((panel, number) =>
-      panel.marks.flatMap((packed) => {
-        const mark = atlas.unpacked(packed);
-        const series = mark.name ?? (Number.isInteger(mark.series) ? data.series[mark.series].name : "");
-        const first = [panel.title || `panel ${number + 1}`, series];
-        if (mark.kind === "line") return Array.from(mark.xs, (x, index) => [...first, x, mark.ys[index], ""]);
-        if (mark.kind === "band") return Array.from(mark.xs, (x, index) => [...first, x, mark.lows[index], mark.highs[index]]);
-        if (mark.kind === "rule") return [[...first, mark.along === "y" ? mark.at : "", mark.along === "x" ? mark.at : "", ""]];
-        if (mark.kind === "points" || mark.kind === "curve")
-          return Array.from(mark.order, (at, index) => [first[0], at, ...[0, 1, 2].map((axis) => mark.places[axis]?.[index] ?? "")]);
-        if (mark.kind !== "cells") return [];
-        const [left, right, bottom, top] = mark.extent;
-        const middle = (index, from, to, count) => from + ((index + 0.5) * (to - from)) / count;
-        return Array.from(mark.values, (value, index) => [
-          ...first,
-          middle(index % mark.columns, left, right, mark.columns),
-          middle(Math.floor(index / mark.columns), top, bottom, mark.rows),
-          value,
-        ]);
-      }),
+      panel.marks
+        .filter(({ aside }) => !aside)
+        .flatMap((packed) => {
+          const mark = atlas.unpacked(packed);
+          const series = mark.name ?? (Number.isInteger(mark.series) ? data.series[mark.series].name : "");
+          const first = [panel.title || `panel ${number + 1}`, series];
+          if (mark.kind === "line") return Array.from(mark.xs, (x, index) => [...first, x, mark.ys[index], ""]);
+          if (mark.kind === "band") return Array.from(mark.xs, (x, index) => [...first, x, mark.lows[index], mark.highs[index]]);
+          if (mark.kind === "rule") return [[...first, mark.along === "y" ? mark.at : "", mark.along === "x" ? mark.at : "", ""]];
+          if (mark.kind === "points" || mark.kind === "curve")
+            return Array.from(mark.order, (at, index) => [first[0], at, ...[0, 1, 2].map((axis) => mark.places[axis]?.[index] ?? "")]);
+          if (mark.kind !== "cells") return [];
+          const [left, right, bottom, top] = mark.extent;
+          const middle = (index, from, to, count) => from + ((index + 0.5) * (to - from)) / count;
+          return Array.from(mark.values, (value, index) => [
+            ...first,
+            middle(index % mark.columns, left, right, mark.columns),
+            middle(Math.floor(index / mark.columns), top, bottom, mark.rows),
+            value,
+          ]);
+        }),
     );
   }
 

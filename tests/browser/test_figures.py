@@ -1,0 +1,227 @@
+"""Figures that answer: values, switches, zoom and turns, and what readers take away."""
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page
+
+pytestmark = pytest.mark.samples
+
+MEASURE = "checkpoints/all-minilm-l6-v2/encoder-learned/measure.html"
+ARRAYS = "site/data/all-minilm-l6-v2/encoder-learned.npz"
+NAME = "all-MiniLM-L6-v2"
+
+
+@pytest.fixture
+def arrays(built: Path) -> "np.lib.npyio.NpzFile[Any]":
+    stored: np.lib.npyio.NpzFile[Any] = np.load(built / ARRAYS)
+    return stored
+
+
+def alive(page: Page, address: str, name: str) -> Locator:
+    """A figure of MiniLM's measures that has come alive."""
+    page.goto(f"{address}/{MEASURE}")
+    figure = page.locator(f"#encoder-learned-{name}")
+    figure.scroll_into_view_if_needed()
+    figure.locator(".pa-live canvas").first.wait_for()
+    return figure
+
+
+def value_of(figure: Locator, name: str) -> float:
+    """The value of a series in the list at the cursor."""
+    row = figure.locator(".pa-tip:visible .pa-tip-row", has_text=name).first
+    return float(row.locator("b").inner_text().replace("−", "-").replace(",", ""))
+
+
+def test_the_picture_gives_way_to_the_live_figure(page: Page, address: str) -> None:
+    figure = alive(page, address, "norms-lines")
+    assert figure.locator("img").is_hidden()
+    page.emulate_media(media="print")
+    assert figure.locator("img").is_visible()
+    assert figure.locator(".pa-live").is_hidden()
+
+
+def test_without_javascript_the_picture_stays(browser: Browser, address: str) -> None:
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{address}/{MEASURE}")
+        assert page.locator("#encoder-learned-norms-lines img").is_visible()
+
+
+def test_keys_move_the_cursor_from_value_to_value(page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]") -> None:
+    figure = alive(page, address, "norms-lines")
+    figure.locator(".pa-frame").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    norms = arrays["norms.norms"].astype(np.float64)
+    assert value_of(figure, NAME) == pytest.approx(norms[3] / np.median(norms), rel=1e-3)  # Four digits.
+    assert figure.locator(".pa-tip-title").inner_text() == "position 3"
+    assert NAME in figure.locator(".pa-said").inner_text()
+
+
+def test_the_mouse_shows_values_where_it_points(page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]") -> None:
+    figure = alive(page, address, "norms-lines")
+    frame = figure.locator(".pa-frame")
+    box = frame.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    position = int(re.sub(r"\D", "", figure.locator(".pa-tip-title").inner_text()))
+    norms = arrays["norms.norms"].astype(np.float64)
+    assert 0.4 * norms.size < position < 0.6 * norms.size
+    assert value_of(figure, NAME) == pytest.approx(norms[position] / np.median(norms), rel=1e-3)
+
+
+def test_the_legend_switches_series_off_and_on(page: Page, address: str) -> None:
+    figure = alive(page, address, "norms-lines")
+    series = figure.locator(".pa-series", has_text=NAME)
+    series.click()
+    assert series.get_attribute("aria-pressed") == "false"
+    figure.locator(".pa-frame").focus()
+    page.keyboard.press("ArrowRight")
+    assert figure.locator(".pa-tip-row", has_text=NAME).count() == 0
+    series.click()
+    figure.locator(".pa-frame").focus()
+    page.keyboard.press("ArrowRight")
+    assert figure.locator(".pa-tip-row", has_text=NAME).count() == 1
+
+
+def test_a_figure_is_zoomed_by_dragging_and_reset(page: Page, address: str) -> None:
+    figure = alive(page, address, "norms-lines")
+    frame, reset = figure.locator(".pa-frame"), figure.get_by_role("button", name="Reset zoom")
+    box = frame.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 60, steps=4)
+    page.mouse.up()
+    reset.wait_for()
+    page.mouse.move(box["x"] + 0.98 * box["width"], box["y"] + 50)
+    position = int(re.sub(r"\D", "", figure.locator(".pa-tip-title").inner_text()))
+    assert position < 230  # Of 512, where the right edge was the last.
+    reset.click()
+    assert reset.is_hidden()
+
+
+def test_keys_zoom_and_escape_resets(page: Page, address: str) -> None:
+    figure = alive(page, address, "norms-lines")
+    figure.locator(".pa-frame").focus()
+    page.keyboard.press("+")
+    figure.get_by_role("button", name="Reset zoom").wait_for()
+    page.keyboard.press("Escape")
+    assert figure.get_by_role("button", name="Reset zoom").is_hidden()
+
+
+def test_cells_show_the_mean_of_their_block(page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]") -> None:
+    page.goto(f"{address}/checkpoints/all-minilm-l6-v2.html")
+    figure = page.locator("#encoder-learned-cosine-matrix")
+    figure.scroll_into_view_if_needed()
+    figure.locator(".pa-frame").first.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    title = figure.locator(".pa-tip-title").first.inner_text()
+    (first, last), (left, right) = (map(int, span) for span in re.findall(r"position (\d+)–(\d+)", title))
+    expected = arrays["cosine.cosines"].astype(np.float64)[first : last + 1, left : right + 1].mean()
+    value = figure.locator(".pa-panel-value").first.inner_text()
+    assert first > 0
+    assert left > first
+    assert float(value.replace("−", "-")) == pytest.approx(expected, abs=2e-3)  # The panel has 4,094 steps from −1 to 1.
+
+
+def test_the_cursor_over_cells_shows_the_values_of_all_panels(page: Page, address: str) -> None:
+    page.goto(f"{address}/analyses/cosine.html")
+    figure = page.locator(".pa-figure").first
+    figure.locator(".pa-frame").first.focus()
+    page.keyboard.press("ArrowRight")
+    values = figure.locator(".pa-panel-value").all_inner_texts()
+    assert len(values) > 1
+    assert all(re.fullmatch(r"−?[01](\.\d+)?", value) for value in values)
+
+
+def test_a_curve_turns_by_keys_and_leaves_the_address_alone(page: Page, address: str) -> None:
+    figure = alive(page, address, "pca-curve")
+    canvas, before = figure.locator("canvas").first, page.url
+    first = canvas.evaluate("canvas => canvas.toDataURL()")
+    figure.locator(".pa-frame").first.focus()
+    page.keyboard.press("ArrowLeft")
+    assert canvas.evaluate("canvas => canvas.toDataURL()") != first
+    assert page.url == before
+
+
+def test_the_numbers_of_a_figure_can_be_taken_away(page: Page, address: str, arrays: "np.lib.npyio.NpzFile[Any]") -> None:
+    figure = alive(page, address, "norms-lines")
+    with page.expect_download() as download:
+        figure.get_by_role("button", name="CSV").click()
+    head, *rows = csv.reader(io.StringIO(download.value.path().read_text("utf-8")))
+    norms = arrays["norms.norms"].astype(np.float64)
+    mine = {int(float(x)): float(y) for _, series, x, y, *_ in rows if series == NAME and y and x}
+    assert head[2] == "position"
+    assert len(mine) == norms.size
+    np.testing.assert_allclose([mine[index] for index in range(norms.size)], norms / np.median(norms), rtol=1e-3)
+
+
+def test_a_picture_of_a_figure_can_be_taken_away(page: Page, address: str) -> None:
+    from PIL import Image
+
+    figure = alive(page, address, "norms-lines")
+    with page.expect_download() as download:
+        figure.get_by_role("button", name="PNG").click()
+    with Image.open(download.value.path()) as picture:
+        assert picture.width > 400
+        assert len(picture.convert("RGB").getcolors(2**24) or []) > 50
+
+
+def test_a_table_shows_the_numbers(page: Page, address: str) -> None:
+    figure = alive(page, address, "norms-lines")
+    figure.get_by_role("button", name="Table").click()
+    assert figure.locator(".pa-below th").all_inner_texts() == ["panel", "series", "position", "norm ÷ median norm"]
+    assert figure.locator(".pa-below tbody tr").count() > 100
+
+
+def test_an_embedded_figure_is_a_page_of_its_own(page: Page, address: str) -> None:
+    figure = alive(page, address, "norms-lines")
+    figure.get_by_role("button", name="Embed").click()
+    source = re.search(r'src="([^"]+)"', figure.locator("textarea").input_value())
+    assert source
+    foreign: list[str] = []
+    page.on("request", lambda request: None if request.url.startswith(address) else foreign.append(request.url))
+    page.goto(source[1])
+    page.locator(".pa-live canvas").first.wait_for()
+    assert page.locator("#caption").inner_text().startswith("The norm")
+    page.locator("#source").evaluate("link => link.removeAttribute('target')")
+    page.locator("#source").click()
+    assert page.url == f"{address}/{MEASURE}#encoder-learned-norms-lines"
+    assert foreign == []
+
+
+def test_an_address_of_an_embedded_figure_reaches_nothing_else(page: Page, address: str) -> None:
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(f"{address}/assets/embed.html#../../secret")
+    page.get_by_text("This figure is no longer there.").wait_for()
+    assert not any("secret.js" in request for request in requests)
+
+
+def test_the_link_to_a_figure_leads_to_it(page: Page, address: str) -> None:
+    figure = alive(page, address, "seam-neighbours")
+    figure.get_by_role("button", name="Link", exact=True).click()
+    page.goto(figure.locator("textarea").input_value())
+    page.wait_for_timeout(800)
+    assert -50 < page.locator("#encoder-learned-seam-neighbours").evaluate("figure => figure.getBoundingClientRect().top") < 400
+
+
+def test_on_a_phone_panels_stand_below_one_another_within_the_screen(browser: Browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 375, "height": 800})
+    page.goto(f"{address}/checkpoints/llama-3-1-8b.html")
+    figure = page.locator(".pa-figure", has_text="Similarity").last
+    figure.scroll_into_view_if_needed()
+    figure.locator(".pa-live canvas").first.wait_for()
+    lefts = figure.locator(".pa-frame").evaluate_all("frames => frames.map(frame => frame.getBoundingClientRect().left)")
+    rights = figure.locator(".pa-frame").evaluate_all("frames => frames.map(frame => frame.getBoundingClientRect().right)")
+    page.close()
+    assert len(set(lefts)) == 1
+    assert max(rights) <= 375
