@@ -59,7 +59,7 @@
     state.panels.forEach((panel) => {
       const same =
         panel === main ||
-        (panel.x.label === main.x.label && Boolean(atlas.cellsOf(panel)) === Boolean(atlas.cellsOf(main)) && !atlas.isCurve(main) && !atlas.pointsOf(main));
+        (panel.x.name === main.x.name && Boolean(atlas.cellsOf(panel)) === Boolean(atlas.cellsOf(main)) && !atlas.isCurve(main) && !atlas.pointsOf(main));
       panel.at = same ? valueAt(state, panel, cursor) : null;
       panel.value.textContent = panel.at?.text && atlas.cellsOf(panel) ? panel.at.text : "";
       tip(state, panel, panel === main ? panel.at : null);
@@ -97,7 +97,7 @@
       const [first, final] = [Math.round(low + 0.5), Math.round(high - 0.5)];
       return first >= final ? atlas.say(Math.round((low + high) / 2)) : `${atlas.say(first)}–${atlas.say(final)}`;
     };
-    const title = `${panel.y.label || "row"} ${tickName(panel.y, row, span(row, top, bottom, cells.rows))}, ${panel.x.label || "column"} ${tickName(panel.x, column, span(column, left, right, cells.columns))}`;
+    const title = `${panel.y.name || "row"} ${tickName(panel.y, row, span(row, top, bottom, cells.rows))}, ${panel.x.name || "column"} ${tickName(panel.x, column, span(column, left, right, cells.columns))}`;
     const middle = (index, from, to, count) => from + ((index + 0.5) / count) * (to - from);
     return { x: middle(column, left, right, cells.columns), y: middle(row, top, bottom, cells.rows), title, text, rows: [{ name: "", text }], row, column };
   }
@@ -116,8 +116,7 @@
     const away = places.map(([across, down]) => Math.hypot(across - wanted[0], down - wanted[1]));
     const index = atlas.nearestIndex(away, 0);
     if (index < 0) return null;
-    const values =
-      mark.kind === "curve" ? [] : mark.places.map((axis, which) => ({ name: which ? panel.y.label : panel.x.label, text: atlas.say(axis[index]) }));
+    const values = mark.kind === "curve" ? [] : mark.places.map((axis, which) => ({ name: which ? panel.y.name : panel.x.name, text: atlas.say(axis[index]) }));
     const spot = { x: places[index][0], y: places[index][1], colour: mark.colour ?? "warm" };
     return { x: mark.places[0][index], y: mark.places[1][index], title: `position ${atlas.say(mark.order[index])}`, rows: values, spots: [spot], index };
   }
@@ -139,14 +138,14 @@
       .sort((one, other) => one.down - other.down)
       .map(({ mark, index }) => ({ name: nameOf(mark), colour: mark.colour, text: ridge(panel, mark.ys[index]) }));
     const spots = listed.map(({ mark, index, down }) => ({ x: panel.view.x.to(mark.xs[index]), y: down, colour: mark.colour }));
-    return { x: at, y, title: `${panel.x.label || "at"} ${atlas.say(at)}`, rows, spots };
+    return { x: at, y, title: `${panel.x.name || "at"} ${atlas.say(at)}`, rows, spots };
   }
 
   /* The value of a line; of one among many above one another, the name of its tick. */
   function ridge(panel, value) {
     if (!panel.y.ticks || panel.y.ticks.length < 2 || panel.y.ticks.some(([, name]) => name === null)) return atlas.say(value);
     const [place, name] = panel.y.ticks.reduce((one, other) => (Math.abs(other[0] - value) < Math.abs(one[0] - value) ? other : one));
-    return `${panel.y.label} ${name}: ${atlas.say(value - place)}`;
+    return `${panel.y.name} ${name}: ${atlas.say(value - place)}`;
   }
 
   function tip(state, panel, at) {

@@ -7,7 +7,15 @@
 
   /* Show the data of a figure in ``place``. Returns { show(cursor), canvas() }. moved: hears of a new cursor; label: the figure's name */
   atlas.live = (place, data, { label = "", moved = () => {} } = {}) => {
-    const panels = data.panels.map((panel) => ({ ...panel, marks: panel.marks.map(atlas.unpacked), whole: { x: panel.x.limits, y: panel.y.limits } }));
+    const nameOf = (panel, which) => panel[which].label || (data.panels.find((other) => other[which].label)?.[which].label ?? ""); // Inner panels leave it out.
+    const axis = (panel, which) => ({ ...panel[which], name: nameOf(panel, which) });
+    const panels = data.panels.map((panel) => ({
+      ...panel,
+      x: axis(panel, "x"),
+      y: axis(panel, "y"),
+      marks: panel.marks.map(atlas.unpacked),
+      whole: { x: panel.x.limits, y: panel.y.limits },
+    }));
     const state = { place, data, panels, label, moved, off: new Set(), near: null, turn: [...FIRST_TURN], id: ++last };
     build(state);
     new ResizeObserver(() => atlas.redraw(state)).observe(place);

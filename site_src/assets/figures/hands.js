@@ -5,7 +5,7 @@
   const STEP = 5; // Degrees of a turn.
   /* Zoom: of all panels over the same axis. box: { x, y } limits, either of them undefined; null for the whole */
   atlas.zoom = (state, panel, box) => {
-    const alike = panel ? state.panels.filter((other) => other.x.label === panel.x.label && !atlas.isCurve(other)) : state.panels;
+    const alike = panel ? state.panels.filter((other) => other.x.name === panel.x.name && !atlas.isCurve(other)) : state.panels;
     alike.forEach((other) => {
       other.x = { ...other.x, limits: box?.x ?? (box ? other.x.limits : other.whole.x) };
       other.y = { ...other.y, limits: box?.y ?? (box ? other.y.limits : other.whole.y) };

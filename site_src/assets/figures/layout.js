@@ -25,11 +25,9 @@
     });
   };
 
-  /* The label of an axis: at the outer edges that of any panel, within only where it is another one. */
+  /* The name of an axis: at the outer edges always, within only where it is another one than that of the first panel. */
   function named(state, panel, which, outer) {
-    const first = state.panels.find((other) => other[which].label)?.[which].label ?? "";
-    if (outer) return panel[which].label || first;
-    return panel[which].label === first ? "" : panel[which].label;
+    return outer || panel[which].name !== state.panels[0][which].name ? panel[which].name : "";
   }
 
   function layOut(state, panel, width, names) {
