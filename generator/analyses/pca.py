@@ -248,6 +248,14 @@ def alt(results: Results) -> str:
     return "Positions in the plane of each two of the first three principal components. " + "; ".join(_summaries(results)) + "."
 
 
+def appeal(result: Result) -> float:
+    """The share of the variance that the curve holds, where it winds round its middle; 0 elsewhere."""
+    turns, steady, unevenness = (result.value(key) for key in ("turns", "steady", "evenness"))
+    if turns is None or steady is None or unevenness is None or not Path(turns, steady / 100.0, unevenness, None).is_round:
+        return 0.0
+    return (result.value("within_3") or 0.0) / 100.0
+
+
 def alt_curve(results: Results) -> str:
     """Alternative text: cumulative variance of three components and number of turns of each table."""
     return "Positions as curves in three dimensions, along the first three principal components. " + "; ".join(_summaries(results)) + "."
@@ -272,6 +280,7 @@ ANALYSIS = Analysis(
             ),
             alt=alt_curve,
             draw=draw_curve,
+            appeal=appeal,
         ),
         FigureSpec(
             key="planes",

@@ -78,6 +78,7 @@ class FigureSpec:
     """A kind of figure, of one result or of several on a common scale.
 
     caption: what the figure shows; how_to_read: explanation for newcomers; alt: returns the alternative text, made from the numbers
+    appeal: how much the figure of a result invites to look closer, from 0, not at all, to 1; the front page opens with the highest
     """
 
     key: str
@@ -85,6 +86,7 @@ class FigureSpec:
     how_to_read: str
     alt: Callable[[Results], str]
     draw: "Callable[[Results], Drawing]"
+    appeal: Callable[[Result], float] = lambda _: 0.0
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,9 @@ def pages(atlas: Atlas) -> list[Page]:
     encodings = [reading for outcome, reading in atlas.encodings if outcome in built and reading.encoding.form != NoEncoding.__name__]
     shown = {reading.encoding.scheme for reading in encodings} | {record.scheme for outcome in built for record in outcome.unmeasured}
     most = max(MOST_CARDS // (len(used) + 1), 4)
+    hero = _hero(atlas)
     context = {
+        "hero": hero,
         "remarks": _remarks(atlas),
         "groups": [_group(scheme, built, most) for scheme in used],
         "families": sorted({_family(outcome) for outcome in built} - {""}),
@@ -63,6 +65,23 @@ def pages(atlas: Atlas) -> list[Page]:
         "versions": atlas.versions,
     }
     return [Page("index.md", "index.md.jinja", context)]
+
+
+def _hero(atlas: Atlas) -> Remark | None:
+    """The figure that most invites to look closer, with what its analysis finds; None where none does."""
+    best, most = None, 0.0
+    for outcome, reading in atlas.encodings:
+        for analysis in atlas.analyses:
+            result = reading.results[analysis.key]
+            for spec in analysis.figures if result.findings else ():
+                if f"{analysis.key}-{spec.key}" in reading.drawings and (appeal := spec.appeal(result)) > most:
+                    best, most = (outcome, reading, analysis, spec), appeal
+    if best is None:
+        return None
+    outcome, reading, analysis, spec = best
+    outline, figure = Outline.of(outcome, atlas.analyses), Figure.of(outcome, reading, analysis, spec)
+    finding = max(reading.results[analysis.key].findings, key=lambda finding: finding.weight)
+    return Remark(finding, outcome, reading, figure, outline.encoding(reading), outline.address(reading, analysis))
 
 
 def _remarks(atlas: Atlas) -> list[Remark]:

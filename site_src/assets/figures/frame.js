@@ -48,9 +48,17 @@
     const place = atlas.element("div", "pa-live");
     still.before(place);
     figure.classList.add("pa-alive");
-    const view = atlas.live(place, data, { label: data.caption });
+    const shown = figure.hasAttribute("data-pa-first") ? { ...data, panels: data.panels.slice(0, 1) } : data;
+    const view = atlas.live(place, shown, { label: data.caption });
+    if (figure.hasAttribute("data-pa-spins")) return spins(view);
     figure.querySelector("figcaption").append(tools(figure, data, view, still.querySelector("a").href));
     figure.dispatchEvent(new Event("pa-awake"));
+  }
+
+  /* Turn curves as the reader scrolls, unless the reader asked for less motion. */
+  function spins(view) {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    addEventListener("scroll", () => view.turned([30 + window.scrollY / 4, 20]), { passive: true });
   }
 
   function tools(figure, data, view, picture) {
