@@ -249,11 +249,11 @@ def alt(results: Results) -> str:
 
 
 def appeal(result: Result) -> float:
-    """The share of the variance that the curve holds, where it winds round its middle; 0 elsewhere."""
+    """How round the curve is, times the share of the variance that it holds, where it winds round its middle; 0 elsewhere."""
     turns, steady, unevenness = (result.value(key) for key in ("turns", "steady", "evenness"))
     if turns is None or steady is None or unevenness is None or not Path(turns, steady / 100.0, unevenness, None).is_round:
         return 0.0
-    return (result.value("within_3") or 0.0) / 100.0
+    return (1.0 - unevenness) * (result.value("within_3") or 0.0) / 100.0
 
 
 def alt_curve(results: Results) -> str:

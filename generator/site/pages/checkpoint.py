@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from math import prod
+from typing import Any
 
 from generator.checkpoints.model.module_tree import modules
 from generator.contracts import (
@@ -28,7 +29,7 @@ from generator.site.value_strips import Standing, standing, values_of
 MOST_MODULES = 48
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
 MOST_CARDS = 40  # Further encodings are links without pictures.
-LEADING = 5  # findings at the top of a page
+LEADING = 3  # findings at the top of a page
 LIST_ROWS = 100  # of the list of checkpoints, on one page
 MOST_LIST_ROWS = 4  # of one checkpoint
 
@@ -201,15 +202,15 @@ def _figures(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator
             yield Figure.of(outcome, reading, analysis, spec)
 
 
-def _remarks(candidates: list[Chapter], shown: list[Chapter]) -> dict[str, list[Remark]]:
-    """The LEADING weightiest remarks of ``candidates``, and the other remarks of the chapters ``shown`` on the page."""
+def _remarks(candidates: list[Chapter], shown: list[Chapter]) -> dict[str, Any]:
+    """The LEADING weightiest remarks of ``candidates``, and the number of other remarks of the chapters ``shown`` on the page."""
     pairs = [(chapter, remark) for chapter in candidates for remark in _remarks_of(chapter)]
     pairs.sort(key=lambda pair: -pair[1].finding.weight)
     by_text: dict[str, tuple[Chapter, Remark]] = {}
     for chapter, remark in pairs:
         by_text.setdefault(remark.finding.text, (chapter, remark))  # Layers may share a finding.
     distinct = list(by_text.values())
-    others = [remark for chapter, remark in distinct[LEADING:] if chapter in shown]
+    others = sum(chapter in shown for chapter, _ in distinct[LEADING:])
     return {"leading": [remark for _, remark in distinct[:LEADING]], "others": others}
 
 
