@@ -59,7 +59,7 @@ def test_the_last_factor_by_hand() -> None:
 def test_a_factor_that_never_grows_is_said_to_stay() -> None:
     result = logit_factor.compute(subject(Temperature(0.1, 8192, 0, "steps", (), 4096)))
     assert result.metric("first").reason == "none within the context"
-    assert result.findings[0].text == "Within the 4,096 positions of the context the factor stays 1."
+    assert result.findings[0].text == "The factor stays 1 over the whole context of 4,096 positions."
 
 
 @pytest.mark.parametrize("form", [SINKS, Temperature(0.1, 2048.0, 1, "power", (5,), 8192)])

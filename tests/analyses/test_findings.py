@@ -77,27 +77,46 @@ def stretched(along: int) -> PositionTable:
 
 
 CASES: list[tuple[ModuleType, Form, list[str]]] = [
-    (bias, heads([0, 1, -1]), ["All 3 heads favour the position itself or a direct neighbour"]),
-    (bias, heads([3, 1, -4]), ["1 of 3 heads favours the position itself"]),
+    (bias, heads([0, 1, -1]), ["All 3 heads favour the query's own position or a direct neighbour"]),
+    (bias, heads([3, 1, -4]), ["1 of 3 heads favours the query's own position"]),
     (
         bias,
         two_heads({-4: 25.2}),
-        ["No head favours", "Head 1 adds +25.2 logits at offset −4 and all before, where its median is +0.0: taken alone, that multiplies"],
+        [
+            "No head favours",
+            "Head 1 strongly favours keys 4 or more positions back: its bias there is 25.2 logits above its median. Between keys",
+        ],
     ),
     (
         bias,
         two_heads({0: -25.0, 4: -11.0}),
-        ["No head favours", "Head 1 adds −25.0 logits at offset 0, where its median is +0.0: taken alone, that divides"],
+        ["No head favours", "Head 1 strongly avoids the query's own position: its bias there is 25.0 logits below its median."],
     ),
     (bias, two_heads({1: 9.9, 3: -9.9}), ["1 of 2 heads favours"]),
+    (
+        bias,
+        two_heads({-1: 12.0}),
+        ["1 of 2 heads favours", "Head 1 strongly favours the key 1 position back: its bias there is 12.0 logits"],
+    ),
+    (bias, two_heads({2: -12.0, 3: -12.0}), ["No head favours", "Head 1 strongly avoids keys 2 to 3 positions ahead: its bias"]),
+    (bias, two_heads({0: 12.0, 1: 12.0}), ["1 of 2 heads favours", "Head 1 strongly favours keys at offsets 0 to 1: its bias"]),
+    (bias, two_heads({4: 12.0}), ["No head favours", "Head 1 strongly favours keys 4 or more positions ahead: its bias"]),
     (bias, replace(two_heads({-4: 25.2}), beyond="linear"), ["No head favours"]),
-    (bias, OffsetBias(frozen(np.full((2, 9), 30.0)), frozen(np.arange(-4, 5)), causal=False, beyond="constant"), ["No head favours"]),
-    (cosine, WAVES, ["Neighbours are more alike than others: their mean cosine is"]),
-    (cosine, rows(np.tile(np.eye(2), (32, 1))), ["Neighbours are less alike than others"]),
-    (cosine, rows(NOISE[[0] * 64] + 0.05 * NOISE), ["Neighbours are hardly more alike (mean cosine 0.99"]),
-    (cosine, rows(NOISE), ["Neighbours are hardly more alike"]),
-    (cosine, rows(np.ones((2049, 2))), ["Similarity is taken over the first 2,048 of 2,049 positions", "Neighbours are hardly more alike"]),
-    (dimension_cosine, rows(np.hstack([NOISE[:, :8]] * 2)), ["6.7 % of all pairs of dimensions run together or opposite"]),
+    (
+        bias,
+        OffsetBias(frozen(np.full((2, 9), 30.0)), frozen(np.arange(-4, 5)), causal=False, beyond="constant"),
+        ["Every head has the same bias"],
+    ),
+    (cosine, WAVES, ["Neighbouring positions are more similar than any two: mean cosine"]),
+    (cosine, rows(np.tile(np.eye(2), (32, 1))), ["Neighbouring positions are less similar than any two"]),
+    (cosine, rows(NOISE[[0] * 64] + 0.05 * NOISE), ["Neighbouring positions are hardly more similar than any two: mean cosine 0.99"]),
+    (cosine, rows(NOISE), ["Neighbouring positions are hardly more similar"]),
+    (
+        cosine,
+        rows(np.ones((2049, 2))),
+        ["Only the first 2,048 of 2,049 positions are compared", "Neighbouring positions are hardly more similar"],
+    ),
+    (dimension_cosine, rows(np.hstack([NOISE[:, :8]] * 2)), ["6.7 % of all pairs of dimensions are nearly parallel or opposite"]),
     (dimension_cosine, rows(NOISE), []),
     (dimensions, rows(np.repeat(NOISE, 50, axis=0)), ["The table is smooth"]),
     (dimensions, rows(NOISE), ["The table is rough"]),
@@ -203,7 +222,7 @@ def test_equality_with_the_models_layer_is_reported_only_where_it_holds() -> Non
     words, positions = NOISE[:2, :8], NOISE[2:6, :8]
     for output, n_reported in ((words + positions[:2], 1), (words + positions[:2] + 0.1, 0)):
         findings = anatomy.compute(with_input(rows(positions), layer(words, own=OwnLayer(frozen(output), "Embeddings")))).findings
-        assert len([finding for finding in findings if "equals what transformers' own Embeddings makes" in finding.text]) == n_reported
+        assert len([finding for finding in findings if "equals that of transformers' Embeddings" in finding.text]) == n_reported
 
 
 def test_an_encoding_inside_attention_is_said_to_add_nothing_to_the_input() -> None:
@@ -220,19 +239,19 @@ def test_one_token_at_two_places_is_reported_with_its_distance() -> None:
     twice = InputLayer(sentence, sentence, "wte.weight")
     texts = [finding.text for finding in anatomy.compute(with_input(rows(positions), twice)).findings]
     same = "In the sentence, “one” has the same word vector at positions 0 and 1"
-    assert f"{same}; the two inputs of the first layer are 2 apart, the first of them 5 long." in texts
+    assert f"{same}. The two inputs differ by a vector of norm 2; the first has norm 5." in texts
     texts = [finding.text for finding in anatomy.compute(with_input(TURNING, twice)).findings]
-    assert f"{same}, and the same input of the first layer, as made here: no vector of position is added." in texts
+    assert f"{same}, and the same input as shown here: no position vector is added." in texts
 
 
 def test_a_sentence_without_a_repeated_token_is_said_to_be_put_after_itself() -> None:
     texts = [finding.text for finding in anatomy.compute(with_input(TURNING, layer(NOISE[:2, :8]))).findings]
-    assert any(text.startswith("In the sentence put after itself, “one” has the same word vector at positions 0 and 2") for text in texts)
+    assert any(text.startswith("In the repeated sentence, “one” has the same word vector at positions 0 and 2") for text in texts)
 
 
 @pytest.mark.parametrize(
     ("own", "expected"),
-    [(OwnLayer(), "is not checked against the code of this family"), (OwnLayer(frozen(NOISE[:2, :8] + 5.0), "Embeddings"), "makes something else")],
+    [(OwnLayer(), "is not checked against the code of this family"), (OwnLayer(frozen(NOISE[:2, :8] + 5.0), "Embeddings"), "differs from that of transformers' Embeddings")],
 )  # fmt: skip
 def test_an_input_that_no_code_confirms_is_said_not_to_be_checked_or_not_to_be_all(own: OwnLayer, expected: str) -> None:
     findings = anatomy.compute(with_input(rows(NOISE[2:6, :8]), layer(NOISE[:2, :8], own=own))).findings
