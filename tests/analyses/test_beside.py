@@ -28,7 +28,7 @@ def test_the_measures_of_sinks_by_hand() -> None:
     assert [result.value(key) for key in ("share", "half", "layers", "heads")] == pytest.approx([37.5, 50.0, 2, 2])
     assert (
         result.findings[0].text
-        == "Beside 128 keys whose logits are 0, 2 of 4 heads give half the weight or more to the sink; that of head 1 in layer 4, of logit 5.95, takes 75.0 %."
+        == "Beside 128 keys of logit 0, 2 of 4 heads give at least half the weight to the sink. The strongest, logit 5.95 in head 1 of layer 4, takes 75.0 %."
     )
 
 

@@ -121,17 +121,25 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (dimensions, rows(np.repeat(NOISE, 50, axis=0)), ["The table is smooth"]),
     (dimensions, rows(NOISE), ["The table is rough"]),
     (dimensions, rows(np.repeat(NOISE, 4, axis=0)), []),
-    (reach, Convolution(frozen(np.ones((1, 1, 9))), frozen(np.arange(-4, 5))), ["Of the 9 positions that it spans, those within 2"]),
-    (reach, Convolution(frozen(np.eye(1, 9, 4)[None]), frozen(np.arange(-4, 5))), ["Of the 9 positions that it spans, those within 0"]),
+    (
+        reach,
+        Convolution(frozen(np.ones((1, 1, 9))), frozen(np.arange(-4, 5))),
+        ["The convolution spans 9 positions; at least half of its energy lies within ±2, 100 % within ±8."],
+    ),
+    (
+        reach,
+        Convolution(frozen(np.eye(1, 9, 4)[None]), frozen(np.arange(-4, 5))),
+        ["The convolution spans 9 positions; at least half of its energy lies at offset 0"],
+    ),
     (
         relative,
         RelativeTable(sinusoid(65, 32), frozen(np.arange(-32, 33))),
-        ["Neighbouring offsets are more alike than others", "The table tells before from after"],
+        ["Neighbouring offsets are more similar than any two", "The table tells before from after"],
     ),
     (
         relative,
         RelativeTable(frozen(NOISE[:33]), frozen(np.arange(-16, 17))),
-        ["Neighbouring offsets are hardly more alike than others", "The table tells"],
+        ["Neighbouring offsets are hardly more similar than any two", "The table tells"],
     ),
     (
         relative,
@@ -141,42 +149,57 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (
         rotation,
         TURNING,
-        ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18 do not."],
+        ["46 of 64 frequency pairs complete a full turn within the context of 4,096 positions."],
     ),
-    (rotation, replace(TURNING, window=63), ["17 of 64 pairs turn fully at least once within the 63 positions that the window"]),
+    (rotation, replace(TURNING, window=63), ["17 of 64 frequency pairs complete a full turn within the attention window of 63 positions."]),
     (
         rotation,
         replace(TURNING, window=5000),
-        ["46 of 64 pairs turn fully at least once within 4,096 positions; the other 18 do not."],
+        ["46 of 64 frequency pairs complete a full turn within the context of 4,096 positions."],
     ),
     (
         rotation,  # Of pair j the wavelength is 2π · 10^(j/4), which is at most 64 up to j = 4.
         Rotation(1e4, 32, 32, 4096, {**LONGROPE, "original_max_position_embeddings": 64}),
-        ["5 of 16 pairs turn fully at least once within the 64 positions for which these frequencies are used; the other 11 do not"],
+        ["5 of 16 frequency pairs complete a full turn within the 64 positions for which these frequencies are used."],
     ),
-    (rotation, replace(TURNING, window=6), ["No pair turns fully within the 6 positions"]),
+    (rotation, replace(TURNING, window=6), ["No frequency pair completes a full turn within the attention window of 6 positions"]),
     (
         rotation,
         replace(TURNING, n_positions=47_118),
-        ["63 of 64 pairs turn fully at least once within 47,118 positions; the other one does not"],
+        ["63 of 64 frequency pairs complete a full turn within the context of 47,118 positions."],
     ),
-    (rotation, replace(TURNING, n_positions=60_000), ["All 64 pairs turn fully"]),
+    (rotation, replace(TURNING, n_positions=60_000), ["All 64 frequency pairs complete a full turn"]),
     (
         scaling,
         Rotation(5e5, 128, 128, 131_072, LLAMA3),
         [
-            "Scaling of the kind “llama3” leaves 29 of 64 pairs as they are and makes the wavelength of 29 longer by a factor of 8; 6 lie in between."
+            "Scaling “llama3” leaves the 29 fastest of 64 pairs unchanged, stretches the 29 slowest by a factor of 8 and changes the other 6 by less."
         ],
     ),
     (
         scaling,
         Rotation(1e4, 128, 128, 4096, {"rope_type": "linear", "factor": 4.0}),
-        ["Scaling of the kind “linear” makes the wavelength of every pair longer by a factor of 4."],
+        ["Scaling “linear” stretches all 64 wavelengths by a factor of 4."],
     ),
     (
         scaling,
         Rotation(1e4, 128, 128, 4096, {"rope_type": "dynamic", "factor": 2.0}),
-        ["Scaling of the kind “dynamic” leaves all 64 pairs as they are"],
+        ["Scaling “dynamic” leaves all 64 pairs unchanged up to the configured length."],
+    ),
+    (
+        scaling,  # Factors of a list: the pairs are unchanged, stretched most, stretched less, unchanged, in an order of their own.
+        Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [1.0, 4.0, 2.0, 1.0]}),
+        ["Scaling “stored” leaves 2 of 4 pairs unchanged, stretches 1 by a factor of 4 and changes the other 1 by less."],
+    ),
+    (
+        scaling,
+        Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [2.0, 2.0, 2.0, 4.0]}),
+        ["Scaling “stored” stretches the slowest of 4 pairs by a factor of 4 and changes the other 3 by less."],
+    ),
+    (
+        scaling,
+        Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [0.5, 1.0, 0.5, 0.5]}),
+        ["Scaling “stored” leaves 1 of 4 pairs unchanged and changes the other 3."],
     ),
     (table, rows(np.zeros((4, 4))), ["Every value is zero"]),
     (table, rows(np.ones((4, 4))), []),
@@ -184,11 +207,11 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (
         tiles,
         PositionTable(grid_sinusoid((8, 8), 64), grid=(8, 8)),
-        ["Patches side by side", "Along rows and along columns, likeness falls off nearly alike"],
+        ["At equal distances, patches are about as similar along rows as along columns."],
     ),
-    (tiles, stretched(1), ["Patches side by side", "At equal distances, patches are more alike along rows than along columns"]),
-    (tiles, stretched(0), ["Patches side by side", "At equal distances, patches are more alike along columns than along rows"]),
-    (window, of_window([0, 1]), ["All 2 heads favour the patch itself or one beside it"]),
+    (tiles, stretched(1), ["Patches are more similar along rows than along columns: mean cosine higher by "]),
+    (tiles, stretched(0), ["Patches are more similar along columns than along rows: mean cosine higher by "]),
+    (window, of_window([0, 1]), ["All 2 heads favour the query's own patch or one beside it"]),
     (window, of_window([0, 3]), ["1 of 2 heads favours"]),
     (window, WindowBias(frozen(np.zeros((2, 3, 3)))), ["Every head has the same bias at all offsets"]),
 ]
@@ -212,7 +235,7 @@ def with_input(form: Form, given: InputLayer) -> Subject[Any]:
     return Subject(Encoding("encoder", "made", form, Provenance("")), given)
 
 
-@pytest.mark.parametrize(("size", "times"), [(1.0, "about as long as"), (0.25, "4 times as long as")])
+@pytest.mark.parametrize(("size", "times"), [(1.0, "about as large as"), (0.25, "4 times as large as")])
 def test_norms_of_positions_and_words_are_compared(size: float, times: str) -> None:
     (finding,) = vectors.compute(with_input(rows(np.ones((4, 8))), layer(size * np.ones((2, 8))))).findings
     assert f"is {times} a typical word vector" in finding.text
