@@ -73,7 +73,7 @@ def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, 
     head = int(farthest.argmax())
     index, n_more = int((sign * relative[head]).argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
     effect, side = ("favours", "above") if sign > 0 else ("avoids", "below")
-    more = f" {n_more} more {'head goes' if n_more == 1 else 'heads go'} over {LIMIT:g} logits {side} the median." if n_more else ""
+    more = f" {n_more} more {'head goes' if n_more == 1 else 'heads go'} more than {LIMIT:g} logits {side} the median." if n_more else ""
     text = (
         f"Head {head} strongly {effect} {_where(form, head, index)}: its bias there is {rounded(farthest[head], 1)} logits {side} its median. "
         f"Between keys that match equally well, that is a factor of {in_words(np.exp(min(farthest[head], 100.0)))}.{more}"

@@ -56,7 +56,7 @@ def _cut(n_positions: int) -> tuple[Finding, ...]:
 def _findings(adjacent: float, mean: float) -> tuple[Finding, ...]:
     neighbours, any_two = rounded(adjacent, 2, 1.0, -1.0), rounded(mean, 2, 1.0, -1.0)
     how, weight = ("more" if adjacent > mean else "less", 0.4) if abs(adjacent - mean) > APART else ("hardly more", 0.5)
-    text = f"Neighbouring positions are {how} similar than any two: mean cosine {neighbours} against {any_two}."
+    text = f"Neighbouring positions are {how} similar than average: mean cosine {neighbours} against {any_two}."
     return (Finding(text, ("adjacent", "mean"), weight),)
 
 

@@ -128,10 +128,10 @@ def _of_layers(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
 
 def _of_slopes(halves: Floats) -> tuple[Finding, ...]:
     shortest, longest = _distance(float(halves.min())), _distance(float(halves.max()))
-    half = f"A key {shortest} farther back gets half the weight of one that matches equally well"
-    if halves.size == 1:
-        return (Finding(f"{half}.", ("shortest",), 0.4),)
-    text = f"{half}, in the steepest head; in the flattest, the half-distance is {longest}."
+    half = f"Between equally matching keys, attention weight halves every {shortest}"
+    if halves.size == 1 or longest == "infinite":
+        return (Finding(f"{half}{' in the steepest head' if halves.size > 1 else ''}.", ("shortest",), 0.4),)
+    text = f"{half} in the steepest head and every {longest} in the flattest."
     return (Finding(text, ("shortest", "longest"), 0.4),)
 
 

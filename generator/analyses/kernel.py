@@ -236,10 +236,11 @@ def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, 
         return (Finding(f"Within {line}, {quantity} does not fall with distance.", ("positions", "rising"), 0.8), *left_out)
     half, falls = by_key["half"], by_key["monotonicity"]
     if half.value is None:
-        text = (
-            f"Decay differs along the table: in {line.split()[1]}, the half-distance is {(half.reason or '').removeprefix('not stable: ')}."
+        places = (half.reason or "").removeprefix("not stable: ")
+        return (
+            Finding(f"Decay differs along the table: half-distance {places} ({line.split()[1]}).", ("half", "half_low", "half_high"), 0.7),
+            *left_out,
         )
-        return (Finding(text, ("half", "half_low", "half_high"), 0.7), *left_out)
     some = f" in {windows[0].n_falling} of {windows[0].n_varying} heads" if windows[0].n_falling < windows[0].n_varying else ""
     fades = f"Over {line}, {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}{some}"
     if len(windows) > 1:

@@ -83,7 +83,7 @@ def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
     of_median = f"{significant(times, 2)} times" if times >= 1.0 else f"only {significant(100.0 * times, 2)} % of"
     text = f"Position {farthest} has an unusual norm, {of_median} the median."
     if out.size > 1:
-        text = f"{out.size} vectors have unusual norms (positions {ranges(out)}). Position {farthest} has {of_median} the median."
+        text = f"{out.size} vectors have unusual norms (positions {ranges(out)}). Position {farthest} has {of_median} the median norm."
     return (Finding(text, ("positions_out", "median"), 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4),)
 
 

@@ -79,7 +79,7 @@ def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple
         how = ("more" if adjacent > mean else "less") if abs(adjacent - mean) > ALIKE else "hardly more"
         findings.append(
             Finding(
-                f"Neighbouring offsets are {how} similar than any two: mean cosine {rounded(adjacent, 2, 1.0)} against {rounded(mean, 2, 1.0)}.",
+                f"Neighbouring offsets are {how} similar than average: mean cosine {rounded(adjacent, 2, 1.0)} against {rounded(mean, 2, 1.0)}.",
                 ("adjacent", "mean"),
                 0.4,
             )

@@ -40,7 +40,7 @@ APART = 0.4  # Difference from the median cosine from which an end is worth a se
 CUTOFF = 6.0  # times the local variation; 60 random tables of 1,024 × 64 stay below
 MOST_NAMED = 2  # tables in one figure up to which seams are labelled
 ALIKE = 0.3  # Median cosine of neighbours from which a position unlike both is worth a sentence; in noise every cosine is low.
-MOST_SPIKES = 3  # named in one sentence
+MOST_SPIKES = 3  # with a sentence each
 EVEN, WEIGHT_OF_EVEN = 1e-3, 0.2  # Cosines that differ by no more than this are a level line.
 WEIGHT_OF_DIP = 0.3  # One larger step is no change of the table, and no headline.
 STEP = 1.5  # A ratio of norms from here on is worth a sentence.
@@ -275,21 +275,16 @@ def _of_ratio(found: Break) -> str:
 
 
 def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> tuple[Finding, ...]:
-    """A finding on the first ``MOST_SPIKES`` outliers between inliers.
+    """A finding on each of the first ``MOST_SPIKES`` outliers between inliers.
 
     single: (n_spikes,), int, positions; cosines, of_inliers: (n_pairs,), of all neighbours, and NaN beside outliers
     """
-    if not single.size:
-        return ()
-    both = [f"{_cosine(cosines[position - 1])} and {_cosine(cosines[position])}" for position in single[:MOST_SPIKES]]
-    usual = f"where neighbours usually have {_cosine(float(np.nanmedian(of_inliers)))}"
-    if single.size == 1:
-        text = f"Position {single[0]} is an outlier: its cosines with its neighbours are only {both[0]}, {usual}."
-        return (Finding(text, ("spikes", "typical"), 0.8),)
-    each = "; ".join(f"position {position}, {pair}" for position, pair in zip(single, both, strict=False))
-    more = f"; {single.size - MOST_SPIKES} more" if single.size > MOST_SPIKES else ""
-    text = f"{single.size} single positions are outliers by their cosines with their neighbours, {usual}: {each}{more}."
-    return (Finding(text, ("spikes", "typical"), 0.8),)
+    texts = (
+        f"Position {position} is an outlier: its cosines with its neighbours are only {_cosine(cosines[position - 1])} and "
+        f"{_cosine(cosines[position])}, where neighbours usually have {_cosine(float(np.nanmedian(of_inliers)))}."
+        for position in single[:MOST_SPIKES]
+    )
+    return tuple(Finding(text, ("spikes", "typical"), 0.8) for text in texts)
 
 
 def _cosine(value: float) -> str:
@@ -308,10 +303,7 @@ def _of_ends(metrics: tuple[Metric, ...], n_positions: int) -> tuple[Finding, ..
 
 
 def _of_even(cosines: Floats) -> tuple[Finding, ...]:
-    """A light finding where the figure is a level line.
-
-    cosines: (n_pairs,), of all neighbours
-    """
+    """A light finding where the ``cosines`` (n_pairs,) of all neighbours are a level line."""
     if np.nanmax(cosines) - np.nanmin(cosines) > EVEN:
         return ()
     text = f"The cosine of neighbours is {_cosine(float(np.nanmedian(cosines)))} all along the table."

@@ -47,6 +47,12 @@ def test_the_half_distances_of_alibi_follow_from_its_slopes() -> None:
     assert result.metric("layers").reason == "the same in all layers"
 
 
+def test_the_finding_on_slopes_gives_their_half_distances() -> None:
+    """Of slopes 1/2 … 1/256: ln 2 · 2 = 1.386 and ln 2 · 256 = 177.4 positions."""
+    in_heads = "1.39 positions in the steepest head and every 177 positions in the flattest."
+    assert result_of(alibi(8)).findings[0].text == f"Between equally matching keys, attention weight halves every {in_heads}"
+
+
 def test_the_share_of_alibi_equals_the_weights_of_a_softmax() -> None:
     """Of equal logits: the weight of a key against that of the query's own."""
     import torch
