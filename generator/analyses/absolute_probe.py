@@ -185,7 +185,7 @@ ANALYSIS = Analysis(
             caption=f"Mean error at each position over {DRAWS} random splits.",
             how_to_read=(
                 "Higher is worse; the scale is logarithmic above 1. Peaks at the ends are common, since the probe has to extrapolate there. "
-                "A rise that lasts means that a linear probe finds less position in these vectors."
+                "A rise that lasts means that a linear probe finds less there."
             ),
             alt=alt_by_position,
             draw=draw_by_position,

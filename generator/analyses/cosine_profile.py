@@ -198,7 +198,7 @@ ANALYSIS = Analysis(
             key="lines",
             caption="Mean cosine similarity of two positions by distance, with a band of one standard deviation.",
             how_to_read=(
-                "A steady fall means that similarity tells distance; a flat stretch tells none, and a rise makes far positions look nearer. "
+                "A steady fall tells distance; a flat stretch tells none, and a rise makes far positions look nearer. "
                 "A narrow band means that only distance counts, a wide one that absolute position matters too. The far end rests on few pairs."
             ),
             alt=alt,

@@ -110,7 +110,7 @@ ANALYSIS = Analysis(
             key="curves",
             caption="The twelve dimensions that vary most over positions, each mean-centred and on its own scale.",
             how_to_read=(
-                "Compare shapes, not sizes: all curves have the same height. A smooth wave gives neighbours similar values; noise shows no distance. "
+                "Compare shapes, not sizes: all curves have the same height. A smooth wave gives neighbours similar values; noise shows no order. "
                 "Outliers do not set the scale, and are cut."
             ),
             alt=alt,

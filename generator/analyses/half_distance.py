@@ -252,7 +252,7 @@ def _left(result: Result, distance: float) -> float:
 ANALYSIS = Analysis(
     key="half_distance",
     title="Exponential decay",
-    question="After how many positions is half of the state, or of a key's weight, left?",
+    question="After how many positions is half of the state, or of a key's weight, lost?",
     source=(
         "Sun et al. 2023 (RetNet, arXiv 2307.08621), section 2.2, and Press et al. 2022 (ALiBi, arXiv 2108.12409), section 3, for the exponential; "
         "the measures are defined here."
@@ -267,7 +267,7 @@ ANALYSIS = Analysis(
             caption="Half-distance of every head or channel by layer; dotted: the slopes of ALiBi with 8 heads.",
             how_to_read=(
                 "Higher points remember longer: at 100, half is left after a hundred positions. Level lines are rates that all layers share. "
-                "Layers with many rates show bands: all, the middle half, and the median; values beyond the scale lie at its edge."
+                "Bands, for many rates, show all, the middle half and the median; values beyond the scale lie at its edge."
             ),
             alt=alt_layers,
             draw=draw_layers,

@@ -353,7 +353,7 @@ ANALYSIS = Analysis(
             key="profiles",
             caption=f"Similarity by distance: left, within at most {POSITIONS} positions or {SIDE} patches; right, over all positions.",
             how_to_read=(
-                "The half-distance is where a line crosses the dotted level; early drops tell little but neighbours apart, and wiggles make some farther positions look nearer. "
+                "A line crosses the dotted level at its half-distance; wiggles make some farther positions look nearer. "
                 "Each line is scaled to 1 at its highest and 0 over its far quarter, so compare shapes only. Bands are the range of a table's windows."
             ),
             alt=alt_profiles,
@@ -363,7 +363,7 @@ ANALYSIS = Analysis(
             key="matrices",
             caption="Kernel of each encoding: its similarity for every pair of positions.",
             how_to_read=(
-                "Stripes along the diagonal mean that only the offset counts; blocks and crosses mark special positions, or rows of an image. "
+                "Stripes along the diagonal mean that only the offset counts; blocks and crosses mark special positions or image rows. "
                 "Each kernel has its own scale, so compare patterns, not colours. Outliers and keys that a causal model cannot see are empty."
             ),
             alt=alt_matrices,

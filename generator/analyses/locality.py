@@ -179,7 +179,7 @@ ANALYSIS = Analysis(
             key="heads",
             caption="Locality of each head, most local first. Dotted: uniform attention.",
             how_to_read=(
-                "A head at 100 % attends to its own position alone, one below its dotted line less locally than without a bias. A level line means equally local heads. "
+                "At 100 % a head attends only to the query's own position; below its dotted line, less locally than uniform attention. A level line means equally local heads. "
                 "Compare each line with its own dotted level, which depends on causality and window size."
             ),
             alt=alt_heads,

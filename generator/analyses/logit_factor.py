@@ -120,7 +120,7 @@ ANALYSIS = Analysis(
             key="factor",
             caption="Factor on the attention logits by position of the query.",
             how_to_read=(
-                "At 1 nothing changes; above 1, differences between logits grow, so that the best keys keep their weight among more keys. "
+                "At 1 nothing changes; above 1, logits differ more, so that the best keys keep their weight among more keys. "
                 "The logarithmic axis ends with the configured context."
             ),
             alt=alt,

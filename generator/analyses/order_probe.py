@@ -179,7 +179,7 @@ ANALYSIS = Analysis(
             key="by_distance",
             caption="Order errors by the distance of the two positions.",
             how_to_read=(
-                "An early drop means that the probe orders even near positions; a late one, that it tells only early from late. "
+                "An early drop means that even near positions are ordered; a late one, only far ones. "
                 "Near 50 % the order is guessed. Each point covers all distances up to the next point."
             ),
             alt=alt_by_distance,

@@ -266,8 +266,8 @@ ANALYSIS = Analysis(
             key="planes",
             caption="Positions in the first three principal components, without outliers, coloured from first to last.",
             how_to_read=(
-                "A smooth line means that neighbours are similar, a tangle that they are not. A circle on the left with slopes on the others is a helix, seen from its end and from its sides. "
-                "Small shares of the variance, given at the axes, mean that this is the shape of a part of the table."
+                "A smooth line means that neighbours are similar, a tangle that they are not. A circle on the left with slopes on the others is a helix, seen from its end and sides. "
+                "Small shares of the variance, given at the axes, mean that this is only part of the table's shape."
             ),
             alt=alt,
             draw=draw,

@@ -175,7 +175,7 @@ ANALYSIS = Analysis(
             key="energy",
             caption="Share of the table's energy (sum of squares) in its strongest components, mean-centred and, dotted, as stored.",
             how_to_read=(
-                "A line that reaches 90 % at the far left belongs to a table with few directions; noise needs nearly all. "
+                "A line that reaches 90 % at the far left means few directions; noise needs nearly all. "
                 "A dotted line far above its partner means that positions share a large mean vector."
             ),
             alt=alt,

@@ -147,7 +147,7 @@ ANALYSIS = Analysis(
             key="matrix",
             caption="Cosine similarity of the vectors of every two offsets.",
             how_to_read=(
-                "A red band along the diagonal means that near offsets are similar; where it widens, offsets are told apart less finely. "
+                "A red band along the diagonal means that near offsets are similar; where it widens, they are told apart less finely. "
                 "Red on the other diagonal means that before and after look alike. White is unrelated, blue opposite."
             ),
             alt=partial(alt, opening="Cosine matrices over offsets from −1 to 1."),
@@ -157,7 +157,7 @@ ANALYSIS = Analysis(
             key="similarity",
             caption="Cosine similarity of each offset's vector with that of offset 0, the position itself.",
             how_to_read=(
-                "A peak at 0 means that only near offsets resemble the position itself; a flat line, that all do or none. "
+                "A peak at 0 means that only near offsets resemble the position itself; a level line, that all or none do. "
                 "Different heights left (earlier keys) and right (later keys) tell before from after."
             ),
             alt=partial(alt, opening="Similarity to offset 0 by offset, as lines."),

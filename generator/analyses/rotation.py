@@ -159,7 +159,7 @@ def _at(profile: Floats, offset: int) -> str:
 ANALYSIS = Analysis(
     key="rotation",
     title="Rotation by offset",
-    question="How fast does each frequency pair turn, and what similarity by offset follows?",
+    question="How fast does each frequency pair turn, and how does similarity depend on the offset?",
     source="Su et al. 2021 (arXiv 2104.09864), sections 3.3 and 3.4.3; scaled frequencies from the rotary initialisers of transformers.",
     stage="see",
     order=80,

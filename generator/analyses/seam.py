@@ -374,8 +374,8 @@ ANALYSIS = Analysis(
             key="neighbours",
             caption="Cosine of each position with the next; circles mark seams, triangles larger steps, crosses single outliers.",
             how_to_read=(
-                "A level line means equal steps all along the table. A lasting fall or rise is a seam, and so is a dip that divides the table; "
-                "shallower dips are single larger steps or outliers. Dips at the very ends are common and do not count."
+                "A level line means equal steps all along the table. Lasting falls or rises, and dips that divide the table, are seams; "
+                "other dips are larger steps or outliers. Dips at the very ends are common and do not count."
             ),
             alt=alt,
             draw=draw,

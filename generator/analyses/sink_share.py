@@ -139,7 +139,7 @@ ANALYSIS = Analysis(
             key="logits",
             caption=f"Learned logit of every sink by layer and head, cut at ±{LIMIT:g}; layers without sinks are empty.",
             how_to_read=(
-                "Red sinks outweigh a key of logit 0, blue ones weigh less. A sink of logit s counts as much as e^s such keys: at 4.85, 128. "
+                "Red sinks outweigh a key of logit 0, blue ones weigh less. A sink of logit s counts as much as e^s such keys: 128 at 4.85. "
                 "The higher the logits of the keys, the less is left for the sink."
             ),
             alt=alt_logits,

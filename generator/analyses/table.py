@@ -83,7 +83,7 @@ ANALYSIS = Analysis(
             key="heatmap",
             caption="Every value of the table: a row per position, a column per dimension.",
             how_to_read=(
-                "Vertical stripes are dimensions that hardly change with position, waves are dimensions that oscillate, noise shows no order. "
+                "Vertical stripes are dimensions that hardly change with position, waves are dimensions that oscillate, and noise shows no order. "
                 "Red is positive, blue negative; colours end at ±3 times the table's RMS. Large tables are averaged over small blocks, which pales fast waves."
             ),
             alt=alt,

@@ -179,7 +179,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="mosaic",
-            caption=f"Cosine similarity of up to {MOST_TILES} by {MOST_TILES} patches with all patches, each small image laid out as the whole.",
+            caption=f"Cosine similarity of up to {MOST_TILES} by {MOST_TILES} patches with all patches: one small image per patch.",
             how_to_read=(
                 "The reddest spot of a small image should lie where that image itself lies in the grid. "
                 "A round spot means that similarity falls with distance; a cross, that patches of a row or column are similar. "

@@ -105,7 +105,7 @@ ANALYSIS = Analysis(
             key="lines",
             caption="Vectors of single positions over the dimensions, one line each.",
             how_to_read=(
-                "Near positions are similar where 0, 1 and 2 share their shape and far ones do not. "
+                "If lines 0, 1 and 2 share a shape and far ones do not, near positions are similar. "
                 "A word vector, where drawn, shows how large words are relative to positions. Values are in units of the table's RMS, cut at ±3.5."
             ),
             alt=alt,

@@ -180,7 +180,7 @@ ANALYSIS = Analysis(
             key="energy",
             caption="Cumulative share of the table's energy along the directions of words, the most used first.",
             how_to_read=(
-                "A steep rise on the left means that positions use the main directions of words; a late rise, directions that words hardly use. "
+                "A steep rise on the left means that positions use the main directions of words; a late rise, the others. "
                 "The grey diagonal is what random directions would give."
             ),
             alt=alt,
