@@ -197,7 +197,7 @@ ANALYSIS = Analysis(
             phi_3_mini,
             unit="positions",
             margin=1.0,
-            allowance="the paper cuts what is after the point",
+            allowance="the paper truncates decimals",
         ),
         Published(
             "Phi-3-mini over 2,048 positions: pairs with a full turn",

@@ -90,7 +90,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     metrics = (
         Metric("strongest", "Period with the most energy", n_positions / strongest, "positions"),
         Metric("slow", "Energy in the slowest tenth of the frequencies", _share(squares, slow), "%"),
-        Metric("slow_control", "Same, with shuffled positions", _share(shuffled, slow), "%"),
+        Metric("slow_control", "Energy in the slowest tenth, positions shuffled", _share(shuffled, slow), "%"),
         Metric("peaks", "Spectral peaks", float(frequencies.size)),
     )
     arrays = {

@@ -48,7 +48,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("top", "Energy in the tenth of directions that words use most", 100.0 * top, "%"),
             Metric("bottom", "Energy in the tenth of directions that words use least", 100.0 * bottom, "%"),
             Metric("overlap", "Mean squared cosine of the principal angles", 100.0 * float(np.mean(cosines**2)), "%"),
-            Metric("chance", "The same for random directions", 100.0 * chance, "%"),
+            Metric("chance", "Expected of random directions", 100.0 * chance, "%"),
             Metric("smallest_angle", "Smallest principal angle", float(np.degrees(np.arccos(cosines[0]))), "°"),
             Metric("tenth", "Directions in a tenth", float(k)),
             Metric("vocabulary", "Rows of the word matrix", float(len(words))),

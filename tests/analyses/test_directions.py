@@ -77,6 +77,13 @@ def test_low_and_high_ranks_give_different_findings() -> None:
     assert finding.weight > findings_of(rank, NOISE)[0].weight
 
 
+def test_three_dominant_components_are_reported_once() -> None:
+    """Three columns of about equal variance hold nearly all of it, two of them about two thirds."""
+    (of_components,) = findings_of(pca, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3))
+    assert of_components.text.startswith("Three principal components hold ")
+    assert findings_of(rank, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3)) == []
+
+
 def test_a_finding_reports_a_dominant_mean() -> None:
     assert any("is a constant vector shared by all positions" in finding.text for finding in findings_of(rank, NOISE + 3.0))
     assert not any("is a constant vector shared by all positions" in finding.text for finding in findings_of(rank, NOISE))
