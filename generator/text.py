@@ -65,12 +65,6 @@ def uncertain(value: float, spread: float, digits: int) -> str:
     return rounded(value, digits, 0.0)
 
 
-def signed(value: float, digits: int) -> str:
-    """``rounded`` with a plus sign unless it is negative."""
-    text = rounded(value, digits)
-    return text if text.startswith("−") else f"+{text}"
-
-
 def significant(value: float | None, digits: int) -> str:
     """``value`` to ``digits`` significant digits, with thousands separators, and powers of ten for extreme values.
 
@@ -127,10 +121,10 @@ def in_words(number: float) -> str:
 
 
 def ranges(indices: Array) -> str:
-    """Ascending integers (n,) as text, with runs joined: “0–9, 1023”; at most four runs are listed."""
+    """Ascending integers (n,) as text, with runs joined: “0–9, 1023”; at most four are listed."""
     runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
     texts = [f"{run[0]}" if run.size == 1 else f"{run[0]}–{run[-1]}" for run in runs[:4]]
-    return ", ".join(texts) + (f" and {len(runs) - 4} more stretches" if len(runs) > 4 else "")
+    return ", ".join(texts) + (f" and {len(runs) - 4} more ranges" if len(runs) > 4 else "")
 
 
 def pattern(indices: Sequence[int]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generator.text import counted, fixed, in_words, ranges, rounded, signed, significant, uncertain
+from generator.text import counted, fixed, in_words, ranges, rounded, significant, uncertain
 from tests.built import ROOT
 
 COUNTS = [
@@ -45,11 +45,6 @@ def test_rounding_never_reaches_a_limit_that_the_value_does_not(
     value: float | None, digits: int, limits: tuple[float, ...], text: str
 ) -> None:
     assert rounded(value, digits, *limits) == text
-
-
-@pytest.mark.parametrize(("value", "text"), [(16.72, "+16.7"), (-16.72, "−16.7"), (-0.01, "+0.0"), (1234.5, "+1,234.5")])
-def test_a_number_with_its_sign(value: float, text: str) -> None:
-    assert signed(value, 1) == text
 
 
 @pytest.mark.parametrize(
@@ -100,7 +95,7 @@ def test_significant_digits_are_written_out(value: float, digits: int, text: str
 
 def test_runs_of_numbers_are_joined() -> None:
     assert ranges(np.array([0, 1, 2, 7, 9, 10])) == "0–2, 7, 9–10"
-    assert ranges(np.arange(0, 12, 2)) == "0, 2, 4, 6 and 2 more stretches"
+    assert ranges(np.arange(0, 12, 2)) == "0, 2, 4, 6 and 2 more ranges"
 
 
 @pytest.mark.parametrize(("value", "spread", "digits", "text"), [

@@ -48,10 +48,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("error", "Mean error of the predicted position", error, "positions"),
             Metric("spread", f"Standard deviation over {DRAWS} random splits", spread, "positions"),
             Metric("exact", "Positions predicted exactly", 100.0 * float(np.mean(deviations == 0.0)), "%"),
-            Metric("worst", "Mean error at the position predicted worst", float(mean_errors[worst]), "positions"),
+            Metric("worst", "Mean error at the worst position", float(mean_errors[worst]), "positions"),
             _worst_position(mean_errors, worst),
             Metric("middle", "Mean error of always guessing the middle", middle, "positions"),
-            Metric("probed", "Positions probed, from the first", float(len(rows)), "positions"),
+            Metric("probed", "Positions probed", float(len(rows)), "positions"),
         ),
         arrays={"read": splits[0][0], "wrong": mean_errors, "errors": errors},
         findings=(_finding(error, spread, middle, len(rows)), *_of_worst(mean_errors, worst)),
@@ -59,35 +59,23 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _worst_position(mean_errors: Floats, worst: int) -> Metric:
-    title = "Position predicted worst"
+    title = "Worst position"
     return (
         Metric("worst_at", title, float(worst))
         if mean_errors[worst]
-        else Metric("worst_at", title, None, reason="all are predicted exactly")
+        else Metric("worst_at", title, None, reason="all positions are predicted exactly")
     )
 
 
 def _finding(error: float, spread: float, middle: float, n_positions: int) -> Finding:
     rests_on = ("error", "spread", "middle", "probed")
     deviation = uncertain(error, spread, 2 if error < 10 else 0)
-    summary = f"fitted to four fifths of the first {n_positions} vectors, it misses the others by {deviation} positions on average"
+    summary = f"over the first {n_positions}, its mean held-out error is {deviation} positions. Always guessing the middle gives {rounded(middle, 0)}"
     if error <= READABLE * middle:
-        return Finding(
-            f"A linear probe predicts the position from the vector: {summary} (always guessing the middle: {rounded(middle, 0)}).",
-            rests_on,
-            0.6,
-        )
+        return Finding(f"A linear probe predicts the position: {summary}.", rests_on, 0.6)
     if error >= UNREADABLE * middle:
-        return Finding(
-            f"A linear probe cannot predict the position from the vector: {summary}, and always guessing the middle by {rounded(middle, 0)}.",
-            rests_on,
-            0.7,
-        )
-    return Finding(
-        f"A linear probe predicts the position from the vector only roughly: {summary} (always guessing the middle: {rounded(middle, 0)}).",
-        rests_on,
-        0.4,
-    )
+        return Finding(f"A linear probe cannot predict the position: {summary}.", rests_on, 0.7)
+    return Finding(f"A linear probe predicts the position only roughly: {summary}.", rests_on, 0.4)
 
 
 def _of_worst(mean_errors: Floats, worst: int) -> tuple[Finding, ...]:
@@ -99,8 +87,8 @@ def _of_worst(mean_errors: Floats, worst: int) -> tuple[Finding, ...]:
         return ()
     others = float(np.delete(mean_errors, worst).mean())
     text = (
-        f"Position {worst} is predicted worst, {rounded(mean_errors[worst], 0)} positions off on average, which alone makes {rounded(100.0 * mean_errors[worst] / mean_errors.sum(), 0)} % of "
-        f"the error; all others are {rounded(others, 2, 0.0)} off."
+        f"Position {worst} alone causes {rounded(100.0 * mean_errors[worst] / mean_errors.sum(), 0)} % of the probe's error: "
+        f"it is {rounded(mean_errors[worst], 0)} positions off on average, the others {rounded(others, 2, 0.0)}."
     )
     return (Finding(text, ("worst", "worst_at", "error"), 0.5),)
 
@@ -160,7 +148,7 @@ def alt(results: Results) -> str:
         f"{rounded(result.value('exact'), 0)} % predicted exactly"
         for label, result in results.items()
     )
-    return "Predicted against true position, as points beside the diagonal. " + "; ".join(summaries) + "."
+    return "Predicted against true position, as points along a diagonal. " + "; ".join(summaries) + "."
 
 
 def alt_by_position(results: Results) -> str:
@@ -172,7 +160,7 @@ def alt_by_position(results: Results) -> str:
         summaries.append(
             f"{label.title}: {ends}, median {significant(np.median(mean_errors), 3)}, largest {significant(mean_errors.max(), 3)} at position {mean_errors.argmax()}"
         )
-    return "Mean error of the prediction, as a line over the position. " + "; ".join(summaries) + "."
+    return "Mean error by position, as a line. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -187,21 +175,20 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="read",
-            caption=f"The position that linear regression predicts for each vector without having seen it, for one random split into {FOLDS} folds.",
+            caption=f"Position that linear regression predicts for each held-out vector, in one random split into {FOLDS} folds.",
             how_to_read=(
-                "Each point is one position: across, where it stands; upwards, where the regression puts it. Points on the grey diagonal are "
-                "right. A cloud without direction means that the vectors hold no position that a linear probe could find, though they may "
-                "well tell positions apart. Points beyond the frame are put at its edge."
+                "Points on the grey diagonal are right. A shapeless cloud means that a linear probe does not find the position, though vectors may still differ. "
+                "Points beyond the frame are drawn at its edge."
             ),
             alt=alt,
             draw=draw,
         ),
         FigureSpec(
             key="by_position",
-            caption=f"How far the prediction is off at each position, mean of {DRAWS} random splits.",
+            caption=f"Mean error at each position over {DRAWS} random splits.",
             how_to_read=(
-                "Upwards is worse; the scale is logarithmic from 1 on, so that good and bad tables fit. The ends are hardest where the "
-                "regression has to go beyond what it was fitted to; a rise from some position on means that a linear probe finds less in the vectors there."
+                "Higher is worse; the scale is logarithmic above 1. Peaks at the ends are common, since the probe has to extrapolate there. "
+                "A rise that lasts means that a linear probe finds less there."
             ),
             alt=alt_by_position,
             draw=draw_by_position,

@@ -21,7 +21,7 @@ STEPS = {
     "words": "word vectors",
     "positions": "position vectors",
     "types": "token type",
-    "sum": "their sum",
+    "sum": "sum",
     "normed": "after LayerNorm",
 }
 APART = ("words", "positions", "sum")  # Steps at which one token at two places is compared, before the input of the first layer.
@@ -80,7 +80,7 @@ def compute(subject: Subject[Form]) -> Result:
     return Result(
         metrics=(
             Metric("tokens", "Tokens of the sentence", float(len(last))),
-            Metric("module_difference", "Largest difference from transformers' own code", difference, reason=_no_code(difference)),
+            Metric("module_difference", "Largest difference from transformers", difference, reason=_no_code(difference)),
         ),
         arrays={
             **forward,
@@ -95,7 +95,7 @@ def compute(subject: Subject[Form]) -> Result:
 
 
 def _no_code(difference: float | None) -> str | None:
-    reason = "transformers has no embedding layer of BERT's kind, and no stack of T5's, that fits this checkpoint and sentence"
+    reason = "transformers has no layer like BERT's or T5's that fits this checkpoint and sentence"
     return None if difference is not None else reason
 
 
@@ -149,11 +149,9 @@ def _findings(forward: dict[str, Floats], layer: InputLayer, difference: float |
 def _of_check(name: str, difference: float | None) -> Finding:
     """A finding on whether the last step is what the code of transformers, its module called ``name``, makes."""
     if difference is None:
-        return Finding("The input of the first layer, as made here, is not checked against the code of this family, which may do more.")
-    if difference > ROUNDING:
-        text = f"What is made here is not all of the input: transformers' own {name} makes something else (largest difference {significant(difference, 2)})."
-    else:
-        text = f"The input of the first layer, as made here, equals what transformers' own {name} makes (largest difference {significant(difference, 2)})."
+        return Finding("The input shown here is not checked against the code of this family, which may do more.")
+    how = "differs from" if difference > ROUNDING else "equals"
+    text = f"The input shown here {how} that of transformers' {name} (largest difference {significant(difference, 2)})."
     return Finding(text, ("module_difference",), 0.2)
 
 
@@ -162,12 +160,12 @@ def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> tuple[Find
     if not len(twice["twice_tokens"]):
         return ()
     token, (first, second), inputs = str(twice["twice_tokens"][0]), twice["twice_positions"][0], list(forward.values())[-1]
-    sentence = "sentence" if second < len(inputs) else "sentence put after itself"
+    sentence = "sentence" if second < len(inputs) else "repeated sentence"
     same = f"In the {sentence}, “{visible(token)}” has the same word vector at positions {first} and {second}"
     if "positions" not in forward:
-        return (Finding(f"{same}, and the same input of the first layer, as made here: no vector of position is added."),)
+        return (Finding(f"{same}, and the same input as shown here: no position vector is added."),)
     apart, length = significant(twice["apart_inputs"][0], 3), significant(row_norms(inputs)[first], 3)
-    return (Finding(f"{same}; the two inputs of the first layer are {apart} apart, the first of them {length} long."),)
+    return (Finding(f"{same}. The two inputs differ by a vector of norm {apart}; the first has norm {length}."),)
 
 
 def draw(results: Results) -> "Figure":
@@ -181,9 +179,9 @@ def draw(results: Results) -> "Figure":
         picture = image(ax, rows / scale, (-LIMIT, LIMIT), DIVERGING, n_images=len(strips))
         ax.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=7)
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
-        ax.set_title(f"{title} · root mean square {significant(scale, 3)}", color=label.colour)
+        ax.set_title(f"{title} · RMS {significant(scale, 3)}", color=label.colour)
     axes[-1].set_xlabel("dimension")
-    colour_bar(figure, picture, axes, "value ÷ root mean square of the step" if len(strips) > 1 else "value ÷ RMS")
+    colour_bar(figure, picture, axes, "value ÷ RMS of the step" if len(strips) > 1 else "value ÷ RMS")
     return figure
 
 
@@ -193,13 +191,13 @@ def alt(results: Results) -> str:
     for label, result in results.items():
         means = (f"{STEPS[name]} {significant(result.arrays[f'norms_{name}'].mean(), 3)}" for name in STEPS if name in result.arrays)
         summaries.append(f"{label.title}, {len(result.arrays['tokens'])} tokens, mean norms: {', '.join(means)}")
-    return "The input of a sentence, step by step, as heat maps of tokens by dimensions. " + "; ".join(summaries) + "."
+    return "Input of a sentence, step by step, as heat maps of tokens by dimensions. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
     key="anatomy",
     title="Anatomy of the input",
-    question="What does the first layer receive, and where in it is position?",
+    question="What does the first layer receive, and where does position enter?",
     source="The GPT-2 and BERT notebooks; Devlin et al. 2019 (arXiv 1810.04805), figure 2.",
     stage="see",
     order=10,
@@ -208,11 +206,11 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="steps",
-            caption="Each step from words to the input of the first layer, one strip a step, one row a token.",
+            caption="Each step from words to the input of the first layer: a strip per step, a row per token.",
             how_to_read=(
-                "Read downwards: the strips are added up to the sum, which LayerNorm then rescales where the model has one. "
-                "Each strip is divided by its own root mean square, given above it; compare these to see which step is large. "
-                "Word strips differ from row to row by meaning; position strips by place alone."
+                "Read downwards: the strips add up to the sum, which LayerNorm rescales where the model has one. "
+                "Compare the RMS above each strip, its unit of colour, to see which step is large. "
+                "Word strips depend on the token, position strips on the place alone."
             ),
             alt=alt,
             draw=draw,

@@ -11,7 +11,7 @@ from generator.figures.lines import Line, mark_beyond
 from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
 from generator.figures.style import DIVERGING, MUTED
 from generator.numerics.arrays import Floats, finite
-from generator.text import counted, in_words, rounded, signed, significant
+from generator.text import counted, in_words, rounded, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,18 +42,24 @@ def compute(subject: Subject[OffsetBias]) -> Result:
     return Result(
         metrics=(
             Metric("spread", "Largest minus smallest bias", spread, "logit"),
-            Metric("largest", "Largest bias at the offsets drawn", float(values.max()), "logit"),
-            Metric("smallest", "Smallest bias at the offsets drawn", float(values.min()), "logit"),
-            Metric("above", "Farthest above the median of its head", float(relative.max()), "logit"),
-            Metric("below", "Farthest below the median of its head", float(-relative.min()), "logit"),
-            Metric("near_heads", "Heads whose bias is largest within one position", n_near / n_heads * 100.0, "%"),
+            Metric("largest", "Largest bias among the offsets drawn", float(values.max()), "logit"),
+            Metric("smallest", "Smallest bias among the offsets drawn", float(values.min()), "logit"),
+            Metric("above", "Largest excess over a head's median", float(relative.max()), "logit"),
+            Metric("below", "Largest deficit below a head's median", float(-relative.min()), "logit"),
+            Metric("near_heads", "Heads with their largest bias within one position", n_near / n_heads * 100.0, "%"),
         ),
         arrays={"values": values, "offsets": form.offsets, "matrices": form.kernel(SHOWN), "peaks": peaks},
         findings=(
-            Finding(f"{counted(n_near, n_heads, 'head', 'favour')} the position itself or a direct neighbour.", ("near_heads",), 0.4),
+            _of_peaks(n_near, n_heads, spread_of_head=float(np.ptp(values, axis=1).max())),
             *(() if form.beyond == "linear" else (*_extreme(form, relative, 1.0), *_extreme(form, relative, -1.0))),
         ),
     )
+
+
+def _of_peaks(n_near: int, n_heads: int, spread_of_head: float) -> Finding:
+    if spread_of_head == 0.0:
+        return Finding("Every head has the same bias at all offsets.", ("spread",), 0.9)
+    return Finding(f"{counted(n_near, n_heads, 'head', 'favour')} the query's own position or a direct neighbour.", ("near_heads",), 0.4)
 
 
 def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, ...]:
@@ -66,29 +72,37 @@ def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, 
         return ()
     head = int(farthest.argmax())
     index, n_more = int((sign * relative[head]).argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
-    value, median = (signed(logit, 1) for logit in (form.values[head, index], np.median(form.values[head])))
-    effect = ("multiplies", "always") if sign > 0 else ("divides", "never")
-    more = f"; {n_more} more {'head goes' if n_more == 1 else 'heads go'} more than {LIMIT:g} that way" if n_more else ""
+    effect, side = ("favours", "above") if sign > 0 else ("avoids", "below")
+    more = f" {n_more} more {'head goes' if n_more == 1 else 'heads go'} more than {LIMIT:g} logits {side} the median." if n_more else ""
     text = (
-        f"Head {head} adds {value} logits at {_where(form, head, index)}, where its median is {median}: taken alone, that {effect[0]} the attention weight by "
-        f"{in_words(np.exp(min(farthest[head], 100.0)))}, next to {effect[1]}{more}."
+        f"Head {head} strongly {effect} {_where(form, head, index)}: its bias there is {rounded(farthest[head], 1)} logits {side} its median. "
+        f"Between keys that match equally well, that is a factor of {in_words(np.exp(min(farthest[head], 100.0)))}.{more}"
     )
-    return (Finding(text, ("above" if sign > 0 else "below",), 0.7),)
+    return (Finding(text, (side,), 0.7),)
 
 
 def _where(form: OffsetBias, head: int, index: int) -> str:
-    """The range of offsets around ``index`` with the same bias, as text."""
+    """The keys at the offsets around ``index`` with the same bias, as text."""
     different = np.flatnonzero(form.values[head] != form.values[head, index])
     first, last = (
         int(np.max(different[different < index], initial=-1)) + 1,
         int(np.min(different[different > index], initial=form.offsets.size)) - 1,
     )
-    low, high = (rounded(form.offsets[end], 0) for end in (first, last))
-    if first == 0 and form.offsets[0] < 0:
-        return f"offset {high} and all before"
-    if last == form.offsets.size - 1 and form.offsets[-1] > 0:
-        return f"offset {low} and all after"
-    return f"offset {low}" if first == last else f"offsets {low} to {high}"
+    low, high = (int(form.offsets[end]) for end in (first, last))
+    if first == 0 and high < 0:
+        return f"keys {-high} or more positions back"
+    if last == form.offsets.size - 1 and low > 0:
+        return f"keys {low} or more positions ahead"
+    if low == high:
+        return f"the key {abs(low)} {'position' if abs(low) == 1 else 'positions'} {_side(low)}" if low else "the query's own position"
+    if low > 0 or high < 0:
+        near, far = sorted((abs(low), abs(high)))
+        return f"keys {near} to {far} positions {_side(low)}"
+    return f"keys at offsets {rounded(low, 0)} to {rounded(high, 0)}"
+
+
+def _side(offset: int) -> str:
+    return "back" if offset < 0 else "ahead"
 
 
 def draw_curves(results: Results) -> "Figure":
@@ -167,7 +181,7 @@ def alt_curves(results: Results) -> str:
         f"{rounded(result.value('near_heads'), 0)} % of them largest within one position{_cut(result)}"
         for label, result in results.items()
     )
-    return "Bias of each head as a curve over the offset. " + "; ".join(summaries) + "."
+    return "Bias of each head by offset, as curves. " + "; ".join(summaries) + "."
 
 
 def alt_matrices(results: Results) -> str:
@@ -179,7 +193,7 @@ def alt_matrices(results: Results) -> str:
 ANALYSIS = Analysis(
     key="bias",
     title="Bias by offset",
-    question="How much does each head favour or avoid a key at this distance?",
+    question="Which offsets does each head favour or avoid?",
     source="Raffel et al. 2020 (arXiv 1910.10683), section 2.1; Press et al. 2022 (arXiv 2108.12409), section 3.",
     stage="see",
     order=70,
@@ -188,21 +202,21 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="curves",
-            caption=f"The bias of every head over the offset between key and query, up to {MOST_CURVES} curves in one figure; beyond ±{LIMIT:g} they are cut.",
+            caption=f"Bias of every head by offset, at most {MOST_CURVES} curves per figure, cut at ±{LIMIT:g} logits.",
             how_to_read=(
-                "Left of 0 lie earlier keys, right of it later ones; a causal model has only the left side. Where a line is high, "
-                "the head looks there more readily, before any content is considered. "
-                "The scale ends at ±10 everywhere, and a curve that goes further is cut there, with a triangle: ±10 is a factor of 22,000 in the attention weight between keys that match equally well. Flat steps are ranges of offsets that share one learned number; a straight line is a fixed slope."
+                "High lines mark keys that a head favours before content counts: earlier keys left of 0, later ones right. "
+                "Flat steps are offsets that share one learned value; a straight line is a fixed slope. "
+                "Triangles mark values beyond ±10, a factor of 22,000 in attention weight."
             ),
             alt=alt_curves,
             draw=draw_curves,
         ),
         FigureSpec(
             key="matrices",
-            caption=f"The same as matrices: the first {SHOWN} queries by the first {SHOWN} keys, up to {MOST_HEADS} heads.",
+            caption=f"The same bias as matrices: the first {SHOWN} queries by {SHOWN} keys, at most {MOST_HEADS} heads.",
             how_to_read=(
-                "Row: the position that looks; column: the position looked at. Red is favoured, blue avoided, on one scale for all heads and checkpoints, which ends at ±10; what goes further has the last colour. "
-                "Every diagonal has one colour, because only the offset counts. Empty cells are keys that a causal model cannot see."
+                "Red keys are favoured, blue ones avoided; beyond ±10 the colour stays the same. "
+                "Each diagonal has one colour, because only the offset counts. Empty cells are keys that a causal model cannot see."
             ),
             alt=alt_matrices,
             draw=draw_matrices,

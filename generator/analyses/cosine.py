@@ -28,14 +28,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
     form = subject.encoding.form
     vectors = finite(form.vectors, "the table")
     if len(vectors) < 2:
-        raise NotApplicableError("there is only one position, so there is nothing to compare it with")
+        raise NotApplicableError("there is only one position")
     cosines = cosine_matrix(vectors[:MOST_POSITIONS])
     pairs = off_diagonal(cosines)
     if not pairs.size:
-        raise NotApplicableError("fewer than two positions have a vector that is not all zeros")
+        raise NotApplicableError("fewer than two positions have a nonzero vector")
     columns = form.grid[1] if form.grid else len(vectors)
     adjacent = mean_of_defined(cosines[neighbours(len(cosines), columns)])
-    reason = None if adjacent is not None else "no two neighbours both have a vector that is not all zeros"
+    reason = None if adjacent is not None else "no two neighbours both have a nonzero vector"
     return Result(
         metrics=(
             Metric("adjacent", "Mean cosine of neighbouring positions", adjacent, reason=reason),
@@ -50,20 +50,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
 def _cut(n_positions: int) -> tuple[Finding, ...]:
     if n_positions <= MOST_POSITIONS:
         return ()
-    return (Finding(f"Similarity is taken over the first {MOST_POSITIONS:,} of {n_positions:,} positions.", ("mean",)),)
+    return (Finding(f"Only the first {MOST_POSITIONS:,} of {n_positions:,} positions are compared.", ("mean",)),)
 
 
 def _findings(adjacent: float, mean: float) -> tuple[Finding, ...]:
     neighbours, any_two = rounded(adjacent, 2, 1.0, -1.0), rounded(mean, 2, 1.0, -1.0)
-    if abs(adjacent - mean) > APART:
-        how = "more" if adjacent > mean else "less"
-        text = f"Neighbours are {how} alike than others: their mean cosine is {neighbours}, against {any_two} for any two positions."
-        return (Finding(text, ("adjacent", "mean"), 0.4),)
-    return (
-        Finding(
-            f"Neighbours are hardly more alike (mean cosine {neighbours}) than any two positions ({any_two}).", ("adjacent", "mean"), 0.5
-        ),
-    )
+    how, weight = ("more" if adjacent > mean else "less", 0.4) if abs(adjacent - mean) > APART else ("hardly more", 0.5)
+    text = f"Neighbouring positions are {how} similar than average: mean cosine {neighbours} against {any_two}."
+    return (Finding(text, ("adjacent", "mean"), weight),)
 
 
 def draw(results: Results) -> "Figure":
@@ -78,7 +72,7 @@ def alt(results: Results) -> str:
         f"{label.title}: neighbours {_value_text(result, 'adjacent')}, any two {_value_text(result, 'mean')}, lowest {_value_text(result, 'lowest')}"
         for label, result in results.items()
     )
-    return "Cosine matrices on a scale from −1 to 1. Mean cosines, " + "; ".join(summaries) + "."
+    return "Cosine matrices from −1 to 1. Mean cosines, " + "; ".join(summaries) + "."
 
 
 def _value_text(result: Result, key: str) -> str:
@@ -88,7 +82,7 @@ def _value_text(result: Result, key: str) -> str:
 ANALYSIS = Analysis(
     key="cosine",
     title="Similarity of positions",
-    question="Which positions does the table make alike?",
+    question="Which positions have similar vectors?",
     source="The cosine matrix of the GPT-2, BERT and T5 notebooks; Wang and Chen 2020 (arXiv 2010.04903) print it for trained models.",
     stage="see",
     order=50,
@@ -97,11 +91,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="matrix",
-            caption="Cosine similarity of every position with every other.",
+            caption="Cosine similarity of every two positions.",
             how_to_read=(
-                "Row i, column j: how alike the vectors of positions i and j are; 1 is the same direction, 0 unrelated, −1 opposite. "
-                "The diagonal is each position with itself. Red is alike, white unrelated, blue opposite. A band of strong red along the diagonal means that near positions are alike; stripes that run "
-                "parallel to it mean that only the offset matters; blocks or crosses are places where the table treats positions differently."
+                "A red band along the diagonal means that near positions are similar; white is unrelated, blue opposite. "
+                "Stripes parallel to the diagonal mean that only the offset matters. Blocks and crosses mark positions that the table treats differently."
             ),
             alt=alt,
             draw=draw,

@@ -53,12 +53,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
         translation_invariance(cosines, offsets_between(len(cosines))),
     )
     measured = (
-        Metric("half_fall", "Distance at which half of the fall to the mean is done", half, "positions"),
+        Metric("half_fall", "Distance at which the mean cosine is halfway to its overall mean", half, "positions"),
         _or_reason("half", "Distance at which the mean cosine falls below ½", half_of(profile), "positions", "it never falls below ½"),
         _or_reason("rise", "First offset at which the mean cosine rises", rise, "positions", "it never rises"),
-        _or_reason(
-            "invariance", "Translation invariance", invariance, "", "the cosines of all pairs of two different positions are the same"
-        ),
+        _or_reason("invariance", "Translation invariance", invariance, "", "all pairs of different positions have the same cosine"),
         _monotonicity(cosines),
         Metric("positions", "Positions compared", float(len(cosines))),
         Metric("left_out", "Outliers left out", float(np.count_nonzero(form.outliers < MOST_POSITIONS))),
@@ -70,17 +68,17 @@ def compute(subject: Subject[PositionTable]) -> Result:
 def _cosines(form: PositionTable) -> Floats:
     """Cosine of every two of the first ``MOST_POSITIONS`` positions, (n, n), NaN for outliers and vectors of zeros. errors: as ``compute``"""
     if form.grid is not None:
-        raise NotApplicableError("its positions lie on a grid, where an offset has two parts, rows and columns")
+        raise NotApplicableError("its positions form a grid, where an offset has two components")
     finite(form.vectors, "the table")
     vectors = form.inliers.vectors[:MOST_POSITIONS]
     if len(vectors) < FEWEST:
-        raise NotApplicableError(f"{len(vectors)} positions make no profile; it takes at least {FEWEST}")
+        raise NotApplicableError(f"{len(vectors)} positions are too few; a profile needs at least {FEWEST}")
     cosines = cosine_matrix(vectors)
     pairs = off_diagonal(cosines)
     if not pairs.size:
-        raise NotApplicableError("fewer than two positions have a vector that is not all zeros")
+        raise NotApplicableError("fewer than two positions have a nonzero vector")
     if np.ptp(pairs) <= FLAT and pairs[0] >= 1.0 - FLAT:
-        raise NotApplicableError("all positions have the same direction, so there is no profile to measure")
+        raise NotApplicableError("all vectors have the same direction")
     return cosines
 
 
@@ -88,7 +86,7 @@ def _monotonicity(cosines: Floats) -> Metric:
     share = local_monotonicity([cosines], STEPS)
     percentage = None if share is None else 100.0 * share
     return _or_reason(
-        "monotonicity", f"Local monotonicity of the cosine (w = {STEPS})", percentage, "%", "no two neighbours have a direction"
+        "monotonicity", f"Local monotonicity of the cosine (w = {STEPS})", percentage, "%", "no two neighbours both have a nonzero vector"
     )
 
 
@@ -151,10 +149,10 @@ def _at_half(distance: float) -> str:
 
 def _of_invariance(invariance: float | None) -> tuple[Finding, ...]:
     if invariance is not None and invariance >= INVARIANT:
-        text = f"The offset alone explains {rounded(100.0 * invariance, 1, 100.0)} % of the variance in cosine: where the two positions stand hardly matters."
+        text = f"The offset alone explains {rounded(100.0 * invariance, 1, 100.0)} % of the variance in cosine: absolute position hardly matters."
         return (Finding(text, ("invariance",), 0.6),)
     if invariance is not None and invariance < VARYING:
-        text = f"The offset explains only {rounded(100.0 * invariance, 0, 0.0)} % of the variance in cosine: where the two positions stand matters too."
+        text = f"The offset explains only {rounded(100.0 * invariance, 0, 0.0)} % of the variance in cosine: absolute position matters too."
         return (Finding(text, ("invariance",), 0.3),)
     return ()
 
@@ -167,7 +165,7 @@ def draw(results: Results) -> "Figure":
         offsets = np.arange(profile.size)
         axes.fill_between(offsets, profile - spread, profile + spread, color=label.colour, alpha=0.16, linewidth=0)
         axes.plot(profile, color=label.colour, linestyle=dash, label=label.title)
-    axes.set(xlabel="offset (positions)", ylabel="mean cosine similarity", ylim=VIEW)
+    axes.set(xlabel="distance (positions)", ylabel="mean cosine similarity", ylim=VIEW)
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -179,7 +177,7 @@ def alt(results: Results) -> str:
         f"{label.title}: neighbours {_at(result.arrays['profile'], 1)}, ten apart {_at(result.arrays['profile'], 10)}, spread there {_at(result.arrays['spread'], 10)}"
         for label, result in results.items()
     )
-    return "Mean cosine by offset as lines, with a band of one standard deviation. " + "; ".join(summaries) + "."
+    return "Mean cosine by distance, as lines with a band of one standard deviation. " + "; ".join(summaries) + "."
 
 
 def _at(values: Floats, offset: int) -> str:
@@ -198,11 +196,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="lines",
-            caption="Mean cosine similarity of two positions by how far apart they are; the band is one standard deviation to either side.",
+            caption="Mean cosine similarity of two positions by distance, with a band of one standard deviation.",
             how_to_read=(
-                "Each point is the mean along one diagonal of the cosine matrix. A line that falls steadily tells distance; where it is flat, all distances look alike; where it "
-                "rises again, far positions look nearer than they are. A narrow band means that only the distance counts; a wide one, that it also matters where in the text the two stand. "
-                "The far end rests on few pairs."
+                "A steady fall tells distance; a flat stretch tells none, and a rise makes far positions look nearer. "
+                "A narrow band means that only distance counts, a wide one that absolute position matters too. The far end rests on few pairs."
             ),
             alt=alt,
             draw=draw,

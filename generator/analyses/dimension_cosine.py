@@ -26,15 +26,15 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """
     vectors = finite(subject.encoding.form.vectors, "the table")
     if vectors.shape[1] < 2:
-        raise NotApplicableError("there is only one dimension, so there is nothing to compare it with")
+        raise NotApplicableError("there is only one dimension")
     cosines = cosine_matrix(vectors.T)
     sizes = np.abs(off_diagonal(cosines))
     if not sizes.size:
-        raise NotApplicableError("fewer than two dimensions hold anything but zeros")
+        raise NotApplicableError("fewer than two dimensions are nonzero")
     strong = float(np.mean(sizes > STRONG)) * 100.0
     return Result(
         metrics=(
-            Metric("size", "Mean size of the cosine of two dimensions", float(sizes.mean())),
+            Metric("size", "Mean absolute cosine of two dimensions", float(sizes.mean())),
             Metric("strong", f"Pairs of dimensions with a cosine beyond ±{STRONG}", strong, "%"),
         ),
         arrays={"cosines": cosines},
@@ -46,7 +46,11 @@ def _findings(strong: float) -> tuple[Finding, ...]:
     if strong < 1.0:
         return ()
     return (
-        Finding(f"{rounded(strong, 1)} % of all pairs of dimensions run together or opposite (cosine beyond ±{STRONG}).", ("strong",), 0.4),
+        Finding(
+            f"{rounded(strong, 1)} % of all pairs of dimensions are nearly parallel or opposite (cosine beyond ±{STRONG}).",
+            ("strong",),
+            0.4,
+        ),
     )
 
 
@@ -58,8 +62,8 @@ def draw(results: Results) -> "Figure":
 
 def alt(results: Results) -> str:
     """Alternative text: mean absolute cosine of each table."""
-    summaries = (f"{label.title}: mean size {rounded(result.value('size'), 2)}" for label, result in results.items())
-    return "Cosine matrices of the dimensions on a scale from −1 to 1. " + "; ".join(summaries) + "."
+    summaries = (f"{label.title}: mean absolute cosine {rounded(result.value('size'), 2)}" for label, result in results.items())
+    return "Cosine matrices of the dimensions from −1 to 1. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -74,11 +78,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="matrix",
-            caption="Cosine similarity of every dimension with every other, each taken as a curve over position.",
+            caption="Cosine similarity of every two dimensions, each a curve over position.",
             how_to_read=(
-                "Row i, column j: how alike dimensions i and j are over all positions. Red is alike, blue opposite, white unrelated. Strong colour far from the diagonal "
-                "means that dimensions repeat each other, so that fewer of them carry the position than there are. In the sinusoid the "
-                "slowest dimensions, which hardly move, form the corner of strong red."
+                "Strong colour off the diagonal means that dimensions repeat each other: red for parallel curves, blue for opposite ones. "
+                "White is unrelated. In the sinusoid, the slowest dimensions form the red corner."
             ),
             alt=alt,
             draw=draw,

@@ -29,7 +29,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     form = subject.encoding.form
     vectors = finite(form.vectors, "the table")
     if len(vectors) < 3:
-        raise NotApplicableError(f"{len(vectors)} positions make no curve")
+        raise NotApplicableError(f"{len(vectors)} positions are too few for a curve")
     inner = np.delete(vectors, form.outliers, axis=0)
     largest = float(np.max(np.abs(inner)))
     if largest == 0.0:
@@ -41,7 +41,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     ratio, middles = roughness(form.inliers.vectors, columns), inner[:, dimensions].mean(axis=0)
     return Result(
         metrics=(
-            Metric("roughness", "Change from one position to the next ÷ root mean square", ratio),
+            Metric("roughness", "Step between neighbours ÷ RMS", ratio),
             Metric("drawn", f"Variance in the {dimensions.size} dimensions drawn", 100.0 * float(shares[dimensions].sum()), "%"),
             Metric("left_out", "Outliers left out", float(form.outliers.size)),
         ),
@@ -57,10 +57,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _findings(ratio: float) -> tuple[Finding, ...]:
-    changes = f"from one position to the next a value changes by {rounded(ratio, 2, 0.0)} of the table's root mean square"
+    changes = f"between neighbours, values change by {rounded(ratio, 2, 0.0)} of the table's RMS"
     if ratio < 0.3:
         return (Finding(f"The table is smooth: {changes}.", ("roughness",), 0.3),)
-    return (Finding(f"The table is rough: {changes} (pure noise: 1.41).", ("roughness",), 0.4),) if ratio > 1.0 else ()
+    return (Finding(f"The table is rough: {changes} (white noise: 1.41).", ("roughness",), 0.4),) if ratio > 1.0 else ()
 
 
 def roughness(vectors: Floats, columns: int) -> float:
@@ -90,17 +90,17 @@ def alt(results: Results) -> str:
     """Alternative text: dimensions drawn and roughness of each table."""
     summaries = (
         f"{label.title}: dimensions {', '.join(str(dimension) for dimension in result.arrays['dimensions'])}, "
-        f"with {rounded(result.value('drawn'), 0, 100.0)} % of the variance, step to step change {rounded(result.value('roughness'), 2)} of the root mean square"
+        f"with {rounded(result.value('drawn'), 0, 100.0)} % of the variance, step between neighbours {rounded(result.value('roughness'), 2)} of the RMS"
         for label, result in results.items()
     )
-    return "Single dimensions drawn as curves over position. " + "; ".join(summaries) + "."
+    return "Single dimensions as curves over position. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
     key="dimensions",
     title="Single dimensions",
-    question="How does one dimension change from position to position?",
-    source="The GPT-2 course, which draws twelve dimensions; the choice of those that vary most is ours.",
+    question="How do single dimensions change from position to position?",
+    source="The GPT-2 course, which draws twelve dimensions; choosing those that vary most is ours.",
     stage="see",
     order=40,
     forms=(PositionTable,),
@@ -108,10 +108,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="curves",
-            caption="The twelve dimensions that vary most over positions, each on its own scale.",
+            caption="The twelve dimensions that vary most over positions, each mean-centred and on its own scale.",
             how_to_read=(
-                "Each line is one column of the table around its mean, stretched to the same height: compare shapes, not sizes. A smooth wave counts positions at its own pace; "
-                "noise tells neighbours apart but knows nothing of distance. Outliers do not count for choice and scale, and are cut."
+                "Compare shapes, not sizes: all curves have the same height. A smooth wave gives neighbours similar values; noise shows no order. "
+                "Outliers do not set the scale, and are cut."
             ),
             alt=alt,
             draw=draw,

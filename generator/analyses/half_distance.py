@@ -39,9 +39,9 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
     decay = form if isinstance(form, Decay) else _of_bias(form)
     rates = finite(decay.rates, "the decay")
     if rates.min() < 0.0:
-        raise NotApplicableError("part of the state grows rather than fades")
+        raise NotApplicableError("part of the state grows")
     if not rates.any():
-        raise NotApplicableError("nothing fades: every rate is 0")
+        raise NotApplicableError("every rate is 0")
     halves = np.divide(math.log(2.0), rates, out=np.full(rates.shape, np.inf), where=rates > 0.0)
     distances = np.logspace(0.0, FARTHEST, N_DISTANCES)
     with np.errstate(over="ignore"):
@@ -52,11 +52,14 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
             _metric("median", "Median half-distance", float(np.median(halves)), "positions"),
             _metric("shortest", "Shortest half-distance", float(halves.min()), "positions"),
             _metric("longest", "Longest half-distance", float(halves.max()), "positions"),
-            _metric("spread", "Ratio of the longest tenth to the shortest", _spread(halves)),
+            _metric("spread", "Half-distance, 90th ÷ 10th percentile", _spread(halves)),
             Metric(
-                "layers", "Layers that decay", float(len(rates)) if of_layers else None, reason=None if of_layers else "the same in all"
+                "layers",
+                "Layers that decay",
+                float(len(rates)) if of_layers else None,
+                reason=None if of_layers else "the same in all layers",
             ),
-            Metric("units", "Rates in a layer", float(decay.n_units)),
+            Metric("units", "Rates per layer", float(decay.n_units)),
         ),
         arrays={
             "half_distances": halves,
@@ -76,11 +79,11 @@ def _of_bias(form: OffsetBias) -> Decay:
     """
     values = finite(form.values, "the bias")
     if form.beyond != "linear" or not form.causal or values.shape[1] < 2:
-        raise NotApplicableError("its bias is no straight line in the distance, so that there is no rate")
+        raise NotApplicableError("its bias is not linear in distance, so it has no rate")
     slopes = (values[:, -1] - values[:, 0]) / (form.offsets[-1] - form.offsets[0])  # (n_heads,), logits per position
     line = values[:, :1] + slopes[:, None] * (form.offsets - form.offsets[0])
     if np.max(np.abs(values - line)) > STRAIGHT * np.max(np.abs(values)) or slopes.min() < 0.0:
-        raise NotApplicableError("its bias is no straight line that falls with the distance, so that there is no rate")
+        raise NotApplicableError("its bias does not fall linearly with distance, so it has no rate")
     return Decay.of(slopes[None], (-1,), "head", at_zero_input=False)
 
 
@@ -92,24 +95,21 @@ def _spread(halves: Floats) -> float:
 
 
 def _metric(key: str, title: str, value: float, unit: str = "") -> Metric:
-    return Metric(key, title, value, unit) if math.isfinite(value) else Metric(key, title, None, unit, "some never fade")
+    return Metric(key, title, value, unit) if math.isfinite(value) else Metric(key, title, None, unit, "some rates are 0")
 
 
 def _distance(value: float) -> str:
     """A half-distance as text."""
     text = significant(value, 3)
-    return (f"{text} position" if text == "1" else f"{text} positions") if math.isfinite(value) else "never"
+    return (f"{text} position" if text == "1" else f"{text} positions") if math.isfinite(value) else "infinite"
 
 
 def _of_decay(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
-    condition = "By decay alone, and where a token adds nothing to the rate, half" if decay.at_zero_input else "By decay alone, half"
+    of_state = f"By decay alone{', at zero input' if decay.at_zero_input else ''}, the half-distance of the state is"
     median, shortest, longest = (_distance(float(value)) for value in (np.median(halves), halves.min(), halves.max()))
     if halves.size == 1:
-        return (Finding(f"{condition} of the state is left after {median}.", ("median",), 0.6),)
-    text = (
-        f"{condition} of the state is left after {median} at the median {decay.unit} of all layers; at the fastest after {shortest}, "
-        f"at the slowest {'' if longest == 'never' else 'after '}{longest}."
-    ).replace("after never", "never")
+        return (Finding(f"{of_state} {median}.", ("median",), 0.6),)
+    text = f"{of_state} {median} in the median {decay.unit}, {shortest} in the fastest and {longest} in the slowest."
     return (Finding(text, ("median", "shortest", "longest"), 0.6), *_of_layers(decay, halves))
 
 
@@ -128,9 +128,10 @@ def _of_layers(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
 
 def _of_slopes(halves: Floats) -> tuple[Finding, ...]:
     shortest, longest = _distance(float(halves.min())), _distance(float(halves.max()))
-    if halves.size == 1 or longest == "never":
-        return (Finding(f"Of keys that match equally well, one {shortest} farther back gets half the weight.", ("shortest",), 0.4),)
-    text = f"Of keys that match equally well, one gets half the weight {shortest} farther back in the steepest head, {longest} in the flattest."
+    half = f"Between equally matching keys, attention weight halves every {shortest}"
+    if halves.size == 1 or longest == "infinite":
+        return (Finding(f"{half}{' in the steepest head' if halves.size > 1 else ''}.", ("shortest",), 0.4),)
+    text = f"{half} in the steepest head and every {longest} in the flattest."
     return (Finding(text, ("shortest", "longest"), 0.4),)
 
 
@@ -209,7 +210,7 @@ def draw_left(results: Results) -> "Figure":
     alibi = np.exp(-ALIBI[:, None] * everywhere).mean(axis=0)
     axes.plot(everywhere, alibi, color=REFERENCE, linestyle=DOTTED, zorder=0, label="ALiBi, 8 heads")
     logarithmic(axes, "x")
-    axes.set(xlabel="distance (positions)", ylabel="share that is left", ylim=(0.0, 1.02), xlim=(1.0, 10.0**FARTHEST))
+    axes.set(xlabel="distance (positions)", ylabel="share left", ylim=(0.0, 1.02), xlim=(1.0, 10.0**FARTHEST))
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -232,7 +233,7 @@ def _count(result: Result) -> str:
 
 def _text(result: Result, key: str) -> str:
     value = result.value(key)
-    return "never" if value is None else significant(value, 3)
+    return "infinite" if value is None else significant(value, 3)
 
 
 def alt_left(results: Results) -> str:
@@ -241,7 +242,7 @@ def alt_left(results: Results) -> str:
         f"{label.title}: " + ", ".join(f"{rounded(_left(result, distance), 3)} at {distance:,}" for distance in (1, 100, 10_000))
         for label, result in results.items()
     )
-    return "Lines that fall from 1 with the distance in positions, on a logarithmic scale. " + "; ".join(summaries) + "."
+    return "Lines that fall from 1 with distance in positions, on a logarithmic scale. " + "; ".join(summaries) + "."
 
 
 def _left(result: Result, distance: float) -> float:
@@ -250,8 +251,8 @@ def _left(result: Result, distance: float) -> float:
 
 ANALYSIS = Analysis(
     key="half_distance",
-    title="How fast it forgets",
-    question="After how many positions is half of what was read still there?",
+    title="Exponential decay",
+    question="After how many positions is half of the state, or of a key's weight, lost?",
     source=(
         "Sun et al. 2023 (RetNet, arXiv 2307.08621), section 2.2, and Press et al. 2022 (ALiBi, arXiv 2108.12409), section 3, for the exponential; "
         "the measures are defined here."
@@ -263,21 +264,20 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="layers",
-            caption="The half-distance of every head or channel, layer by layer; dotted, those of the slopes of ALiBi with 8 heads.",
+            caption="Half-distance of every head or channel by layer; dotted: the slopes of ALiBi with 8 heads.",
             how_to_read=(
-                "The higher a point, the longer that part of the layer remembers: at 100, half is left after a hundred positions. Where a layer has very many, "
-                "bands show all of them, and the middle half, around their median. A slope of ALiBi makes the same curve of a key's weight, and is a level line, since it is the same in every layer. "
-                "The scale is logarithmic; values beyond it are drawn at its edge."
+                "Higher points remember longer: at 100, half is left after a hundred positions. Level lines are rates that all layers share. "
+                "Bands, for many rates, show all, the middle half and the median; values beyond the scale lie at its edge."
             ),
             alt=alt_layers,
             draw=draw_layers,
         ),
         FigureSpec(
             key="left",
-            caption="What is left by distance: the mean over all heads or channels of all layers; dotted, the same for ALiBi with 8 heads.",
+            caption="Share left by distance, mean over all heads or channels of all layers; dotted: ALiBi with 8 heads.",
             how_to_read=(
-                "Every single curve is an exponential, which loses the same share with each position; their mean falls more slowly at the end, "
-                "since the slowest are left over. A line that is still high at the right belongs to rates at which some of what was read long ago is left. The distance is on a logarithmic scale."
+                "A line still high on the right keeps part of what was read long ago. Each rate gives an exponential; "
+                "their mean falls more slowly at the end, where only the slowest rates remain."
             ),
             alt=alt_left,
             draw=draw_left,

@@ -73,10 +73,10 @@ def compute(subject: Subject[Shaped]) -> Result:
     finite(form.numbers, "the encoding")
     kernels = windows_of(form.inliers, POSITIONS, SIDE, of_patches)
     if kernels[0].longest < FEWEST:
-        raise NotApplicableError(f"it speaks of {kernels[0].longest} positions in a line, and a profile takes at least {FEWEST}")
+        raise NotApplicableError(f"it covers {kernels[0].longest} positions in a line; a profile needs at least {FEWEST}")
     matrix = shape(kernels[0].heads, kernels[0].lines)
     if matrix is None:
-        raise NotApplicableError("all pairs of positions are alike, so there is no shape to measure")
+        raise NotApplicableError("all pairs of positions are alike")
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([_mean_profile(kernel) for kernel in kernels])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
@@ -96,14 +96,14 @@ def compute(subject: Subject[Shaped]) -> Result:
 
 def _metrics(form: Shaped, first: Kernel, windows: list[Window], context: Profile, unit: str) -> tuple[Metric, ...]:
     """first: kernel of the first window; context: profile over all positions; unit: of distances"""
-    invariances, no_invariance = [window.invariance for window in windows], "all pairs of two different positions are alike"
+    invariances, no_invariance = [window.invariance for window in windows], "all pairs of different positions are alike"
     return (
         Metric("positions", "Positions compared", float(first.heads.shape[1])),
         *_halves(windows, unit),
         *_steps(windows, unit),
         _mean("invariance", "Translation invariance", invariances, no_invariance),
         _symmetry(form, first.heads),
-        Metric("constant", "Heads left out as constant", float(len(first.heads) - windows[0].n_varying)),
+        Metric("constant", "Constant heads left out", float(len(first.heads) - windows[0].n_varying)),
         Metric("rising", "Heads without a half-distance", float(windows[0].n_varying - windows[0].n_falling)),
         Metric("farthest", "Farthest distance compared", float(first.longest - 1), "positions"),
         *((Metric("left_out", "Outliers left out", float(_left_out(form).size)),) if isinstance(form, PositionTable) else ()),
@@ -155,7 +155,7 @@ def _mean_of(profiles: Floats) -> Floats:
 
 
 def _halves(windows: list[Window], unit: str) -> tuple[Metric, ...]:
-    values, reason = [window.half for window in windows], "the farthest positions count most"
+    values, reason = [window.half for window in windows], "it does not fall with distance"
     floored = [None if value is None else max(value, 1.0) for value in values]  # Below 1, even neighbours are below half.
     texts = ["none" if value is None else rounded(value, 1, 0.0) for value in values]
     return _over_windows(Metric("half", "Half-distance", None, "positions", reason), values, _unstable(floored, STABLE, texts, unit))
@@ -203,7 +203,7 @@ def _of_context(context: Profile, longest: int) -> tuple[Metric, ...]:
             "Half-distance over all positions",
             _mean_or_none(halves),
             "positions",
-            None if halves else "the farthest positions count most",
+            None if halves else "it does not fall with distance",
         ),
     )
 
@@ -216,9 +216,9 @@ def _mean(key: str, title: str, values: list[float | None], reason: str) -> Metr
 def _symmetry(form: Shaped, heads: Floats) -> Metric:
     key, title = "symmetry", "Symmetry of before and after"
     if form.is_symmetric:
-        return Metric(key, title, None, reason="both directions are alike by construction")
+        return Metric(key, title, None, reason="it is symmetric by construction")
     if np.isnan(heads).any():
-        return Metric(key, title, None, reason="it has one side only")
+        return Metric(key, title, None, reason="only earlier keys are visible")
     varying = [head / np.max(np.abs(head)) for head in heads if min_max_scaled(head) is not None]
     return Metric(key, title, float(np.mean([symmetry(head) for head in varying])))
 
@@ -236,15 +236,19 @@ def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, 
         return (Finding(f"Within {line}, {quantity} does not fall with distance.", ("positions", "rising"), 0.8), *left_out)
     half, falls = by_key["half"], by_key["monotonicity"]
     if half.value is None:
-        text = f"Similarity does not fall at one rate along the table: the half-distance is {(half.reason or '').removeprefix('not stable: ')}."
-        return (Finding(text, ("half", "half_low", "half_high"), 0.7), *left_out)
-    some = f" and in {windows[0].n_falling} of {windows[0].n_varying} heads," if windows[0].n_falling < windows[0].n_varying else ","
-    fades = f"Over {line}{some} {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}"
+        places = (half.reason or "").removeprefix("not stable: ")
+        return (
+            Finding(f"Decay differs along the table: half-distance {places} ({line.split()[1]}).", ("half", "half_low", "half_high"), 0.7),
+            *left_out,
+        )
+    some = f" in {windows[0].n_falling} of {windows[0].n_varying} heads" if windows[0].n_falling < windows[0].n_varying else ""
+    fades = f"Over {line}, {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}{some}"
     if len(windows) > 1:
         fades = f"{fades} ({_between(by_key['half_low'].value, by_key['half_high'].value)} in {len(windows)} windows)"
     rests_on: tuple[str, ...] = ("positions", "half", "rising")
     if falls.value is not None:
-        fades, rests_on = f"{fades}; {rounded(falls.value, 0, 100.0, 0.0)} % of single steps outwards go down", (*rests_on, "monotonicity")
+        steps = "every step" if falls.value == 100.0 else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps"
+        fades, rests_on = f"{fades}. It falls at {steps} within distance {STEPS}", (*rests_on, "monotonicity")
     return (Finding(f"{fades}.", rests_on, 0.3), *left_out)
 
 
@@ -271,7 +275,7 @@ def draw_profiles(results: Results) -> "Figure":
             line.set_label("")
         logarithmic(every, "x")
         window.set(xlabel=f"distance ({unit})", ylabel="similarity (1 = highest, 0 = far)")
-        every.set(xlabel="distance, over all positions")
+        every.set(xlabel="distance, all positions")
     legend_below(figure)
     return figure
 
@@ -316,7 +320,7 @@ def alt_profiles(results: Results) -> str:
         f"{label.title}: {_value_text(result.metric('half'))}, farthest {result.arrays['context_distances'][-1]:,}"
         for label, result in results.items()
     )
-    return f"Lines over the distance, from 1 where highest to 0 at far distances. Half-distance, {'; '.join(summaries)}."
+    return f"Lines by distance, from 1 at their highest to 0 at far distances. Half-distance, {'; '.join(summaries)}."
 
 
 def alt_matrices(results: Results) -> str:
@@ -337,8 +341,8 @@ ANALYSIS = Analysis(
     title="Decay with distance",
     question="How fast does similarity fade with distance, in any scheme?",
     source=(
-        "Toeplitz fit after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the rest is defined here, on kernels that each "
-        "scheme's own source defines."
+        "Toeplitz fit after Wang B. et al. 2021 (On Position Embeddings in BERT, ICLR); the kernels follow each scheme's source, "
+        "the other measures are defined here."
     ),
     stage="place",
     order=85,
@@ -347,22 +351,20 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="profiles",
-            caption=f"Similarity of two positions by distance. Left: in windows of at most {POSITIONS} positions, or of {SIDE} patches along a row or column. Right: over all positions, on a logarithmic axis.",
+            caption=f"Similarity by distance: left, within at most {POSITIONS} positions or {SIDE} patches; right, over all positions.",
             how_to_read=(
-                "Every line is stretched so that its highest point is 1 and the mean of its far distances, the last quarter, is 0: only its shape counts. The right panel takes the last quarter of all distances. A line that drops at once tells "
-                "neighbours from all others and little else; a straight line tells all distances apart equally well; wiggles make some farther positions look nearer. Where it falls through the "
-                "dotted line is its half-distance. A table's line is the mean of several windows, and a band shows their range."
+                "A line crosses the dotted level at its half-distance; wiggles make some farther positions look nearer. "
+                "Each line is scaled to 1 at its highest and 0 over its far quarter, so compare shapes only. Bands are the range of a table's windows."
             ),
             alt=alt_profiles,
             draw=draw_profiles,
         ),
         FigureSpec(
             key="matrices",
-            caption="The kernels themselves: the similarity that each encoding gives every pair of positions.",
+            caption="Kernel of each encoding: its similarity for every pair of positions.",
             how_to_read=(
-                "Row: the position that looks; column: the position looked at. Yellow is the highest mean of any offset, dark purple the lowest: "
-                "compare patterns, not colours. Outliers of a table stay empty. Patches are in reading order, so that each square on the diagonal is a row of the image. Stripes along the diagonal mean that only the offset counts; blocks and crosses mean that some "
-                "positions are special; an empty half cannot be seen by a causal model."
+                "Stripes along the diagonal mean that only the offset counts; blocks and crosses mark special positions or image rows. "
+                "Each kernel has its own scale, so compare patterns, not colours. Outliers and keys that a causal model cannot see are empty."
             ),
             alt=alt_matrices,
             draw=draw_matrices,

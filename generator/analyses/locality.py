@@ -40,7 +40,7 @@ def compute(subject: Subject[OffsetBias | WindowBias]) -> Result:
     first = next(heads(form))
     n_positions = len(first)
     if n_positions == 1:
-        raise NotApplicableError("it speaks of one position, and there all attention goes")
+        raise NotApplicableError("it covers only one position")
     chance = locality(attention(np.where(np.isnan(first), np.nan, 0.0)), columns)
     total, localities, perplexities, symmetries = np.zeros_like(first), [], [], []
     for bias in biases:
@@ -80,15 +80,15 @@ def _defined(symmetries: list[float | None]) -> Floats | None:
 def _metrics(
     n_positions: int, localities: Floats, chance: float, perplexities: list[float], symmetries: Floats | None
 ) -> tuple[Metric, ...]:
-    reason = None if symmetries is not None else "no query has keys on both sides of it"
+    reason = None if symmetries is not None else "no query has keys on both sides"
     return (
-        Metric("locality", "Locality, mean of heads", 100.0 * float(localities.mean()), "%"),
+        Metric("locality", "Locality (mean over heads)", 100.0 * float(localities.mean()), "%"),
         Metric("most_local", "Locality of the most local head", 100.0 * float(localities.max()), "%"),
         Metric("least_local", "Locality of the least local head", 100.0 * float(localities.min()), "%"),
-        Metric("chance", "Locality of even attention", 100.0 * chance, "%"),
-        Metric("above", "Heads more local than even attention", 100.0 * float(_above(localities, chance).mean()), "%"),
+        Metric("chance", "Locality of uniform attention", 100.0 * chance, "%"),
+        Metric("above", "Heads more local than uniform attention", 100.0 * float(_above(localities, chance).mean()), "%"),
         Metric("keys", "Effective number of keys (mean over heads)", float(np.mean(perplexities))),
-        Metric("symmetry", "Symmetry, mean of heads", None if symmetries is None else 100.0 * float(symmetries.mean()), "%", reason),
+        Metric("symmetry", "Symmetry (mean over heads)", None if symmetries is None else 100.0 * float(symmetries.mean()), "%", reason),
         Metric(
             "one_sided",
             "Heads with a symmetry below 50 %",
@@ -107,30 +107,18 @@ def _above(localities: Floats, chance: float) -> Array:
 
 def _findings(localities: Floats, chance: float, symmetries: Floats | None) -> tuple[Finding, ...]:
     n_local = int(np.count_nonzero(_above(localities, chance)))
-    compared = f"locality {rounded(100.0 * localities.mean(), 1)} % on average, {rounded(100.0 * chance, 1)} % for even attention"
-    looking = counted(n_local, localities.size, "head", "look")
-    looking = looking[0].lower() + looking[1:]
-    rests_on = ("above", "locality", "chance")
-    if 2 * n_local >= localities.size:
-        finding = Finding(f"By the bias alone, {looking} nearer than even attention: {compared}.", rests_on, 0.4)
-    else:
-        only = "only " if 0 < n_local < localities.size else ""
-        finding = Finding(f"By the bias alone, {only}{looking} nearer than even attention: {compared}.", rests_on, 0.6)
+    compared = f"{rounded(100.0 * localities.mean(), 1)} % on average against {rounded(100.0 * chance, 1)} %"
+    attending = counted(n_local, localities.size, "head", "attend")
+    is_most = 2 * n_local >= localities.size
+    only = "" if is_most or not n_local else "only "
+    text = f"By the bias alone, {only}{attending[0].lower()}{attending[1:]} more locally than uniform attention: {compared}."
+    finding = Finding(text, ("above", "locality", "chance"), 0.4 if is_most else 0.6)
     n_one_sided = 0 if symmetries is None else int(np.count_nonzero(symmetries < UNLIKE))
     if symmetries is None or 2 * n_one_sided < symmetries.size:
         return (finding,)
-    within = (
-        f"all {symmetries.size} heads"
-        if n_one_sided == symmetries.size > 1
-        else "its only head"
-        if symmetries.size == 1
-        else f"{n_one_sided} of {symmetries.size} heads"
-    )
-    return finding, Finding(
-        f"In {within}, of two keys equally far on opposite sides, one gets more than three times as much: symmetry below 50 %.",
-        ("one_sided",),
-        0.5,
-    )
+    favouring = counted(n_one_sided, symmetries.size, "head", "favour")
+    text = f"{favouring} one of two mirror-image keys more than threefold on average (symmetry below 50 %)."
+    return finding, Finding(text, ("one_sided",), 0.5)
 
 
 def draw_heads(results: Results) -> "Figure":
@@ -161,7 +149,7 @@ def alt_heads(results: Results) -> str:
     """Alternative text: number of heads, highest and lowest locality, and that of uniform attention."""
     summaries = (
         f"{label.title}: {result.arrays['locality'].size} heads, from {rounded(result.value('most_local'), 1)} down to "
-        f"{rounded(result.value('least_local'), 1)} %, even attention {rounded(result.value('chance'), 1)} %"
+        f"{rounded(result.value('least_local'), 1)} %, uniform attention {rounded(result.value('chance'), 1)} %"
         for label, result in results.items()
     )
     return "Locality of each head, sorted, as falling lines. " + "; ".join(summaries) + "."
@@ -170,17 +158,17 @@ def alt_heads(results: Results) -> str:
 def alt_matrices(results: Results) -> str:
     """Alternative text: number of positions and mean attention to the query's own position."""
     summaries = (
-        f"{label.title}: {rounded(result.value('positions'), 0)} positions, to the query's own position goes "
-        f"{rounded(100.0 * np.diagonal(result.arrays['attention']).mean(), 1)} % on average"
+        f"{label.title}: {rounded(result.value('positions'), 0)} positions, "
+        f"{rounded(100.0 * np.diagonal(result.arrays['attention']).mean(), 1)} % on the query's own position on average"
         for label, result in results.items()
     )
-    return "Mean attention of all heads as square images, query by key, on a logarithmic scale. " + "; ".join(summaries) + "."
+    return "Mean attention over heads as square images, query by key, on a logarithmic scale. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
     key="locality",
-    title="Attention by the bias alone",
-    question="If all contents were alike, how near would each head look, and how evenly to both sides?",
+    title="Attention from the bias alone",
+    question="With equal content, how local and how symmetric would attention be?",
     source="Chen et al. 2023 (The Locality and Symmetry of Positional Encodings, arXiv 2310.12864); symmetry is scaled as defined here.",
     stage="measure",
     order=76,
@@ -191,21 +179,18 @@ ANALYSIS = Analysis(
             key="heads",
             caption="Locality of each head, most local first. Dotted: uniform attention.",
             how_to_read=(
-                "A head at 100 % looks at its own position alone; one at its dotted line looks no nearer than if it had no bias; one below "
-                "it looks away from near keys. A line that falls from high to low means heads with different biases, a level one that all are equally local. "
-                "A causal model starts from a higher dotted line than one that looks both ways, and a small window from a higher one than a large: "
-                "compare how far a line lies above its own, which the numbers give."
+                "At 100 % a head attends only to the query's own position; below its dotted line, less locally than uniform attention. A level line means equally local heads. "
+                "Compare each line with its own dotted level, which depends on causality and window size."
             ),
             alt=alt_heads,
             draw=draw_heads,
         ),
         FigureSpec(
             key="matrices",
-            caption=f"The attention that the bias alone would give, mean of all heads: the first {POSITIONS} positions, or the patches of a window.",
+            caption=f"Attention from the bias alone, mean over heads: the first {POSITIONS} positions, or the patches of a window.",
             how_to_read=(
-                "Row: the position that looks; column: the position looked at; each row adds up to 1. Each step of the scale is a factor of ten, from all attention (0) to a "
-                "ten-thousandth (−4) or less. A thin bright diagonal means that most attention stays near; an even colour that distance hardly "
-                "matters. Patches are in reading order, so that each square on the diagonal is a row of the image. Empty cells are keys that a causal model cannot see."
+                "A thin bright diagonal means that most attention stays near; an even colour, that distance hardly matters. "
+                "Each step of the scale is a factor of ten, from 0 (all attention) to −4 or less. Empty cells are keys that a causal model cannot see."
             ),
             alt=alt_matrices,
             draw=draw_matrices,

@@ -32,7 +32,9 @@ def compute(subject: Subject[Temperature]) -> Result:
             Metric("last", "Factor at the last position of the context", last),
             Metric("first", "First position with a factor above 1", first, "", None if first is not None else "none within the context"),
             _strength(form),
-            Metric("layers", "Layers that have it", float(len(form.layers)) if form.layers else None, "", None if form.layers else "all"),
+            Metric(
+                "layers", "Layers with the factor", float(len(form.layers)) if form.layers else None, "", None if form.layers else "all"
+            ),
             Metric("context", "Context length", float(form.n_positions), "positions"),
         ),
         arrays={"positions": positions, "factor": factor},
@@ -44,10 +46,10 @@ def _strength(form: Temperature) -> Metric:
     power = form.growth == "power"
     return Metric(
         "strength",
-        "Growth for each factor of e in position",
+        "Growth per factor of e in position",
         None if power else form.strength,
         "",
-        f"it grows with the power {rounded(form.strength, 3)} of the position" if power else None,
+        f"it grows as a power of position, with exponent {rounded(form.strength, 3)}" if power else None,
     )
 
 
@@ -65,8 +67,8 @@ def _first_above(form: Temperature) -> float | None:
 def _finding(form: Temperature, first: float | None, last: float) -> Finding:
     rests_on = ("last", "first", "context")
     if first is None:
-        return Finding(f"Within the {form.n_positions:,} positions of the context the factor stays 1.", rests_on, 0.3)
-    text = f"From position {rounded(first, 0)} on, the factor on the logits is above 1; at the last of {form.n_positions:,} positions it is {rounded(last, 3, 1.0)}."
+        return Finding(f"The factor stays 1 over the whole context of {form.n_positions:,} positions.", rests_on, 0.3)
+    text = f"The factor on the logits exceeds 1 from position {rounded(first, 0)} on and reaches {rounded(last, 3, 1.0)} at the last of {form.n_positions:,} positions."
     return Finding(text, rests_on, 0.5)
 
 
@@ -83,7 +85,7 @@ def draw(results: Results) -> "Figure":
             label=label.title,
         )
     logarithmic(axes, "x")
-    axes.set(xlabel="positions up to the query, its own included", ylabel="factor on the logits")
+    axes.set(xlabel="position of the query, counted from 1", ylabel="factor on the logits")
     axes.set_ylim(bottom=0.98, top=max(1.1, axes.get_ylim()[1]))
     axes.grid(axis="y")
     legend_below(figure)
@@ -96,7 +98,7 @@ def alt(results: Results) -> str:
         f"{label.title}: {_from(result)}, {rounded(result.value('last'), 3)} at the last of {rounded(result.value('context'), 0)} positions"
         for label, result in results.items()
     )
-    return "The factor on the logits as a line over the position. " + "; ".join(summaries) + "."
+    return "Factor on the logits by position, as a line. " + "; ".join(summaries) + "."
 
 
 def _from(result: Result) -> str:
@@ -107,7 +109,7 @@ def _from(result: Result) -> str:
 ANALYSIS = Analysis(
     key="logit_factor",
     title="Temperature by position",
-    question="From which position on are the logits of attention multiplied, and by how much?",
+    question="From which position on are attention logits scaled, and by how much?",
     source="The code of transformers for each family; Nakanishi 2025 (arXiv 2501.19399) for a factor that grows with the logarithm of the length.",
     stage="see",
     order=90,
@@ -116,10 +118,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="factor",
-            caption="The factor on the logits of attention, by the position of the query.",
+            caption="Factor on the attention logits by position of the query.",
             how_to_read=(
-                "At 1 nothing changes. Further right the query stands deeper in the text and has more keys to choose from; a factor above 1 makes differences between "
-                "logits larger, so that the best keys keep their weight. The position is on a logarithmic scale and ends with the configured context."
+                "At 1 nothing changes; above 1, logits differ more, so that the best keys keep their weight among more keys. "
+                "The logarithmic axis ends with the configured context."
             ),
             alt=alt,
             draw=draw,

@@ -40,13 +40,13 @@ def compute(subject: Subject[PositionTable]) -> Result:
     inliers = np.delete(norms, [] if rows_out is None else rows_out)
     return Result(
         metrics=(
-            Metric("median", "Median norm of a position's vector", float(np.median(norms))),
-            Metric("longest", "Longest norm", float(norms.max())),
-            Metric("shortest", "Shortest norm", float(norms.min())),
-            Metric("spread", "Standard deviation of the norms ÷ their mean", spread(norms)),
+            Metric("median", "Median norm", float(np.median(norms))),
+            Metric("longest", "Largest norm", float(norms.max())),
+            Metric("shortest", "Smallest norm", float(norms.min())),
+            Metric("spread", "Standard deviation of the norms ÷ mean", spread(norms)),
             Metric("spread_within", "Same, without outliers", spread(inliers)),
-            _count("positions_out", "Positions whose norm is out of line", rows_out),
-            _count("dimensions_out", "Dimensions whose norm is out of line", columns_out),
+            _count("positions_out", "Positions with an unusual norm", rows_out),
+            _count("dimensions_out", "Dimensions with an unusual norm", columns_out),
             Metric("top_share", "Energy in the strongest dimension", 100.0 * float(share[0]), "%"),
             Metric("half", "Dimensions that hold half of the energy", float(half)),
         ),
@@ -69,27 +69,28 @@ def spread(norms: Floats) -> float:
 def _count(key: str, title: str, indices: Array | None) -> Metric:
     if indices is not None:
         return Metric(key, title, float(indices.size))
-    return Metric(key, title, None, reason="more than a tenth would be, so that they are no exceptions")
+    return Metric(key, title, None, reason="more than a tenth would be unusual")
 
 
 def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
     median = float(np.median(norms))
     if norms.size > 1 and spread(norms) <= ALIKE:
-        return (Finding(f"All positions have vectors of one length, {significant(median, 3)}.", ("median", "longest", "shortest"), 0.3),)
+        return (Finding(f"All vectors have the same norm, {significant(median, 3)}.", ("median", "longest", "shortest"), 0.3),)
     if out is None or not out.size or not median:
         return ()
     farthest = int(out[np.argmax(np.abs(np.log((norms[out] + 1e-9 * median) / median)))])
     times = norms[farthest] / median
-    text = f"The vector of position {farthest} has an unusual norm, {significant(times, 2)} times the median."
+    of_median = f"{significant(times, 2)} times" if times >= 1.0 else f"only {significant(100.0 * times, 2)} % of"
+    text = f"Position {farthest} has an unusual norm, {of_median} the median."
     if out.size > 1:
-        text = f"{out.size} vectors have unusual norms (positions {ranges(out)}); that of position {farthest} is {significant(times, 2)} times the median."
+        text = f"{out.size} vectors have unusual norms (positions {ranges(out)}). Position {farthest} has {of_median} the median norm."
     return (Finding(text, ("positions_out", "median"), 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4),)
 
 
 def _of_dimensions(half: int, share: Floats) -> tuple[Finding, ...]:
     if share.size < 16 or half > FEW * share.size:
         return ()
-    return (Finding(f"{half} of {share.size} dimensions hold half of the table's energy.", ("half",), 0.7),)
+    return (Finding(f"{half} of {share.size} dimensions {'holds' if half == 1 else 'hold'} half of the table's energy.", ("half",), 0.7),)
 
 
 def draw(results: Results) -> "Figure":
@@ -116,7 +117,7 @@ def draw_dimensions(results: Results) -> "Figure":
         energy = np.cumsum((norms / norms[0]) ** 2)
         share = np.arange(norms.size + 1) / norms.size
         axes.plot(100.0 * share, 100.0 * np.append(0.0, energy / energy[-1]), color=label.colour, linestyle=dash, label=label.title)
-    axes.set(xlabel="dimensions, strongest first (%)", ylabel="energy that they hold (%)", xlim=(0.0, 100.0), ylim=(0.0, 101.0))
+    axes.set(xlabel="dimensions, strongest first (%)", ylabel="cumulative energy (%)", xlim=(0.0, 100.0), ylim=(0.0, 101.0))
     axes.grid()
     legend_below(figure)
     return figure
@@ -126,10 +127,10 @@ def alt(results: Results) -> str:
     """Alternative text: median, smallest and largest norm of each table, and number of outliers."""
     summaries = (
         f"{label.title}: median {significant(result.value('median'), 3)}, from {significant(result.value('shortest'), 3)} to {significant(result.value('longest'), 3)}, "
-        f"{result.arrays['positions_out'].size} out of line"
+        f"{result.arrays['positions_out'].size} unusual"
         for label, result in results.items()
     )
-    return f"Norm of each position's vector by its median, as lines cut at {TOP:g}. " + "; ".join(summaries) + "."
+    return f"Norm of each position relative to the median, as lines cut at {TOP:g}. " + "; ".join(summaries) + "."
 
 
 def alt_dimensions(results: Results) -> str:
@@ -138,14 +139,14 @@ def alt_dimensions(results: Results) -> str:
         f"{label.title}: {rounded(result.value('half'), 0)} of {result.arrays['dimension_norms'].size} hold half"
         for label, result in results.items()
     )
-    return "Energy held by the strongest dimensions, as rising lines. " + "; ".join(summaries) + "."
+    return "Cumulative energy of the strongest dimensions, as rising lines. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
     key="norms",
-    title="Length of positions",
-    question="How long is the vector of each position, and which ones are out of line?",
-    source="The rule for what is out of line: Iglewicz and Hoaglin 1993, How to Detect and Handle Outliers, the modified z-score.",
+    title="Vector norms",
+    question="How large is each position's vector, and which are unusual?",
+    source="The rule for unusual norms is the modified z-score of Iglewicz and Hoaglin 1993, How to Detect and Handle Outliers.",
     stage="measure",
     order=35,
     forms=(PositionTable,),
@@ -153,20 +154,19 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="lines",
-            caption="The norm (Euclidean length) of each position's vector, divided by the median of the table.",
+            caption="Euclidean norm of each position's vector, relative to the table's median.",
             how_to_read=(
-                "A flat line at 1: all vectors are equally long. A position far above it stands out, as the first ones often do; "
-                "one far below is hardly more than nothing beside the others. The axis ends at 3 on every page; a triangle stands for what goes further."
+                "A flat line at 1 means equal norms. Peaks stand out, often at the first positions; near 0, a vector is almost zero compared with the others. "
+                "Triangles mark values above 3, where the axis ends on every page."
             ),
             alt=alt,
             draw=draw,
         ),
         FigureSpec(
             key="energy",
-            caption="How much of the table's energy (the sum of squares) its strongest dimensions hold.",
+            caption="Share of the table's energy (sum of squares) in its strongest dimensions.",
             how_to_read=(
-                "Read upwards from a share of the dimensions to the share of the energy that the strongest of them hold. On the straight line all dimensions are equally strong; "
-                "a line that leaps up at the left means that a few dimensions hold nearly everything."
+                "A steep rise on the left means that few dimensions hold most of the energy. On the straight line, all dimensions are equally strong."
             ),
             alt=alt_dimensions,
             draw=draw_dimensions,
@@ -174,7 +174,7 @@ ANALYSIS = Analysis(
     ),
     published=(
         Published(
-            "Shortest and longest norm of the sinusoid, 512 × 768",
+            "Smallest and largest norm of the sinusoid, 512 × 768",
             ("19.5959",) * 2,
             NORMS,
             metrics(compute, "shortest", "longest"),

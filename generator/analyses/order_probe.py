@@ -45,11 +45,11 @@ def compute(subject: Subject[PositionTable]) -> Result:
     error_many, spread_many = (float(many.mean()), float(many.std(ddof=1))) if many.size else (None, None)
     return Result(
         metrics=(
-            Metric("error", f"Order errors ({FEW} training pairs)", error, "%"),
-            Metric("spread", f"Standard deviation over {DRAWS} random samples of pairs", spread, "%"),
-            _of_many("error_many", f"Order errors ({MANY:,} training pairs)", error_many, n_all_pairs),
-            _of_many("spread_many", f"Standard deviation over {MANY_DRAWS} random samples of pairs", spread_many, n_all_pairs),
-            Metric("probed", "Positions probed, from the first", float(len(rows)), "positions"),
+            Metric("error", f"Order errors ({FEW} pairs)", error, "%"),
+            Metric("spread", f"Standard deviation over {DRAWS} random samples", spread, "%"),
+            _of_many("error_many", f"Order errors ({MANY:,} pairs)", error_many, n_all_pairs),
+            _of_many("spread_many", f"Standard deviation over {MANY_DRAWS} random samples", spread_many, n_all_pairs),
+            Metric("probed", "Positions probed", float(len(rows)), "positions"),
         ),
         arrays={"few": few, "many": many, "distances": edges, "by_distance": by_distance},
         findings=(_finding(error, spread, error_many),),
@@ -95,12 +95,12 @@ def _of_many(key: str, title: str, value: float | None, n_all_pairs: int) -> Met
 def _finding(error: float, spread: float, many: float | None) -> Finding:
     rests_on = ("error", "spread", "error_many") if many is not None else ("error", "spread")
     errors = f"{uncertain(error, spread, 1)} % errors on held-out pairs (chance {rounded(CHANCE, 0)} %)"
-    more = "" if many is None else f", {rounded(many, 1, 0.0)} % with {MANY:,} training pairs"
+    more = "" if many is None else f", {rounded(many, 1, 0.0)} % with {MANY:,} pairs"
     if error <= ORDERED:
         return Finding(f"A linear probe tells which of two positions comes first: {errors}{more}.", rests_on, 0.45)
     if error >= UNORDERED:
         return Finding(f"A linear probe is weak at telling which of two positions comes first: {errors}{more}.", rests_on, 0.5)
-    return Finding(f"A linear probe tells with some errors which of two positions comes first: {errors}{more}.", rests_on, 0.25)
+    return Finding(f"A linear probe usually tells which of two positions comes first: {errors}{more}.", rests_on, 0.25)
 
 
 def draw(results: Results) -> "Figure":
@@ -127,7 +127,7 @@ def draw_by_distance(results: Results) -> "Figure":
         starts = result.arrays["distances"]
         axes.plot(starts * np.sqrt(2.0), result.arrays["by_distance"], color=label.colour, linestyle=dash, label=label.title, marker=".")
     logarithmic(axes, "x")
-    axes.set(xlabel="distance of the two positions", ylabel="order errors (%)", ylim=(-1.0, None))
+    axes.set(xlabel="distance of the two positions (positions)", ylabel="order errors (%)", ylim=(-1.0, None))
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -141,7 +141,7 @@ def alt(results: Results) -> str:
         more = f", with {MANY:,} pairs {significant(many.mean(), 3)} %" if many.size else ""
         lowest, highest, mean = (significant(error, 3) for error in (few.min(), few.max(), few.mean()))
         summaries.append(f"{label.title}: from {lowest} to {highest} %, mean {mean} %{more}")
-    return f"Share of misordered pairs, a stroke for each of {DRAWS} draws, with chance at 50 %. " + "; ".join(summaries) + "."
+    return f"Order errors, a stroke for each of {DRAWS} random samples, with chance at 50 %. " + "; ".join(summaries) + "."
 
 
 def alt_by_distance(results: Results) -> str:
@@ -152,7 +152,7 @@ def alt_by_distance(results: Results) -> str:
         defined = np.flatnonzero(~np.isnan(error))
         ends = (f"{significant(error[index], 3)} % from distance {starts[index]}" for index in (defined[0], defined[-1]))
         summaries.append(f"{label.title}: {' and '.join(ends)} on")
-    return "Share of misordered pairs, as a line over their distance. " + "; ".join(summaries) + "."
+    return "Order errors by distance, as a line. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -167,20 +167,20 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="draws",
-            caption=f"Share of misordered pairs: a stroke for each of {DRAWS} random samples of {FEW} pairs, a dot for each of {MANY:,}.",
+            caption=f"Order errors: a stroke per random sample of {FEW} pairs, a dot per sample of {MANY:,}.",
             how_to_read=(
-                "Each stroke is the same measurement with other pairs, so the width of a group of strokes is its noise: two tables whose strokes mix "
-                "are not told apart by it. The dots come from sixteen times as many pairs, which teaches more and is steadier. At 50 % the order is guessed."
+                "Further left is better; at 50 % the order is guessed. The width of a group of strokes is noise: tables whose strokes overlap are not told apart. "
+                "Dots use sixteen times as many pairs and are steadier."
             ),
             alt=alt,
             draw=draw,
         ),
         FigureSpec(
             key="by_distance",
-            caption="Share of misordered pairs by distance.",
+            caption="Order errors by the distance of the two positions.",
             how_to_read=(
-                "Left: neighbours; right: far apart. Near pairs are harder as a rule. A line that drops at once tells order finely; one that falls late tells only "
-                "early from late; one that stays near 50 % tells nothing. Each point gathers all distances up to the next point."
+                "An early drop means that even near positions are ordered; a late one, only far ones. "
+                "Near 50 % the order is guessed. Each point covers all distances up to the next point."
             ),
             alt=alt_by_distance,
             draw=draw_by_distance,

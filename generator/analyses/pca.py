@@ -13,7 +13,7 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.trails import seen, trail, trail_scale
 from generator.numerics.arrays import FLAT, Array, Floats, finite
-from generator.text import ranges, rounded
+from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,8 +26,8 @@ MANY = 0.8  # Share of the variance from which two or three components represent
 POINTS = 1536  # of all lines of one figure together
 LETTERS = 18  # of a line of the title, where three panels stand in a row
 VIEW = (30.0, 20.0)  # degrees: the side from which the curve is seen at first
-HELIX = "On a helix with an even rate, a move by any number of positions is one turn and one shift, the same from wherever it starts."
-NO_PATH = "its positions lie on a grid, and reading order jumps from the end of each row to the next"
+HELIX = "On an even helix, a move by any number of positions is one turn and one shift, the same wherever it starts."
+NO_PATH = "its positions form a grid, where reading order jumps at the end of each row"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
     form = subject.encoding.form
     finite(form.vectors, "the table")
     if min(form.vectors.shape) < LEADING + 1:
-        raise NotApplicableError(f"a table of {form.vectors.shape[0]} × {form.vectors.shape[1]} has no three components to look along")
+        raise NotApplicableError(
+            f"a table of {form.vectors.shape[0]} × {form.vectors.shape[1]} is too small; three components need at least {LEADING + 1} × {LEADING + 1}"
+        )
     shares = form.components.values**2 / np.sum(form.components.values**2)  # (k,)
     used = _positions_used(form)
     if used.size == form.extent:
@@ -89,8 +91,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     left_out = np.setdiff1d(np.arange(form.extent), used)
     line = form.extent if form.grid is None else form.grid[1]
     arrays = {"coordinates": coordinates, "shares": shares, "shares_within": shares_within, "left_out": left_out, "line": np.array(line)}
-    findings = _findings(shares_within, path, onwards, used.size)
-    return Result(metrics, arrays, (*findings, *_of_left_out(left_out)))
+    return Result(metrics, arrays, _findings(shares_within, path, onwards, used.size))
 
 
 def _positions_used(form: PositionTable) -> Array:
@@ -118,13 +119,13 @@ def placed_by_components(vectors: Floats) -> tuple[Floats, Floats]:
 def _of_path(path: Path | None, onwards: float | None) -> tuple[Metric, ...]:
     turns, steady, rate, unevenness = (path.turns, 100.0 * path.steady, path.rate, path.unevenness) if path else (None,) * 4
     reason = None if path else NO_PATH
-    no_rate = "some stretches do not turn that way" if path and rate is None else reason
+    no_rate = "some eighths of the path do not turn that way" if path and rate is None else reason
     return (
-        Metric("turns", "Turns round the middle in components 1 and 2", turns, "turns", reason),
+        Metric("turns", "Turns in the plane of components 1 and 2", turns, "turns", reason),
         Metric("steady", "Steps that turn the same way", steady, "%", reason),
         Metric("rate", "Turning rate, fastest eighth of the positions ÷ slowest", rate, "", no_rate),
-        Metric("evenness", "Spread of the distance from the middle ÷ its mean", unevenness, "", reason),
-        Metric("onwards", "Rank correlation of component 3 with position, its size", onwards, "", reason),
+        Metric("evenness", "Standard deviation of the radius ÷ mean", unevenness, "", reason),
+        Metric("onwards", "Absolute rank correlation of component 3 with position", onwards, "", reason),
     )
 
 
@@ -163,9 +164,9 @@ def rank_correlation(values: Floats) -> float:
 def _findings(shares: Floats, path: Path | None, onwards: float | None, n_positions: int) -> tuple[Finding, ...]:
     """shares: (n_components,), of the variance without outliers"""
     two, three = (float(shares[:count].sum()) for count in (2, LEADING))
-    of_variance = f"three principal components hold {rounded(100.0 * three, 0, 100.0)} % of the variance"
+    of_variance = f"Three principal components hold {rounded(100.0 * three, 0, 100.0)} % of the variance"
     if path is None or n_positions < FEWEST or not path.is_round:
-        return (Finding(f"{of_variance[0].upper()}{of_variance[1:]}.", ("within_3",), 0.8 if three >= MANY else 0.2),)
+        return (Finding(f"{of_variance}.", ("within_3",), 0.8 if three >= MANY else 0.2),)
     rests_on = ("turns", "steady", "rate", "evenness")
     winds = f"{n_positions:,} positions wind {rounded(path.turns, 1)} times"
     if onwards is not None and onwards >= ONWARDS:
@@ -173,24 +174,20 @@ def _findings(shares: Floats, path: Path | None, onwards: float | None, n_positi
         weight = 1.0 if dominates else 0.6
         if path.is_even:
             shape = "The table is a helix" if dominates else "The strongest directions show a helix"
-            text = f"{shape}: {of_variance}, and along them the {winds} at an even rate."
+            text = f"{shape}: {winds} at an even rate. {of_variance}."
             return (Finding(text, ("within_3", *rests_on, "onwards"), weight, HELIX if dominates else ""),)
-        text = f"{of_variance[0].upper()}{of_variance[1:]}; along them the {winds}, {_uneven(path)}."
+        text = f"{of_variance}; along them the {winds}. {_uneven(path)}"
         return (Finding(text, ("within_3", *rests_on, "onwards"), weight),)
-    shape, weight = ("Positions run round a circle", 0.8) if two >= MANY else ("The strongest directions show a circle", 0.5)
-    rate = "at an even rate" if path.is_even else _uneven(path)
-    text = f"{shape}: along two principal components, which hold {rounded(100.0 * two, 0, 100.0)} % of the variance, {winds}, {rate}."
-    return (Finding(text, ("turns", "steady", "rate", "evenness"), weight),)
+    shape, weight = ("Positions form a circle", 0.8) if two >= MANY else ("The strongest directions show a circle", 0.5)
+    of_two = f"Two principal components hold {rounded(100.0 * two, 0, 100.0)} % of the variance."
+    rate = " at an even rate." if path.is_even else f". {_uneven(path)}"
+    return (Finding(f"{shape}: {winds}{rate} {of_two}", rests_on, weight),)
 
 
 def _uneven(path: Path) -> str:
     if path.rate is None:
-        return "not at an even rate: some stretches do not turn that way"
-    return f"but not at an even rate: the fastest eighth of them turns {rounded(path.rate, 1)} times as fast as the slowest"
-
-
-def _of_left_out(left_out: Array) -> tuple[Finding, ...]:
-    return (Finding(f"Positions left out of the path as outliers: {ranges(left_out)}.", ("left_out",)),) if left_out.size else ()
+        return "The rate is uneven: some eighths of the path do not turn that way."
+    return f"The rate is uneven: the fastest eighth turns {rounded(path.rate, 1)} times as fast as the slowest."
 
 
 def draw(results: Results) -> "Figure":
@@ -264,7 +261,7 @@ def alt_curve(results: Results) -> str:
 ANALYSIS = Analysis(
     key="pca",
     title="Principal components",
-    question="What shape do the positions make, seen from where they differ most?",
+    question="What shape do the positions form in the directions of largest variance?",
     source="Principal component analysis (Pearson 1901; Hotelling 1933); for GPT-2, Yedidia 2023, “GPT-2's positional embedding matrix is a helix”.",
     stage="measure",
     order=64,
@@ -273,10 +270,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="curve",
-            caption="Positions along the first three principal components, without outliers; the colour runs from the first position to the last.",
+            caption="Positions along the first three principal components, without outliers, coloured from first to last.",
             how_to_read=(
-                "Turn the curve by dragging it, or with the arrow keys. A smooth curve means that neighbouring positions have similar vectors; a coil is a helix; a tangle means that three "
-                "components do not hold what the table knows."
+                "Turn the curve by dragging it, or with the arrow keys. A smooth curve means that neighbouring positions are similar. "
+                "A coil is a helix. A tangle means that three components do not hold what the table knows."
             ),
             alt=alt_curve,
             draw=draw_curve,
@@ -284,11 +281,10 @@ ANALYSIS = Analysis(
         ),
         FigureSpec(
             key="planes",
-            caption="Positions in the first three principal components, without outliers, seen from three sides; the colour runs from the first position to the last.",
+            caption="Positions in the first three principal components, without outliers, coloured from first to last.",
             how_to_read=(
-                "Each picture is the same cloud of vectors seen along another direction; the number at an axis is the share of the variance along it. Follow the colour: a smooth line means that "
-                "neighbours are alike, a tangle that they are not. A circle on the left with a slope on the others is a helix, seen from its end and from its sides: "
-                "the angle and how far along give the position. Patches of a grid are dots, since reading order is no path. Where the shares are small, that is the shape of a part of the table."
+                "A smooth line means that neighbours are similar, a tangle that they are not. A circle on the left with slopes on the others is a helix, seen from its end and sides. "
+                "Small shares of the variance, given at the axes, mean that this is only part of the table's shape."
             ),
             alt=alt,
             draw=draw,

@@ -8,7 +8,7 @@ import numpy as np
 from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Recomputed, Result, Results, Subject
 from generator.contracts.form_analysis import compute_alone
 from generator.contracts.published import GPT2, SINGULAR_VALUES, metrics, paper_sinusoid
-from generator.encodings import PositionTable
+from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
@@ -79,7 +79,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
             *_measures("centred_", ", mean-centred", centred),
             Metric("in_mean", "Energy in the mean vector", 100.0 * in_mean, "%"),
             *_measures("", "", values),
-            Metric("most", "Highest rank that the shape allows", float(values.size)),
+            Metric("most", "Highest possible rank", float(values.size)),
         ),
         arrays={"energy": cumulative(values), "energy_centred": cumulative(centred) if centred.size else centred},
         findings=(*_of_rank(centred), *_of_mean(in_mean)),
@@ -102,15 +102,12 @@ def _of_rank(centred: Floats) -> tuple[Finding, ...]:
     if centred.size < NARROWEST:
         return ()
     needed, n_possible = components_for(centred, 0.9), centred.size
-    rests_on = ("centred_for_90", "most")
-    if needed <= FEW * n_possible:
-        components = "components holds" if needed == 1 else "components hold"
-        text = f"After centring, {needed} of {n_possible} {components} 90 % of the variance: the rank is far below what the shape allows."
-        return (Finding(text, rests_on, 0.85),)
-    if needed >= MANY * n_possible:
-        text = f"After centring, it takes {needed} of {n_possible} components to hold 90 % of the variance: the vectors spread over most directions."
-        return (Finding(text, rests_on, 0.5),)
-    return (Finding(f"After centring, {needed} of {n_possible} components hold 90 % of the variance.", rests_on, 0.2),)
+    if needed == LEADING:  # The finding on the principal components says how much so many hold.
+        return ()
+    hold = f"After centring, {needed} of {n_possible} components {'holds' if needed == 1 else 'hold'} 90 % of the variance"
+    spread = ": the vectors spread over most directions" if needed >= MANY * n_possible else ""
+    weight = 0.85 if needed <= FEW * n_possible else 0.5 if spread else 0.2
+    return (Finding(f"{hold}{spread}.", ("centred_for_90", "most"), weight),)
 
 
 def _of_mean(in_mean: float) -> tuple[Finding, ...]:
@@ -136,7 +133,7 @@ def draw(results: Results) -> "Figure":
             title = label.title if name == "energy_centred" else None
             axes.plot(np.arange(1, energy.size + 1), 100.0 * energy, color=label.colour, linestyle=style, label=title)
     logarithmic(axes, "x")
-    axes.set(xlabel="components, strongest first", ylabel="energy that they hold (%)", ylim=(0.0, 101.0))
+    axes.set(xlabel="components, strongest first", ylabel="cumulative energy (%)", ylim=(0.0, 101.0))
     legend_below(figure)
     return figure
 
@@ -176,11 +173,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="energy",
-            caption="How much of the table's energy its strongest components hold, as it is (dotted) and mean-centred (solid or dashed).",
+            caption="Share of the table's energy (sum of squares) in its strongest components, mean-centred and, dotted, as stored.",
             how_to_read=(
-                "A component is a direction; the strongest is the one along which the vectors are largest. Read upwards from a number of components to the share of the energy (the sum of "
-                "squares) that they hold. A line that reaches 90 % at the far left belongs to a table that uses few of its directions; noise needs nearly all. "
-                "Where the dotted line starts far above the other of its colour, a vector that all positions share takes up the difference."
+                "A line that reaches 90 % at the far left means few directions; noise needs nearly all. "
+                "A dotted line far above its partner means that positions share a large mean vector."
             ),
             alt=alt,
             draw=draw,

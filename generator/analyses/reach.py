@@ -31,6 +31,7 @@ def compute(subject: Subject[Convolution]) -> Result:
     if not strength.any():
         raise NotApplicableError("all weights are zero")
     half = half_width(strength, form.offsets)
+    place = f"within ±{half}" if half else "at offset 0"
     near, far = (energy_within(strength, form.offsets, distance) for distance in (NEAR, FAR))
     return Result(
         metrics=(
@@ -43,8 +44,8 @@ def compute(subject: Subject[Convolution]) -> Result:
         arrays={"offsets": form.offsets, "strength": strength},
         findings=(
             Finding(
-                f"Of the {strength.size} positions that it spans, those within {half} of the position itself hold half of its energy; "
-                f"within ±{FAR} lie {rounded(100.0 * far, 0)} %.",
+                f"The convolution spans {strength.size} positions; at least half of its energy lies {place}, "
+                f"{rounded(100.0 * far, 0, 100.0)} % within ±{FAR}.",
                 ("width", "half", "far"),
                 0.4,
             ),
@@ -77,7 +78,7 @@ def draw(results: Results) -> "Figure":
     for label, result, dash in with_line_styles(results):
         strength = result.arrays["strength"] / result.arrays["strength"].max()
         axes.plot(result.arrays["offsets"], strength, color=label.colour, linestyle=dash, label=label.title)
-    axes.set(xlabel="offset (positions)", ylabel="norm of the weights / largest", ylim=(0.0, 1.05))
+    axes.set(xlabel="offset (positions)", ylabel="norm of the weights ÷ largest", ylim=(0.0, 1.05))
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -90,13 +91,13 @@ def alt(results: Results) -> str:
         f"{rounded(result.value('far'), 0)} % of the energy within ±{FAR}"
         for label, result in results.items()
     )
-    return "Strength of a convolution as a line over the offset. " + "; ".join(summaries) + "."
+    return "Strength of a convolution by offset, as a line. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
     key="reach",
     title="Reach of the convolution",
-    question="From how far does the convolution bring in what stands before and after?",
+    question="How far does the convolution look before and after a position?",
     source="Baevski et al. 2020 (wav2vec 2.0, arXiv 2006.11477), section 2; the measures are defined here.",
     stage="see",
     order=88,
@@ -105,10 +106,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="strength",
-            caption="The strength of the weights at each offset: their norm over all channels, the largest being 1.",
+            caption="Norm of the weights at each offset over all channels, relative to the largest.",
             how_to_read=(
-                "Left of 0 lie earlier positions, right of it later ones. A narrow peak at 0 means that mostly direct neighbours count; a broad "
-                "line that the surroundings are taken in from far. The line ends where the convolution does."
+                "A narrow peak at 0 means that mostly direct neighbours count; a broad line, that distant positions count too. "
+                "Earlier positions are left of 0; the line ends where the convolution does."
             ),
             alt=alt,
             draw=draw,

@@ -31,7 +31,7 @@ def compute(subject: Subject[RelativeTable]) -> Result:
     vectors = finite(form.vectors, "the table of offsets")
     pairs = off_diagonal(form.similarity)
     if not pairs.size:
-        raise NotApplicableError("fewer than two offsets have a vector that is not all zeros")
+        raise NotApplicableError("fewer than two offsets have a nonzero vector")
     middle = int(np.argmin(np.abs(form.offsets)))
     adjacent = mean_of_defined(mean_by_distance([form.similarity])[1:2])
     sides = mean_of_defined(opposite(form.similarity, form.offsets))
@@ -42,17 +42,17 @@ def compute(subject: Subject[RelativeTable]) -> Result:
                 "adjacent",
                 "Mean cosine of neighbouring offsets",
                 adjacent,
-                reason=_reason(adjacent, "no two neighbours both have a direction"),
+                reason=_reason(adjacent, "no two neighbours both have a nonzero vector"),
             ),
             Metric("mean", "Mean cosine of two different offsets", float(pairs.mean())),
             Metric(
                 "sides",
                 "Mean cosine of an offset and its opposite",
                 sides,
-                reason=_reason(sides, "no offset has an opposite with a direction"),
+                reason=_reason(sides, "no two opposite offsets both have a nonzero vector"),
             ),
-            Metric("shortest", "Shortest vector", float(norms.min())),
-            Metric("longest", "Longest vector", float(norms.max())),
+            Metric("shortest", "Smallest norm", float(norms.min())),
+            Metric("longest", "Largest norm", float(norms.max())),
         ),
         arrays={"cosines": form.similarity, "offsets": form.offsets, "norms": norms, "to_zero": form.similarity[middle]},
         findings=_findings(adjacent, sides, float(pairs.mean())),
@@ -79,7 +79,7 @@ def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple
         how = ("more" if adjacent > mean else "less") if abs(adjacent - mean) > ALIKE else "hardly more"
         findings.append(
             Finding(
-                f"Neighbouring offsets are {how} alike than others: their mean cosine is {rounded(adjacent, 2, 1.0)}, against {rounded(mean, 2, 1.0)} for any two.",
+                f"Neighbouring offsets are {how} similar than average: mean cosine {rounded(adjacent, 2, 1.0)} against {rounded(mean, 2, 1.0)}.",
                 ("adjacent", "mean"),
                 0.4,
             )
@@ -87,7 +87,7 @@ def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple
     if sides is not None:
         how = "hardly tells before from after" if sides > 1.0 - ALIKE else "tells before from after"
         findings.append(
-            Finding(f"The table {how}: the mean cosine of an offset and its opposite is {rounded(sides, 2, 1.0, -1.0)}.", ("sides",), 0.5)
+            Finding(f"The table {how}: opposite offsets have a mean cosine of {rounded(sides, 2, 1.0, -1.0)}.", ("sides",), 0.5)
         )
     return tuple(findings)
 
@@ -127,7 +127,7 @@ def alt(results: Results, opening: str) -> str:
     """Alternative text: range of offsets, mean cosine and range of norms of each table."""
     summaries = (
         f"{label.title}: offsets {rounded(result.arrays['offsets'][0], 0)} to {rounded(result.arrays['offsets'][-1], 0)}, mean cosine of two "
-        f"{rounded(result.value('mean'), 2)}, lengths {significant(result.arrays['norms'].min(), 3)} to {significant(result.arrays['norms'].max(), 3)}"
+        f"{rounded(result.value('mean'), 2)}, norms {significant(result.arrays['norms'].min(), 3)} to {significant(result.arrays['norms'].max(), 3)}"
         for label, result in results.items()
     )
     return f"{opening} " + "; ".join(summaries) + "."
@@ -136,7 +136,7 @@ def alt(results: Results, opening: str) -> str:
 ANALYSIS = Analysis(
     key="relative",
     title="Vectors by offset",
-    question="Which offsets does the table make alike, and does it tell before from after?",
+    question="Which offsets have similar vectors, and do they tell before from after?",
     source="Shaw et al. 2018 (arXiv 1803.02155), section 3.2; He et al. 2021 (arXiv 2006.03654), section 3.1; the measures are defined here.",
     stage="see",
     order=74,
@@ -145,34 +145,32 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="matrix",
-            caption="Cosine similarity of the vector of every offset with that of every other.",
+            caption="Cosine similarity of the vectors of every two offsets.",
             how_to_read=(
-                "Row and column: offsets, negative for earlier keys, positive for later ones. Red is the same direction, white unrelated, blue "
-                "opposite. A red band along the diagonal means that near offsets are alike; a band that widens outwards means that far offsets are "
-                "told apart less finely; red on the other diagonal means that before and after look alike."
+                "A red band along the diagonal means that near offsets are similar; where it widens, they are told apart less finely. "
+                "Red on the other diagonal means that before and after look alike. White is unrelated, blue opposite."
             ),
-            alt=partial(alt, opening="Cosine matrices over offsets on a scale from −1 to 1."),
+            alt=partial(alt, opening="Cosine matrices over offsets from −1 to 1."),
             draw=draw_matrix,
         ),
         FigureSpec(
             key="similarity",
-            caption="Cosine similarity of the vector of every offset with that of offset 0, the position itself.",
+            caption="Cosine similarity of each offset's vector with that of offset 0, the position itself.",
             how_to_read=(
-                "Left of 0 lie earlier keys, right of it later ones. A peak at 0 means that only near offsets are treated like the position itself; "
-                "a flat line that all are, or none. Different heights left and right mean that before and after are told apart."
+                "A peak at 0 means that only near offsets resemble the position itself; a level line, that all or none do. "
+                "Different heights left (earlier keys) and right (later keys) tell before from after."
             ),
-            alt=partial(alt, opening="Lines of the similarity to offset 0 over the offset."),
+            alt=partial(alt, opening="Similarity to offset 0 by offset, as lines."),
             draw=partial(draw_lines, array="to_zero", quantity="cosine with offset 0", limits=(-1.02, 1.02)),
         ),
         FigureSpec(
             key="norms",
-            caption="Length of the vector of each offset.",
+            caption="Euclidean norm of each offset's vector.",
             how_to_read=(
-                "A long vector can change attention more than a short one. Offsets that training seldom saw may keep the short vectors "
-                "that they began with."
+                "A large vector can change attention more than a small one. Offsets that training seldom saw may keep small initial vectors."
             ),
-            alt=partial(alt, opening="Lines of the length of each vector over the offset."),
-            draw=partial(draw_lines, array="norms", quantity="length (Euclidean norm)", limits=(0.0, None)),
+            alt=partial(alt, opening="Norm of each vector by offset, as lines."),
+            draw=partial(draw_lines, array="norms", quantity="Euclidean norm", limits=(0.0, None)),
         ),
     ),
 )

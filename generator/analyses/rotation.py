@@ -24,7 +24,7 @@ from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
 from generator.numerics.arrays import Array, Floats, finite
-from generator.text import rounded
+from generator.text import counted, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,19 +59,19 @@ def compute(subject: Subject[Rotation]) -> Result:
     profile = form.by_offset(min(form.reach, MOST_OFFSETS))
     return Result(
         metrics=(
-            Metric("pairs", "Pairs of components that turn", float(lengths.size)),
+            Metric("pairs", "Frequency pairs", float(lengths.size)),
             Metric("longest", "Longest wavelength", float(lengths.max()), "positions"),
-            Metric("full_turns", "Pairs that turn fully at least once within the context or window", float(turns)),
+            Metric("full_turns", "Pairs with a full turn within the context or window", float(turns)),
             Metric("context", "Context length", float(form.n_positions), "positions"),
             Metric(
                 "sliding",
-                "Window of attention, to one side",
+                "Attention window, to one side",
                 window,
                 "positions",
                 reason=None if window else "the layers with this rotation share no window",
             ),
             Metric("slowed", "Pairs slowed by scaling", float(changed)),
-            Metric("attention_factor", "Factor on sine and cosine that scaling brings", form.attention_factor),
+            Metric("attention_factor", "Attention factor, on sine and cosine", form.attention_factor),
         ),
         arrays={"wavelengths": lengths, "unscaled": plain, "profile": profile, **_limits(form)},
         findings=_findings(turns, lengths.size, form),
@@ -86,21 +86,16 @@ def _limits(form: Rotation) -> dict[str, Array]:
 def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
     within, limit = _within(form)
     rests_on = ("full_turns", "pairs", *limit)
-    if turns == n_pairs:
-        return (Finding(f"All {n_pairs} pairs turn fully at least once {within}.", rests_on, 0.4),)
-    if turns == 0:
-        return (Finding(f"No pair turns fully {within}.", rests_on, 0.6),)
-    others = f"the other {n_pairs - turns} do not" if n_pairs - turns > 1 else "the other one does not"
-    text = f"{turns} of {n_pairs} pairs turn fully at least once {within}; {others}."
-    return (Finding(text, rests_on, 0.6),)
+    complete = counted(turns, n_pairs, "frequency pair", "complete")
+    return (Finding(f"{complete} a full turn {within}.", rests_on, 0.4 if turns == n_pairs else 0.6),)
 
 
 def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
     """In how many positions a pair may turn, in words, and the metric that holds the number, if any."""
     if form.reach == form.n_positions:
-        return f"within {form.n_positions:,} positions", ("context",)
+        return f"within the context of {form.n_positions:,} positions", ("context",)
     if form.reach == form.window:
-        return f"within the {form.reach:,} positions that the window of these layers reaches", ("sliding",)
+        return f"within the attention window of {form.reach:,} positions", ("sliding",)
     return f"within the {form.reach:,} positions for which these frequencies are used", ()
 
 
@@ -117,9 +112,9 @@ def draw_wavelengths(results: Results) -> "Figure":
         axes.axhline(float(result.arrays["within"]), color=label.colour, linewidth=0.6)
     if scaled:
         axes.plot([], [], color=MUTED, linestyle=DOTTED, label="before scaling")
-    axes.plot([], [], color=MUTED, linewidth=0.6, label="positions within reach")
+    axes.plot([], [], color=MUTED, linewidth=0.6, label="context or window")
     logarithmic(axes, "y")
-    axes.set(xlabel="pair of components", ylabel="wavelength (positions)")
+    axes.set(xlabel="frequency pair", ylabel="wavelength (positions)")
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -142,10 +137,10 @@ def alt_wavelengths(results: Results) -> str:
     """Alternative text: range of wavelengths, number of pairs and context length."""
     summaries = (
         f"{label.title}: from {rounded(result.arrays['wavelengths'].min(), 2)} to {rounded(result.arrays['wavelengths'].max(), 0)} positions over "
-        f"{result.arrays['wavelengths'].size} pairs, context {int(result.arrays['context']):,}, of which {int(result.arrays['within']):,} in sight"
+        f"{result.arrays['wavelengths'].size} pairs, context {int(result.arrays['context']):,}, {int(result.arrays['within']):,} visible"
         for label, result in results.items()
     )
-    return "Wavelength of each rotated pair on a logarithmic scale. " + "; ".join(summaries) + "."
+    return "Wavelength of each frequency pair on a logarithmic scale. " + "; ".join(summaries) + "."
 
 
 def alt_profile(results: Results) -> str:
@@ -154,17 +149,17 @@ def alt_profile(results: Results) -> str:
         f"{label.title}: {_at(result.arrays['profile'], 1)} at offset 1, {_at(result.arrays['profile'], 100)} at 100"
         for label, result in results.items()
     )
-    return "Mean cosine of all rotation angles over the offset. " + "; ".join(summaries) + "."
+    return "Mean cosine of all angles by offset, as a line. " + "; ".join(summaries) + "."
 
 
 def _at(profile: Floats, offset: int) -> str:
-    return rounded(profile[offset], 2) if offset < profile.size else "out of sight"
+    return rounded(profile[offset], 2) if offset < profile.size else "not reached"
 
 
 ANALYSIS = Analysis(
     key="rotation",
     title="Rotation by offset",
-    question="How fast does each pair of components turn, and how far does that tell positions apart?",
+    question="How fast does each frequency pair turn, and how does similarity depend on the offset?",
     source="Su et al. 2021 (arXiv 2104.09864), sections 3.3 and 3.4.3; scaled frequencies from the rotary initialisers of transformers.",
     stage="see",
     order=80,
@@ -173,22 +168,20 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="wavelengths",
-            caption="How many positions each pair of components needs for one full turn.",
+            caption="Positions that each frequency pair needs for one full turn.",
             how_to_read=(
-                "Pairs on the left turn fast and tell neighbours apart; those on the right turn slowly and tell far from near. "
-                "Pairs above the thin level line do not finish a single turn within the context or, in layers that see no further than a window, within its reach; "
-                "where longer texts have other frequencies, within the texts that have these. "
-                "A dotted line shows the wavelengths before scaling."
+                "Fast pairs on the left tell neighbours apart; slow ones on the right tell far from near. "
+                "Pairs above the thin line complete no turn within the context, the window, or the texts with these frequencies. "
+                "Dotted: before scaling."
             ),
             alt=alt_wavelengths,
             draw=draw_wavelengths,
         ),
         FigureSpec(
             key="profile",
-            caption="What the rotation alone says of an offset: the mean cosine over all pairs.",
+            caption="Mean cosine over all frequency pairs by offset.",
             how_to_read=(
-                "If query and key had the same content in every pair, the attention logit would follow this line. It falls with the offset, "
-                "but not evenly: the wiggles are fast pairs coming round. The offset is on a logarithmic scale."
+                "With equal content in every pair, the attention logit would follow this line. It falls unevenly: wiggles are fast pairs coming round."
             ),
             alt=alt_profile,
             draw=draw_profile,
@@ -204,7 +197,7 @@ ANALYSIS = Analysis(
             phi_3_mini,
             unit="positions",
             margin=1.0,
-            allowance="the paper cuts what is after the point",
+            allowance="the paper truncates decimals",
         ),
         Published(
             "Phi-3-mini over 2,048 positions: pairs with a full turn",

@@ -19,7 +19,7 @@ from generator.text import significant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-UP_TO = {"dynamic": ", as long as the input is no longer than planned"}  # Where scaling depends on the length of the input.
+UP_TO = {"dynamic": " up to the configured length"}  # Where scaling depends on the length of the input.
 ROUNDING = 1e-3  # Ratios closer than this are equal: the initialisers of transformers work in float32.
 
 
@@ -31,23 +31,21 @@ def compute(subject: Subject[Rotation]) -> Result:
     """
     form = subject.encoding.form
     if form.rope_type == "default":
-        raise NotApplicableError("no scaling: it turns by its base alone")
+        raise NotApplicableError("no scaling: frequencies follow from the base alone")
     after = finite(form.frequencies, "the rotation")
     before = frequencies_before(form)
     ratios = before / after  # (n_pairs,)
     unchanged, slowed = _kinds(ratios)
     if unchanged.all() and form.rope_type == OF_WHOLE_HEAD:
-        raise NotApplicableError(
-            f"the kind “{form.rope_type}” turns {after.size} of {form.head_dim // 2} pairs and slows none of them down"
-        )
+        raise NotApplicableError(f"scaling “{form.rope_type}” turns {after.size} of {form.head_dim // 2} pairs and slows none")
     n_between = ratios.size - int(np.count_nonzero(unchanged | slowed))
     return Result(
         metrics=(
             Metric("unchanged", "Pairs unchanged", float(np.count_nonzero(unchanged))),
             Metric("full", "Pairs slowed fully", float(np.count_nonzero(slowed))),
             Metric("between", "Pairs in between", float(n_between)),
-            Metric("largest", "Largest ratio of wavelengths, after by before", float(ratios.max())),
-            Metric("attention_factor", "Factor on sine and cosine", form.attention_factor),
+            Metric("largest", "Largest ratio of wavelengths (after ÷ before)", float(ratios.max())),
+            Metric("attention_factor", "Attention factor, on sine and cosine", form.attention_factor),
         ),
         arrays={"ratios": ratios, "before": 2.0 * np.pi / before, "unchanged": unchanged, "full": slowed},
         findings=_findings(form, ratios, unchanged, slowed),
@@ -64,24 +62,32 @@ def _kinds(ratios: Floats) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _findings(form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.ndarray) -> tuple[Finding, ...]:
-    opening = f"Scaling of the kind “{form.rope_type}”"
+    opening, size = f"Scaling “{form.rope_type}”", unchanged.size
     if unchanged.all():
-        return (
-            Finding(
-                f"{opening} leaves all {unchanged.size} pairs as they are{UP_TO.get(form.rope_type, '')}.",
-                ("unchanged",),
-                0.5,
-            ),
-        )
-    n_unchanged, n_slowed = int(np.count_nonzero(unchanged)), int(np.count_nonzero(slowed))
-    longer = f"longer by a factor of {significant(float(ratios.max()), 3)}"
-    if n_slowed == unchanged.size:
-        return (Finding(f"{opening} makes the wavelength of every pair {longer}.", ("full", "largest"), 0.4),)
-    unchanged_text = f"leaves {n_unchanged} of {unchanged.size} pairs as they are and " if n_unchanged else ""
-    n_between = unchanged.size - n_unchanged - n_slowed
-    rest = f"; {n_between} {'lies' if n_between == 1 else 'lie'} in between" if n_between else ""
-    text = f"{opening} {unchanged_text}makes the wavelength of {n_slowed}{'' if n_unchanged else f' of {unchanged.size} pairs'} {longer}{rest}."
+        return (Finding(f"{opening} leaves all {size} pairs unchanged{UP_TO.get(form.rope_type, '')}.", ("unchanged",), 0.5),)
+    by_factor = f"by a factor of {significant(float(ratios.max()), 3)}"
+    if slowed.all():
+        return (Finding(f"{opening} stretches all {size} wavelengths {by_factor}.", ("full", "largest"), 0.4),)
+    n_between = size - int(np.count_nonzero(unchanged | slowed))
+    parts = [f"leaves {_count(unchanged, 'fastest')} of {size} pairs unchanged"] if unchanged.any() else []
+    if slowed.any():
+        parts.append(f"stretches {_count(slowed[::-1], 'slowest')}{'' if parts else f' of {size} pairs'} {by_factor}")
+    if n_between:
+        how = " by less" if slowed.any() and ratios.min() >= 1.0 - ROUNDING else ""
+        parts.append(f"changes {'the other' if parts else 'all'} {n_between}{how}")
+    text = f"{opening} {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}."
     return (Finding(text, ("unchanged", "full", "between", "largest"), 0.6),)
+
+
+def _count(which: np.ndarray, end: str) -> str:
+    """The number of pairs as text, with ``end`` if they are the first ones.
+
+    which: (n_pairs,), bool
+    """
+    count = int(np.count_nonzero(which))
+    if not which[:count].all():
+        return f"{count}"
+    return f"the {end}" if count == 1 else f"the {count} {end}"
 
 
 def _top(results: Results) -> float:
@@ -95,7 +101,7 @@ def draw_pairs(results: Results) -> "Figure":
     for label, result, dash in with_line_styles(results):
         ratios = result.arrays["ratios"]
         axes.plot(ratios, color=label.colour, linestyle=dash, marker=dots(ratios.size), markersize=2.5, label=label.title)
-    axes.set(xlabel="pair of components", ylabel="wavelength after / before", ylim=(0.0, _top(results)))
+    axes.set(xlabel="frequency pair", ylabel="wavelength, after ÷ before", ylim=(0.0, _top(results)))
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -117,7 +123,7 @@ def draw_wavelengths(results: Results) -> "Figure":
             label=label.title,
         )
     logarithmic(axes, "x")
-    axes.set(xlabel="wavelength before scaling (positions)", ylabel="wavelength after / before", ylim=(0.0, _top(results)))
+    axes.set(xlabel="wavelength before scaling (positions)", ylabel="wavelength, after ÷ before", ylim=(0.0, _top(results)))
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -135,8 +141,8 @@ def alt(results: Results, opening: str) -> str:
 
 ANALYSIS = Analysis(
     key="scaling",
-    title="What scaling changed",
-    question="Which pairs of components does the scaling slow down, and by how much?",
+    title="Effect of scaling",
+    question="Which frequency pairs does scaling slow down, and by how much?",
     source=(
         "The rotary initialisers of transformers; Peng et al. 2023 (YaRN, arXiv 2309.00071), section 3; Llama team 2024 "
         "(arXiv 2407.21783), section 3.4.2."
@@ -148,23 +154,22 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="pairs",
-            caption="How much longer scaling makes the wavelength of each pair.",
+            caption="Wavelength of each frequency pair after scaling, relative to before.",
             how_to_read=(
-                "A pair at 1, on the dotted line, turns as before. One at 8 turns eight times more slowly, so that eight times as many positions fit "
-                "into a turn. Pairs on the left turn fast and tell neighbours apart, and many scalings leave them alone; the slow pairs on the "
-                "right are stretched to reach further."
+                "A pair at 1, on the dotted line, turns as before; one at 8 turns eight times more slowly. "
+                "Many scalings leave the fast pairs on the left alone and stretch the slow ones on the right."
             ),
-            alt=partial(alt, opening="Ratio of wavelengths over the pairs."),
+            alt=partial(alt, opening="Ratio of wavelengths by frequency pair."),
             draw=draw_pairs,
         ),
         FigureSpec(
             key="wavelengths",
-            caption="The same over the wavelength that each pair had before.",
+            caption="The same ratio by wavelength before scaling.",
             how_to_read=(
-                "Here checkpoints with different bases and heads can be compared: the line leaves 1 at the wavelength up to which a rotation is "
-                "kept, and is level again where pairs are stretched by the full factor. The wavelength is on a logarithmic scale."
+                "The line leaves 1 at the longest wavelength that scaling keeps, and is level again at the full factor. "
+                "Checkpoints with different bases and head sizes can be compared here."
             ),
-            alt=partial(alt, opening="Ratio of wavelengths over the wavelength before scaling."),
+            alt=partial(alt, opening="Ratio of wavelengths by wavelength before scaling."),
             draw=draw_wavelengths,
         ),
     ),

@@ -40,7 +40,8 @@ APART = 0.4  # Difference from the median cosine from which an end is worth a se
 CUTOFF = 6.0  # times the local variation; 60 random tables of 1,024 × 64 stay below
 MOST_NAMED = 2  # tables in one figure up to which seams are labelled
 ALIKE = 0.3  # Median cosine of neighbours from which a position unlike both is worth a sentence; in noise every cosine is low.
-MOST_SPIKES = 3  # named in one sentence
+MOST_SPIKES = 3  # with a sentence each
+EVEN, WEIGHT_OF_EVEN = 1e-3, 0.2  # Cosines that differ by no more than this are a level line.
 WEIGHT_OF_DIP = 0.3  # One larger step is no change of the table, and no headline.
 STEP = 1.5  # A ratio of norms from here on is worth a sentence.
 VIEW = (-0.5, 1.02)
@@ -48,14 +49,13 @@ LAST_SEEN = 127  # The last position of BERT's short training sequences.
 N_POSITIONS = 512  # of BERT's table
 LENGTH_128 = {
     "bert": (
-        "A possible explanation, which the files of a checkpoint cannot confirm: the published BERT was trained on sequences of 128 tokens, "
-        "the last at position 127, for 90 % of the steps (Devlin et al. 2019, appendix A.2). "
-        "A model that was trained like it, or made from it, saw positions from 128 on far less often."
+        "A possible explanation, which a checkpoint's files cannot confirm: the published BERT was trained on 128 tokens, "
+        "positions 0 to 127, for 90 % of its steps (Devlin et al. 2019, appendix A.2). "
+        "A model trained like it, or made from it, saw positions from 128 on far less often."
     ),
     "distilbert": (
-        "A possible explanation, which the files of a checkpoint cannot confirm: the published DistilBERT was made from BERT (Sanh et al. 2019, "
-        "arXiv 1910.01108), which was trained on sequences of 128 tokens, the last at position 127, for 90 % of the steps "
-        "(Devlin et al. 2019, appendix A.2)."
+        "A possible explanation, which a checkpoint's files cannot confirm: the published DistilBERT was made from BERT (Sanh et al. 2019, "
+        "arXiv 1910.01108). BERT was trained on 128 tokens, positions 0 to 127, for 90 % of its steps (Devlin et al. 2019, appendix A.2)."
     ),
 }  # by family
 
@@ -109,14 +109,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """
     form = subject.encoding.form
     if form.grid is not None:
-        raise NotApplicableError("its positions lie on a grid, and reading order jumps from the end of each row to the next")
+        raise NotApplicableError("its positions form a grid, where reading order jumps at the end of each row")
     vectors = finite(form.vectors, "the table")
     if len(vectors) < FEWEST:
-        raise NotApplicableError(f"{len(vectors)} positions are too few; it takes at least {FEWEST}")
+        raise NotApplicableError(f"{len(vectors)} positions are too few; seams need at least {FEWEST}")
     cosines, of_inliers = adjacent_cosines(vectors), adjacent_cosines(form.inliers.vectors)
     depth = break_depths(of_inliers)
     if np.isnan(depth).all():
-        raise NotApplicableError("vectors of zeros leave no stretch of neighbours that have a direction")
+        raise NotApplicableError("zero vectors leave no run of neighbours with a cosine")
     steps = norm_steps(row_norms(vectors / np.abs(vectors).max()))
     found = _breaks(form.inliers.vectors, of_inliers, depth, steps)
     seam_breaks = [each for each in found if each.is_seam]
@@ -125,19 +125,19 @@ def compute(subject: Subject[PositionTable]) -> Result:
     metrics = (
         Metric("typical", "Median cosine of neighbours", float(np.median(cosines[~np.isnan(cosines)]))),
         Metric("seams", "Seams", float(len(seam_breaks))),
-        Metric("dips", "Single larger steps, the table alike on both sides", float(len(dips))),
-        Metric("spikes", "Single positions unlike both neighbours", float(single.size)),
+        Metric("dips", "Single larger steps", float(len(dips))),
+        Metric("spikes", "Single outliers", float(single.size)),
         *_deepest(depth, found[0].deepest if found else int(np.nanargmax(depth))),
         _level_step(seam_breaks),
         _end("first", "Cosine of the first two positions", float(cosines[0])),
-        _end("last", "Cosine of the last two", float(cosines[-1])),
+        _end("last", "Cosine of the last two positions", float(cosines[-1])),
         *_largest_step(steps),
     )
     bounds = {"seams": _bounds(seam_breaks), "dips": _bounds(dips)}
     arrays = {"adjacent": cosines, "depth": depth, "norm_steps": steps, **bounds, "spikes": single}
     family = subject.family if len(vectors) == N_POSITIONS else ""
     of_breaks = (*_of_seams(seam_breaks, found, family), *_of_dips(dips), *_of_spikes(single, cosines, of_inliers))
-    return Result(metrics, arrays, (*of_breaks, *_of_ends(metrics, len(vectors)), *_of_norm(steps)))
+    return Result(metrics, arrays, (*of_breaks, *_of_ends(metrics, len(vectors)), *_of_even(cosines), *_of_norm(steps)))
 
 
 def spikes(outliers: Array, cosines: Floats, of_inliers: Floats) -> Array:
@@ -197,17 +197,17 @@ def _deepest(depth: Floats, index: int) -> tuple[Metric, ...]:
 
     depth: (n_pairs,); index: the deepest pair of the strongest break that is significant, or of all where none is
     """
-    reason = None if depth[index] > FLAT else "one step is like another all along the table"
+    reason = None if depth[index] > FLAT else "all steps are equal"
     return (
         Metric("at", "Last position before the strongest break", None if reason else float(index), "", reason),
         Metric("depth", "Depth of the strongest break (cosine)", 0.0 if reason else float(depth[index])),
-        Metric("contrast", "The same in units of the typical variation", 0.0 if reason else float(depth[index] / variation(depth)[index])),
+        Metric("contrast", "Depth ÷ typical variation", 0.0 if reason else float(depth[index] / variation(depth)[index])),
     )
 
 
 def _level_step(found: list[Break]) -> Metric:
     """found: seams, strongest first"""
-    title = "Change of the cosine of neighbours at the strongest seam (after − before)"
+    title = "Change of the median cosine at the strongest seam (after − before)"
     return (
         Metric("level_step", title, found[0].after - found[0].before)
         if found
@@ -221,15 +221,15 @@ def _largest_step(steps: Floats) -> tuple[Metric, ...]:
     steps: (n_pairs,), log ratios
     """
     index = int(np.nanargmax(np.abs(steps)))
-    reason = None if abs(steps[index]) > FLAT else "all vectors are equally long"
+    reason = None if abs(steps[index]) > FLAT else "the median norm never changes"
     return (
-        Metric("norm_at", "Last position before the largest step of the norm", None if reason else float(index), "", reason),
+        Metric("norm_at", "Last position before the largest norm step", None if reason else float(index), "", reason),
         Metric("norm_step", "Norm ratio at the largest step (after ÷ before)", 1.0 if reason else float(np.exp(steps[index]))),
     )
 
 
 def _end(key: str, title: str, value: float) -> Metric:
-    return Metric(key, title, None, reason="one of the two is all zeros") if np.isnan(value) else Metric(key, title, value)
+    return Metric(key, title, None, reason="one of the two vectors is zero") if np.isnan(value) else Metric(key, title, value)
 
 
 def _of_seams(found: list[Break], breaks: list[Break], family: str) -> tuple[Finding, ...]:
@@ -250,13 +250,13 @@ def _of_seams(found: list[Break], breaks: list[Break], family: str) -> tuple[Fin
 
 def _text_of(seam: Break) -> str:
     where = f"A seam lies between positions {seam.boundary} and {seam.boundary + 1}"
-    lowest = f"{_cosine(seam.lowest)} between {seam.deepest} and {seam.deepest + 1}"
-    levels = f"median cosine {_cosine(seam.before)} before, {_cosine(seam.after)} after"
+    pair = "These two" if seam.deepest == seam.boundary else f"Positions {seam.deepest} and {seam.deepest + 1}"
+    lowest = f"{pair} have a cosine of {_cosine(seam.lowest)}"
     if seam.changes_level:
-        less = "less" if seam.after < seam.before else "more"
-        return f"{where}: neighbours are {less} alike after it than before it ({levels}, lowest {lowest})"
-    far = f"positions {FAR} apart on either side have {_cosine(seam.far)} or more"
-    return f"{where}: it divides the table, for the cosine is {lowest}, and {far}; neighbours are as alike after it as before it ({levels})"
+        falls = "falls" if seam.after < seam.before else "rises"
+        return f"{where}: the median cosine of neighbours {falls} from {_cosine(seam.before)} to {_cosine(seam.after)}. {lowest}"
+    far = f"positions {FAR} apart on either side have a median of at least {_cosine(seam.far)}"
+    return f"{where}: it divides the table. {lowest}; {far}"
 
 
 def _of_dips(found: list[Break]) -> tuple[Finding, ...]:
@@ -266,30 +266,25 @@ def _of_dips(found: list[Break]) -> tuple[Finding, ...]:
     dip = found[0]
     pair = f"Positions {dip.deepest} and {dip.deepest + 1} have a cosine of {_cosine(dip.lowest)}"
     text = f"{pair}; the median of neighbours is {_cosine(dip.before)} before them and {_cosine(dip.after)} after{_of_ratio(dip)}"
-    more = f" {len(found) - 1} more {'pair stands' if len(found) == 2 else 'pairs stand'} out like that." if len(found) > 1 else ""
+    more = f" {len(found) - 1} more {'pair stands' if len(found) == 2 else 'pairs stand'} out." if len(found) > 1 else ""
     return (Finding(f"{text}.{more}", ("dips",), WEIGHT_OF_DIP),)
 
 
 def _of_ratio(found: Break) -> str:
-    return "" if 1.0 / STEP < found.ratio < STEP else f"; norms change by a factor of {significant(found.ratio, 2)}"
+    return "" if 1.0 / STEP < found.ratio < STEP else f", and norms change by a factor of {significant(found.ratio, 2)}"
 
 
 def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> tuple[Finding, ...]:
-    """A finding on the first ``MOST_SPIKES`` outliers between inliers.
+    """A finding on each of the first ``MOST_SPIKES`` outliers between inliers.
 
     single: (n_spikes,), int, positions; cosines, of_inliers: (n_pairs,), of all neighbours, and NaN beside outliers
     """
-    if not single.size:
-        return ()
-    level = _cosine(float(np.nanmedian(of_inliers)))
-    each = "; ".join(
-        f"position {position} has {_cosine(cosines[position - 1])} and {_cosine(cosines[position])} with its neighbours"
+    texts = (
+        f"Position {position} is an outlier: its cosines with its neighbours are only {_cosine(cosines[position - 1])} and "
+        f"{_cosine(cosines[position])}, where neighbours usually have {_cosine(float(np.nanmedian(of_inliers)))}."
         for position in single[:MOST_SPIKES]
     )
-    more = f"; {single.size - MOST_SPIKES} more" if single.size > MOST_SPIKES else ""
-    what = f"Position {single[0]} is an outlier" if single.size == 1 else f"{single.size} single positions are outliers"
-    text = f"{what}: neighbouring positions usually have a cosine of {level}, but {each}{more}."
-    return (Finding(text, ("spikes", "typical"), 0.8),)
+    return tuple(Finding(text, ("spikes", "typical"), 0.8) for text in texts)
 
 
 def _cosine(value: float) -> str:
@@ -302,11 +297,17 @@ def _of_ends(metrics: tuple[Metric, ...], n_positions: int) -> tuple[Finding, ..
     for key, name, other in (("first", "The first position", "second"), ("last", f"The last position, {n_positions - 1},", "one before")):
         value = values[key]
         if value is not None and typical - value > APART:
-            text = (
-                f"{name} stands apart: its cosine with the {other} is {_cosine(value)}, where neighbours usually have {_cosine(typical)}."
-            )
+            text = f"{name} is unlike the {other}: their cosine is {_cosine(value)}, where neighbours usually have {_cosine(typical)}."
             findings.append(Finding(text, (key, "typical"), 0.7 if typical - value > 2.0 * APART else 0.4))
     return tuple(findings)
+
+
+def _of_even(cosines: Floats) -> tuple[Finding, ...]:
+    """A light finding where the ``cosines`` (n_pairs,) of all neighbours are a level line."""
+    if np.nanmax(cosines) - np.nanmin(cosines) > EVEN:
+        return ()
+    text = f"The cosine of neighbours is {_cosine(float(np.nanmedian(cosines)))} all along the table."
+    return (Finding(text, ("typical",), WEIGHT_OF_EVEN),)
 
 
 def _of_norm(steps: Floats) -> tuple[Finding, ...]:
@@ -315,7 +316,8 @@ def _of_norm(steps: Floats) -> tuple[Finding, ...]:
     if 1.0 / STEP < ratio < STEP:
         return ()
     change = f"grow {significant(ratio, 2)}-fold" if ratio > 1.0 else f"shrink to {rounded(100.0 * ratio, 0, 0.0, 100.0)} %"
-    return (Finding(f"Vectors {change} around position {index + 1}, by the medians of the {WINDOW} before it and from it on.", ("norm_at", "norm_step"), 0.6),)  # fmt: skip
+    text = f"Norms {change} at position {index + 1} (medians of the {WINDOW} positions on either side)."
+    return (Finding(text, ("norm_at", "norm_step"), 0.6),)
 
 
 def draw(results: Results) -> "Figure":
@@ -361,8 +363,8 @@ def _to_123_and_from_130(form: PositionTable) -> list[float]:
 ANALYSIS = Analysis(
     key="seam",
     title="Seams",
-    question="Does the table break somewhere between one position and the next?",
-    source="Ours. For the length at which BERT was trained: Devlin et al. 2019 (arXiv 1810.04805), appendix A.2.",
+    question="Does the table break between one position and the next?",
+    source="Ours; the sequence length in BERT's training is from Devlin et al. 2019 (arXiv 1810.04805), appendix A.2.",
     stage="measure",
     order=53,
     forms=(PositionTable,),
@@ -370,11 +372,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="neighbours",
-            caption="Cosine of each position with the next. Circles mark seams, or the first and last pair of one; triangles single larger steps; crosses the two pairs of a single outlier.",
+            caption="Cosine of each position with the next; circles mark seams, triangles larger steps, crosses single outliers.",
             how_to_read=(
-                "A line that stays level means that one step is like another all along the table. A fall or rise that lasts is a seam, and so is a dip deep enough to divide the table. "
-                "A shallower dip between equal levels is one larger step, marked with a triangle; a dip of two pairs with the same level on both sides is one odd position, marked with crosses. "
-                "Dips at the very ends are common, and are not counted as seams."
+                "A level line means equal steps all along the table. Lasting falls or rises, and dips that divide the table, are seams; "
+                "other dips are larger steps or outliers. Dips at the very ends are common and do not count."
             ),
             alt=alt,
             draw=draw,

@@ -36,16 +36,16 @@ def compute(subject: Subject[Sinks]) -> Result:
     n_half, n_heads = int(np.count_nonzero(at_keys >= 0.5)), logits.size
     keys = np.logspace(0.0, MOST_KEYS, N_POINTS)
     layer, head = np.unravel_index(int(logits.argmax()), logits.shape)
-    strongest = f"that of head {head} in layer {form.layers[layer]}, of logit {significant(float(logits.max()), 3)}, takes {_percent(at_keys.max())}"
+    strongest = f"The strongest, logit {significant(float(logits.max()), 3)} in head {head} of layer {form.layers[layer]}, takes {_percent(at_keys.max())}"
     return Result(
         metrics=(
             Metric("share", f"Median weight of a sink beside {KEYS} keys of logit 0", 100.0 * float(np.median(at_keys)), "%"),
-            Metric("half", f"Sinks with half the weight or more beside {KEYS} keys of logit 0", 100.0 * n_half / n_heads, "%"),
+            Metric("half", f"Sinks with at least half the weight beside {KEYS} keys of logit 0", 100.0 * n_half / n_heads, "%"),
             Metric("median", "Median logit of the sinks", float(np.median(logits)), "logit"),
             Metric("largest", "Largest logit of a sink", float(logits.max()), "logit"),
             Metric("smallest", "Smallest logit of a sink", float(logits.min()), "logit"),
             Metric("layers", "Layers with sinks", float(len(logits))),
-            Metric("heads", "Heads in a layer", float(logits.shape[1])),
+            Metric("heads", "Heads per layer", float(logits.shape[1])),
         ),
         arrays={
             "logits": logits,
@@ -55,7 +55,7 @@ def compute(subject: Subject[Sinks]) -> Result:
         },
         findings=(
             Finding(
-                f"Beside {KEYS} keys whose logits are 0, {_lower(counted(n_half, n_heads, 'head', 'give'))} half the weight or more to the sink; {strongest}.",
+                f"Beside {KEYS} keys of logit 0, {_lower(counted(n_half, n_heads, 'head', 'give'))} at least half the weight to the sink. {strongest}.",
                 ("half", "largest"),
                 0.5,
             ),
@@ -109,7 +109,7 @@ def alt_logits(results: Results) -> str:
         f"to {significant(result.value('largest'), 3)}, median {significant(result.value('median'), 3)}"
         for label, result in results.items()
     )
-    return "Logits of the sinks as an image, a row for each layer. " + "; ".join(summaries) + "."
+    return "Logits of the sinks as an image, a row per layer. " + "; ".join(summaries) + "."
 
 
 def alt_shares(results: Results) -> str:
@@ -127,8 +127,8 @@ def alt_shares(results: Results) -> str:
 
 ANALYSIS = Analysis(
     key="sink_share",
-    title="What a sink takes",
-    question="How much of its weight does each head give to no key at all?",
+    title="Weight of the sinks",
+    question="How much of its attention does each head give to no key at all?",
     source="OpenAI 2025 (gpt-oss, arXiv 2508.10925), for the sink; the measures are defined here.",
     stage="see",
     order=89,
@@ -137,20 +137,20 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="logits",
-            caption=f"The learned logit of every sink, a row for each layer; beyond ±{LIMIT:g} the colour stays the same, and layers without sinks are empty.",
+            caption=f"Learned logit of every sink by layer and head, cut at ±{LIMIT:g}; layers without sinks are empty.",
             how_to_read=(
-                "Red: the sink counts more than a key of logit 0, blue: less. A sink of logit s counts as much as e^s such keys; at 4.85 it balances 128. "
-                "What a head really gives away depends on its keys: the higher their logits, the less is left for the sink."
+                "Red sinks outweigh a key of logit 0, blue ones weigh less. A sink of logit s counts as much as e^s such keys: 128 at 4.85. "
+                "The higher the logits of the keys, the less is left for the sink."
             ),
             alt=alt_logits,
             draw=draw_logits,
         ),
         FigureSpec(
             key="shares",
-            caption="Weight that goes to the sink, by the number of keys, if the logits of all keys are 0.",
+            caption="Weight of the sink by the number of keys, if all their logits are 0.",
             how_to_read=(
-                "On the left there are few keys, and the sink may take most of the weight; with every key it loses some. The line is the median head, "
-                "and where one checkpoint is shown, bands show all heads and the middle half. A head may use its sink to look at nothing. The number of keys is on a logarithmic scale."
+                "With few keys, on the left, a sink may take most of the weight; every further key lowers it. "
+                "The line is the median head; bands show all heads and the middle half. A head may use its sink to attend to nothing."
             ),
             alt=alt_shares,
             draw=draw_shares,

@@ -73,14 +73,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """
     form = subject.encoding.form
     if form.grid is not None:
-        raise NotApplicableError("its positions lie on a grid, and reading order jumps from the end of each row to the next")
+        raise NotApplicableError("its positions form a grid, where reading order jumps at the end of each row")
     vectors = finite(form.vectors, "the table")
     n_positions = len(vectors)
     if n_positions < FEWEST:
-        raise NotApplicableError(f"{n_positions} positions are too few for a spectrum; it takes at least {FEWEST}")
+        raise NotApplicableError(f"{n_positions} positions are too few; a spectrum needs at least {FEWEST}")
     scaled = vectors / (float(np.abs(vectors).max()) or 1.0)
     if np.ptp(scaled, axis=0).max() <= FLAT:
-        raise NotApplicableError("all positions have the same vector, so nothing swings")
+        raise NotApplicableError("all positions have the same vector")
     squares, shuffled = power(scaled), power(np.random.default_rng(SEED).permutation(scaled))
     by_dimension = amplitudes(squares, n_positions)[1:]  # (n_frequencies, d_model), frequency 1 first
     control = amplitudes(shuffled, n_positions)[1:].mean(axis=1)
@@ -90,8 +90,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     metrics = (
         Metric("strongest", "Period with the most energy", n_positions / strongest, "positions"),
         Metric("slow", "Energy in the slowest tenth of the frequencies", _share(squares, slow), "%"),
-        Metric("slow_control", "The same with positions shuffled", _share(shuffled, slow), "%"),
-        Metric("peaks", "Periods that stand out", float(frequencies.size)),
+        Metric("slow_control", "Energy in the slowest tenth, positions shuffled", _share(shuffled, slow), "%"),
+        Metric("peaks", "Spectral peaks", float(frequencies.size)),
     )
     arrays = {
         "periods": periods,
@@ -120,16 +120,14 @@ def _findings(peak_periods: Floats, slow: Metric, control: Metric, period: float
             first, last = [*first, last], f"{peak_periods.size - MOST_NAMED} more"
         listed = f"periods of {', '.join(first)} and {last}" if first else f"a period of {last}"
         findings.append(
-            Finding(
-                f"Many dimensions swing together in {listed}{' positions' if 'more' not in last else ' (in positions)'}.", ("peaks",), 0.6
-            )
+            Finding(f"The spectrum peaks at {listed}{' positions' if 'more' not in last else ' (in positions)'}.", ("peaks",), 0.6)
         )
-    shares = f"{rounded(slow.value, 0)} % of their energy lies in periods of {significant(period, 3)} positions and more ({rounded(control.value, 0)} % if positions are shuffled)"
+    shares = f"{rounded(slow.value, 0)} % of their energy has periods of {significant(period, 3)} positions or more ({rounded(control.value, 0)} % with shuffled positions)"
     rests_on = (slow.key, control.key)
     if slow.value is not None and slow.value >= MOSTLY:
         findings.append(Finding(f"Dimensions change slowly: {shares}.", rests_on, 0.4))
     elif slow.value is not None and slow.value <= HARDLY:
-        findings.append(Finding(f"Dimensions follow no rhythm: {shares}.", rests_on, 0.5))
+        findings.append(Finding(f"Dimensions hardly change slowly: only {shares}.", rests_on, 0.5))
     return tuple(findings)
 
 
@@ -155,7 +153,7 @@ def draw(results: Results) -> "Figure":
     highest = max(float(max(result.arrays["mean"].max(), result.arrays["quartiles"].max())) for result in results.values())
     logarithmic(axes, "x")
     axes.axvline(2.0, color=MUTED, linewidth=0.6)
-    axes.set(xlabel="period (positions)", ylabel="amplitude ÷\nroot mean square of the table", ylim=(0.0, max(LOW, 1.05 * highest)))
+    axes.set(xlabel="period (positions)", ylabel="amplitude ÷ RMS of the table", ylim=(0.0, max(LOW, 1.05 * highest)))
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -165,18 +163,16 @@ def alt(results: Results) -> str:
     """Alternative text: strongest period, share of slow frequencies and number of peaks of each table."""
     summaries = (
         f"{label.title}: most energy at a period of {significant(result.value('strongest'), 3)} positions, {rounded(result.value('slow'), 0)} % in the slowest tenth of the frequencies, "
-        f"{rounded(result.value('peaks'), 0)} periods stand out"
+        f"peaks: {rounded(result.value('peaks'), 0)}"
         for label, result in results.items()
     )
-    return (
-        "Mean amplitude of the dimensions by period, with quartiles, over the same with shuffled positions. " + "; ".join(summaries) + "."
-    )
+    return "Mean amplitude of the dimensions by period, with quartiles and a control with shuffled positions. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
     key="spectrum",
     title="Spectrum",
-    question="How fast do the dimensions swing from position to position?",
+    question="How fast do dimensions oscillate over positions?",
     source="Discrete Fourier transform; shuffled positions as the control are ours.",
     stage="measure",
     order=45,
@@ -185,10 +181,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="periods",
-            caption="Amplitude of the sine of each period in the dimensions of the table: the mean, the middle half (band), and the same table with its positions shuffled (thin line).",
+            caption="Mean amplitude of the dimensions by period, with the middle half as a band; thin: shuffled positions.",
             how_to_read=(
-                "A dimension that rises and falls once every 100 positions adds to the line at 100. Height far above the thin line is order: a shuffled table, like a list of words, has the same "
-                "height everywhere. A hill at the right means slow waves; a dot marks a period that stands out from those around it, where many dimensions swing together."
+                "A line far above the thin one means order; without order, all periods have about the same height. "
+                "A hill on the right means slow waves. Dots mark spectral peaks, periods that stand out from those around them."
             ),
             alt=alt,
             draw=draw,

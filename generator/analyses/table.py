@@ -30,8 +30,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     beyond = float(np.mean(size > LIMIT * rms)) * 100.0
     return Result(
         metrics=(
-            Metric("rms", "Root mean square of all values", rms),
-            Metric("largest", "Largest size of a value", float(size.max())),
+            Metric("rms", "RMS of all values", rms),
+            Metric("largest", "Largest absolute value", float(size.max())),
             Metric("beyond", "Values beyond the colour limits", beyond, "%"),
         ),
         arrays={"vectors": vectors, "rms": np.array(rms)},
@@ -44,14 +44,14 @@ def _findings(rms: float, largest: float, position: int, dimension: int) -> tupl
         return (Finding("Every value is zero: the table tells no position from another.", ("rms",), 1.0),)
     if largest < 10.0 * rms:
         return ()
-    text = f"One value stands out: {significant(largest, 3)} at position {position}, dimension {dimension}, {rounded(largest / rms, 0)} times the root mean square."
+    text = f"One value stands out: {significant(largest, 3)} at position {position}, dimension {dimension}, {rounded(largest / rms, 0)} times the RMS."
     return (Finding(text, ("largest", "rms"), 0.7),)
 
 
 def draw(results: Results) -> "Figure":
     """Heat maps side by side, positions by dimensions, in units of the root mean square of each table."""
     images = [Panel(label.title, label.colour, relative_values(result)) for label, result in results.items()]
-    labels = ("dimension", "position", "value ÷ root mean square of the table")
+    labels = ("dimension", "position", "value ÷ RMS of the table")
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
 
 
@@ -65,16 +65,14 @@ def alt(results: Results) -> str:
     summaries = []
     for label, result in results.items():
         rows, columns = result.arrays["vectors"].shape
-        summaries.append(
-            f"{label.title}: {rows} positions by {columns} dimensions, root mean square {significant(float(result.arrays['rms']), 3)}"
-        )
+        summaries.append(f"{label.title}: {rows} positions by {columns} dimensions, RMS {significant(float(result.arrays['rms']), 3)}")
     return "Heat maps of whole position tables. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
     key="table",
-    title="The whole table",
-    question="What does the table look like, all values at once?",
+    title="Whole table",
+    question="What does the whole table look like?",
     source="Vaswani et al. 2017 (arXiv 1706.03762), section 3.5, for the sinusoid; the figure is that of the GPT-2 course.",
     stage="see",
     order=20,
@@ -83,11 +81,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="heatmap",
-            caption="Every value of the table: a row is a position, a column a dimension.",
+            caption="Every value of the table: a row per position, a column per dimension.",
             how_to_read=(
-                "Red is positive, blue negative, white near zero. Values are divided by the table's own root mean square, and the "
-                "colours end at ±3 of it on every page, so that tables of different size can be compared. Vertical stripes are dimensions "
-                "that hardly change with position; waves are dimensions that count; noise is a dimension without visible order. Large tables are averaged over small blocks, which pales the fastest waves."
+                "Vertical stripes are dimensions that hardly change with position, waves are dimensions that oscillate, and noise shows no order. "
+                "Red is positive, blue negative; colours end at ±3 times the table's RMS. Large tables are averaged over small blocks, which pales fast waves."
             ),
             alt=alt,
             draw=draw,

@@ -33,7 +33,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """
     form = subject.encoding.form
     if form.grid is None:
-        raise NotApplicableError("its positions do not lie on a grid of rows and columns")
+        raise NotApplicableError("its positions form no grid")
     vectors = finite(form.vectors, "the table")
     rows, columns = form.grid
     units = directions(vectors).reshape(rows, columns, -1)
@@ -41,7 +41,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     down = mean_by_distance([cosine_matrix(column) for column in vectors.reshape(rows, columns, -1).swapaxes(0, 1)])
     mean = mean_of_pairs(units.reshape(rows * columns, -1))
     if mean is None:
-        raise NotApplicableError("fewer than two patches have a vector that is not all zeros")
+        raise NotApplicableError("fewer than two patches have a nonzero vector")
     both = min(rows, columns)
     along_rows, along_columns = mean_of_defined(across[1:both]), mean_of_defined(down[1:both])
     anisotropy = None if along_rows is None or along_columns is None else along_columns - along_rows
@@ -52,10 +52,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
             _metric("mean", "Mean cosine of two different patches", mean),
             _metric("along_rows", "Mean cosine at equal distances along rows", along_rows),
             _metric("along_columns", "Mean cosine at equal distances along columns", along_columns),
-            _metric("anisotropy", "Anisotropy: along columns less along rows", anisotropy),
+            _metric("anisotropy", "Anisotropy (columns − rows)", anisotropy),
         ),
         arrays={**_tiles(units), "across": across, "down": down, "grid": np.array(form.grid)},
-        findings=_findings(mean_of_defined(across[1:2]), mean_of_defined(down[1:2]), mean, anisotropy),
+        findings=_findings(anisotropy),
     )
 
 
@@ -90,22 +90,17 @@ def _tile_indices(count: int) -> Array:
 
 
 def _metric(key: str, title: str, value: float | None) -> Metric:
-    return Metric(key, title, value, reason=None if value is not None else "no two such patches both have a vector that is not all zeros")
+    return Metric(key, title, value, reason=None if value is not None else "no two such patches both have a nonzero vector")
 
 
-def _findings(across: float | None, down: float | None, mean: float, anisotropy: float | None) -> tuple[Finding, ...]:
-    if across is None or down is None or anisotropy is None:
+def _findings(anisotropy: float | None) -> tuple[Finding, ...]:
+    if anisotropy is None:
         return ()
-    text = f"Patches side by side have a mean cosine of {rounded(across, 2, 1.0, -1.0)}, patches above each other {rounded(down, 2, 1.0, -1.0)}, any two {rounded(mean, 2, 1.0, -1.0)}."
-    rests_on = ("across", "down", "mean")
     if abs(anisotropy) < UNEVEN:
-        return (
-            Finding(text, rests_on, 0.4),
-            Finding("Along rows and along columns, likeness falls off nearly alike.", ("anisotropy",), 0.2),
-        )
+        return (Finding("At equal distances, patches are about as similar along rows as along columns.", ("anisotropy",), 0.2),)
     more, less = ("columns", "rows") if anisotropy > 0 else ("rows", "columns")
-    anisotropy_text = f"At equal distances, patches are more alike along {more} than along {less}, by {rounded(abs(anisotropy), 2, 0.0)}."
-    return (Finding(text, rests_on, 0.4), Finding(anisotropy_text, ("anisotropy",), 0.6))
+    text = f"Patches are more similar along {more} than along {less}: mean cosine higher by {rounded(abs(anisotropy), 2, 0.0)} at equal distances."
+    return (Finding(text, ("anisotropy",), 0.6),)
 
 
 def draw(results: Results) -> "Figure":
@@ -165,7 +160,7 @@ def alt(results: Results) -> str:
         summaries.append(
             f"{opening}{_value_text(result, 'across')}, above each other {_value_text(result, 'down')}, of any two {_value_text(result, 'mean')}"
         )
-    return "Cosine of patches with all patches, as a grid of small images on a scale from −1 to 1. " + "; ".join(summaries) + "."
+    return "Cosine of patches with all patches, as a grid of small images from −1 to 1. " + "; ".join(summaries) + "."
 
 
 def _value_text(result: Result, key: str) -> str:
@@ -175,7 +170,7 @@ def _value_text(result: Result, key: str) -> str:
 ANALYSIS = Analysis(
     key="tiles",
     title="Similarity of patches",
-    question="Which patches of an image does the table make alike?",
+    question="Which patches of an image have similar vectors?",
     source="Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre.",
     stage="see",
     order=55,
@@ -184,11 +179,11 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="mosaic",
-            caption=f"Each small image: the cosine similarity of one patch with every patch, laid out as the image is. At most {MOST_TILES} by {MOST_TILES} patches are shown, spread evenly over the grid.",
+            caption=f"Cosine similarity of up to {MOST_TILES} by {MOST_TILES} patches with all patches: one small image per patch.",
             how_to_read=(
-                "Find a patch by its row and column; the small image there is the whole picture, and red marks the patches whose vectors are like that patch's. "
-                "The reddest spot should lie where the small image itself lies. A round spot means that likeness falls with distance; a cross means that "
-                "patches of the same row and column are alike; an even red or white means that place makes little difference."
+                "The reddest spot of a small image should lie where that image itself lies in the grid. "
+                "A round spot means that similarity falls with distance; a cross, that patches of a row or column are similar. "
+                "Even colour means that place makes little difference."
             ),
             alt=alt,
             draw=draw,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POSITIONS = (0, 1, 2, 10, 100, 200, 300, 400, 500)  # Those of the BERT and T5 notebooks.
-RATIO = "Root mean square of the table ÷ that of the sentence's word vectors"
+RATIO = "RMS of the table ÷ RMS of the sentence's word vectors"
 LONGEST_TOKEN = 14  # characters
 REACH = 3.5  # in units of the table's root mean square; larger values are clipped
 
@@ -47,7 +47,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
 
 
 def _times(ratio: float) -> str:
-    return "about as long as" if significant(ratio, 2) == "1" else f"{significant(ratio, 2)} times as long as"
+    return "about as large as" if significant(ratio, 2) == "1" else f"{significant(ratio, 2)} times as large as"
 
 
 def _reason_without_words(subject: Subject[PositionTable], d_model: int) -> str | None:
@@ -57,7 +57,7 @@ def _reason_without_words(subject: Subject[PositionTable], d_model: int) -> str 
     if words.shape[1] != d_model:
         return f"word vectors have {words.shape[1]} dimensions, position vectors {d_model}"
     if not np.all(np.isfinite(words)):
-        return "the word vectors of the sentence hold values that are NaN or infinite"
+        return "word vectors of the sentence have values that are NaN or infinite"
     return None if np.any(words) else "all word vectors of the sentence are zero"
 
 
@@ -72,7 +72,7 @@ def draw(results: Results) -> "Figure":
         if "word" in result.arrays:
             word = np.clip(result.arrays["word"] / rms, -REACH, REACH)
             ax.plot(word, color=INK, linewidth=0.7, alpha=0.85, zorder=1)
-            name = f"— word “{result.arrays['token']:.{LONGEST_TOKEN}}”, laid over position 0"
+            name = f"— word “{result.arrays['token']:.{LONGEST_TOKEN}}” over position 0"
             ax.annotate(name, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=8.5)
         ax.set_title(wrapped(label.title), color=label.colour, pad=18 if has_word else None)
         ax.set(xlabel="dimension", ylabel="position")
@@ -88,7 +88,7 @@ def alt(results: Results) -> str:
         summaries.append(
             f"{label.title}: positions {positions}, with norms from {significant(norms.min(), 3)} to {significant(norms.max(), 3)}"
         )
-    return "Position vectors drawn as lines over the dimensions. " + "; ".join(summaries) + "."
+    return "Position vectors as lines over the dimensions. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
@@ -103,11 +103,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="lines",
-            caption="The vectors of single positions, one line each, over the dimensions.",
+            caption="Vectors of single positions over the dimensions, one line each.",
             how_to_read=(
-                "Each line is one row of the table, on a baseline of its own. In the sinusoid, sines and cosines alternate, which fills lines to bands. Values are in units of the table's root mean square and cut "
-                "at ±3.5. Where neighbouring positions (0, 1, 2) share their shape and far ones do not, near positions are alike. Where a word vector is laid "
-                "over the lowest line, compare its swing with the position's: it shows how large position is beside meaning."
+                "If lines 0, 1 and 2 share a shape and far ones do not, near positions are similar. "
+                "A word vector, where drawn, shows how large words are relative to positions. Values are in units of the table's RMS, cut at ±3.5."
             ),
             alt=alt,
             draw=draw,

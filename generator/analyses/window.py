@@ -34,9 +34,9 @@ def compute(subject: Subject[WindowBias]) -> Result:
     varying = centred[spreads > FLAT * np.max(np.abs(values), axis=(1, 2))]
     return Result(
         metrics=(
-            Metric("spread", "Largest minus smallest bias of a head, mean of heads", float(spreads.mean()), "logit"),
-            Metric("widest", "Largest minus smallest bias of the widest head", float(spreads.max()), "logit"),
-            Metric("near_heads", "Heads whose bias is largest at the patch itself or beside it", n_near / n_heads * 100.0, "%"),
+            Metric("spread", "Largest minus smallest bias (mean over heads)", float(spreads.mean()), "logit"),
+            Metric("widest", "Largest minus smallest bias (widest head)", float(spreads.max()), "logit"),
+            Metric("near_heads", "Heads with their largest bias within one patch", n_near / n_heads * 100.0, "%"),
             _mirrored("left_right", "Symmetry of left and right", varying, 2),
             _mirrored("up_down", "Symmetry of above and below", varying, 1),
             Metric("beyond", "Values beyond the colour limits", float(np.mean(np.abs(centred) > LIMIT)) * 100.0, "%"),
@@ -76,7 +76,7 @@ def _mirrored(key: str, title: str, varying: Floats, axis: int) -> Metric:
 def _findings(n_near: int, n_heads: int, n_varying: int) -> tuple[Finding, ...]:
     if not n_varying:
         return (Finding("Every head has the same bias at all offsets, so it tells no patch from another.", ("spread",), 0.9),)
-    return (Finding(f"{counted(n_near, n_heads, 'head', 'favour')} the patch itself or one beside it.", ("near_heads",), 0.4),)
+    return (Finding(f"{counted(n_near, n_heads, 'head', 'favour')} the query's own patch or one beside it.", ("near_heads",), 0.4),)
 
 
 def draw(results: Results) -> "Figure":
@@ -87,7 +87,7 @@ def draw(results: Results) -> "Figure":
         for label, result in results.items()
         for head, matrix in enumerate(result.arrays["centred"][:MOST_HEADS] if single else [result.arrays["centred"].mean(axis=0)])
     ]
-    labels = ("columns across", "rows down", "bias less the head's mean (logit)")
+    labels = ("column offset (patches)", "row offset (patches)", "bias − head mean (logit)")
     figure = image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=True)
     for axes, panel in zip(figure.axes, images, strict=False):  # The last axes are the colour bar's.
         rows, columns = panel.matrix.shape
@@ -106,11 +106,11 @@ def _ticks(count: int) -> tuple[list[int], list[str]]:
 def alt(results: Results) -> str:
     """Alternative text: number of heads and offsets, share of heads that favour near patches, mean range."""
     summaries = (
-        f"{label.title}: {_size(result.arrays['values'])}, {rounded(result.value('near_heads'), 0)} % of them largest at the patch itself or beside it, "
-        f"spread of a head {significant(result.value('spread'), 3)} on average"
+        f"{label.title}: {_size(result.arrays['values'])}, {rounded(result.value('near_heads'), 0)} % of them largest within one patch, "
+        f"largest minus smallest bias {significant(result.value('spread'), 3)} on average"
         for label, result in results.items()
     )
-    return f"Bias by offset between patches as images on a scale from −{LIMIT:g} to {LIMIT:g}. " + "; ".join(summaries) + "."
+    return f"Bias by patch offset as images from −{LIMIT:g} to {LIMIT:g}. " + "; ".join(summaries) + "."
 
 
 def _size(values: Array) -> str:
@@ -119,8 +119,8 @@ def _size(values: Array) -> str:
 
 ANALYSIS = Analysis(
     key="window",
-    title="Bias over the window",
-    question="How much does each head favour or avoid a patch in this direction and at this distance?",
+    title="Bias by patch offset",
+    question="Which patch offsets does each head favour or avoid?",
     source="Liu et al. 2021 (arXiv 2103.14030), section 3.2; the images are ours.",
     stage="see",
     order=72,
@@ -129,10 +129,10 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="heads",
-            caption=f"The bias of each head over the offset between two patches, up to {MOST_HEADS} heads; side by side, the mean of all heads.",
+            caption=f"Bias by patch offset: at most {MOST_HEADS} heads of one checkpoint, or the mean over heads of several.",
             how_to_read=(
-                "The middle is the patch that looks; a cell above it is for a patch looked at that lies above. Red is favoured, blue avoided. The mean of each head is subtracted, "
-                "because softmax does not see what is added to all. The scale ends at ±5 everywhere: 5 more multiplies the attention weight by 148, beyond which colours would tell little."
+                "Red offsets are favoured, blue ones avoided; the middle is the query's own patch, cells above it are patches above. "
+                "The mean of each head is subtracted, because softmax ignores constants. The scale ends at ±5 logits, a factor of 148 in attention weight."
             ),
             alt=alt,
             draw=draw,

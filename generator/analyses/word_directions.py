@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 TENTH = 0.1
 MARKED = 2.0  # times chance; from here on, positions prefer these directions
+MAJORITY = 0.5  # Share of the energy that makes a finding weigh more.
 MOST_VALUES = 2**28  # 2 GiB in float64
 BLOCK = 8192  # words
 
@@ -44,14 +45,12 @@ def compute(subject: Subject[PositionTable]) -> Result:
     top, bottom, chance = float(energy[:k].sum()), float(energy[-k:].sum()), k / d_model
     return Result(
         metrics=(
-            Metric("top", "Energy of positions in the tenth of directions in which words are largest", 100.0 * top, "%"),
-            Metric("bottom", "Energy of positions in the tenth in which words are smallest", 100.0 * bottom, "%"),
-            Metric(
-                "overlap", "Mean squared cosine of the principal angles between the largest tenths", 100.0 * float(np.mean(cosines**2)), "%"
-            ),
-            Metric("chance", "What random directions give for each of these", 100.0 * chance, "%"),
+            Metric("top", "Energy in the tenth of directions that words use most", 100.0 * top, "%"),
+            Metric("bottom", "Energy in the tenth of directions that words use least", 100.0 * bottom, "%"),
+            Metric("overlap", "Mean squared cosine of the principal angles", 100.0 * float(np.mean(cosines**2)), "%"),
+            Metric("chance", "Expected of random directions", 100.0 * chance, "%"),
             Metric("smallest_angle", "Smallest principal angle", float(np.degrees(np.arccos(cosines[0]))), "°"),
-            Metric("tenth", "Directions that make a tenth", float(k)),
+            Metric("tenth", "Directions in a tenth", float(k)),
             Metric("vocabulary", "Rows of the word matrix", float(len(words))),
         ),
         arrays={"energy": energy, "cosines": cosines, "chance": np.array(chance)},
@@ -65,7 +64,7 @@ def _normalised(values: Floats, what: str) -> Floats:
     errors: NotApplicableError when they are not finite, are zero, or are too large
     """
     if values.size > MOST_VALUES:
-        raise NotApplicableError(f"{what} has {values.size:,} values, and is decomposed up to {MOST_VALUES:,}")
+        raise NotApplicableError(f"{what} has {values.size:,} values; at most {MOST_VALUES:,} are decomposed")
     largest = float(np.max(np.abs(finite(values, what))))
     if largest == 0.0:
         raise NotApplicableError(f"every value of {what} is zero")
@@ -93,26 +92,20 @@ def principal_cosines(first: Floats, second: Floats) -> Floats:
 
 
 def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
-    by_chance = f"by chance it would hold {rounded(100.0 * chance, 0)} %"
+    by_chance = f"({rounded(100.0 * chance, 0)} % by chance)"
+    most, least = (f"{rounded(100.0 * share, 0, 0.0, 100.0)} %" for share in (top, bottom))
+    tenth = "of the table's energy lies in the tenth of directions that words use"
     findings = []
     if top >= MARKED * chance:
-        text = f"Positions share the directions of words: the tenth in which word vectors are largest holds {rounded(100.0 * top, 0, 0.0, 100.0)} % of the table's energy; {by_chance}."
-        findings.append(Finding(text, ("top", "chance"), _weight(top)))
+        opening, weight = ("Positions share the directions of words: ", 0.75) if top >= MAJORITY else ("", 0.45)
+        findings.append(Finding(f"{opening}{most} {tenth} most {by_chance}.", ("top", "chance"), weight))
     if bottom >= MARKED * chance:
-        text = f"Positions use directions that words leave free: the tenth in which word vectors are smallest holds {rounded(100.0 * bottom, 0, 0.0, 100.0)} % of the table's energy; {by_chance}."
-        findings.append(Finding(text, ("bottom", "chance"), _weight(bottom)))
+        opening, weight = ("Positions avoid the directions of words: ", 0.75) if bottom >= MAJORITY else ("", 0.45)
+        findings.append(Finding(f"{opening}{least} {tenth} least {by_chance}.", ("bottom", "chance"), weight))
     if findings:
         return tuple(findings)
-    text = (
-        f"Positions prefer neither the directions in which words are largest ({rounded(100.0 * top, 0, 0.0, 100.0)} % of the table's energy) nor those in which they are "
-        f"smallest ({rounded(100.0 * bottom, 0, 0.0, 100.0)} %); by chance each tenth would hold {rounded(100.0 * chance, 0)} %."
-    )
+    text = f"Positions prefer neither the tenth of directions that words use most ({most} of the energy) nor the least used ({least}; by chance {rounded(100.0 * chance, 0)} %)."
     return (Finding(text, ("top", "bottom", "chance"), 0.2),)
-
-
-def _weight(share: float) -> float:
-    """Weight of a finding, larger when most of the energy lies in a tenth of the directions."""
-    return 0.75 if share >= 0.5 else 0.45
 
 
 def draw(results: Results) -> "Figure":
@@ -122,9 +115,7 @@ def draw(results: Results) -> "Figure":
     for label, result, dash in with_line_styles(results):
         cumulative = 100.0 * np.concatenate([[0.0], np.cumsum(result.arrays["energy"])])
         axes.plot(np.linspace(0, 100, cumulative.size), cumulative, color=label.colour, linestyle=dash, label=label.title)
-    axes.set(
-        xlabel="directions, those in which words are largest first (%)", ylabel="energy of positions (%)", xlim=(0, 100), ylim=(0, 101)
-    )
+    axes.set(xlabel="directions, most used by words first (%)", ylabel="cumulative energy of positions (%)", xlim=(0, 100), ylim=(0, 101))
     axes.grid(axis="y")
     legend_below(figure)
     return figure
@@ -162,7 +153,7 @@ def alt(results: Results) -> str:
         f"{label.title}: {significant(result.value('top'), 3)} % in the first tenth, {significant(result.value('bottom'), 3)} % in the last, {significant(result.value('chance'), 3)} % by chance"
         for label, result in results.items()
     )
-    return "Energy of positions, added up over the directions of words, beside a straight line for chance. " + "; ".join(summaries) + "."
+    return "Cumulative energy of positions over the directions of words, with a straight line for chance. " + "; ".join(summaries) + "."
 
 
 def alt_angles(results: Results) -> str:
@@ -172,17 +163,13 @@ def alt_angles(results: Results) -> str:
         f"largest by chance {rounded(_largest(result), 2)}"
         for label, result in results.items()
     )
-    return (
-        "Cosines of the principal angles between the main directions of positions and of words, as falling lines. "
-        + "; ".join(summaries)
-        + "."
-    )
+    return "Cosines of the principal angles between main directions of positions and words, as falling lines. " + "; ".join(summaries) + "."
 
 
 ANALYSIS = Analysis(
     key="word_directions",
-    title="Positions against words",
-    question="Do positions and words share their directions?",
+    title="Positions and words",
+    question="Do positions and words share directions?",
     source="Björck and Golub 1973 (Mathematics of Computation 27) for the principal angles; the question is that of Song and Zhong 2023 (arXiv 2310.04861).",
     stage="measure",
     order=69,
@@ -191,20 +178,20 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="energy",
-            caption="How much of the table's energy lies in the directions of words, added up from the direction in which words are largest.",
+            caption="Cumulative share of the table's energy along the directions of words, the most used first.",
             how_to_read=(
-                "The grey diagonal is what random directions would give. A line that rises steeply at the left means that positions lie in the directions in which "
-                "words are large, and so mix with them; one that rises only at the far right, that positions keep to directions which words hardly use."
+                "A steep rise on the left means that positions use the main directions of words; a late rise, the others. "
+                "The grey diagonal is what random directions would give."
             ),
             alt=alt,
             draw=draw,
         ),
         FigureSpec(
             key="angles",
-            caption="Cosines of the principal angles between the main tenth of directions of positions and that of words.",
+            caption="Cosines of the principal angles between the main tenths of directions of positions and words.",
             how_to_read=(
-                "1 means that both spaces share a direction, 0 that what is left of one is at right angles to the other. Dotted: the largest cosine that "
-                "two random spaces of that size would have. What lies above it is shared; lines that stay below it share nothing beyond chance."
+                "At 1 both spaces share a direction; at 0 the rest of one is orthogonal to the other. "
+                "Dotted: the largest cosine of two random spaces of that size; lines below it share nothing beyond chance."
             ),
             alt=alt_angles,
             draw=draw_angles,

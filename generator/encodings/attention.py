@@ -28,7 +28,7 @@ class Sinks(Form):
     layers: tuple[int, ...]
     noun = "a sink for each head"
     acts_in = "beside"
-    quantity = "nothing: a sink takes no account of positions"
+    quantity = "nothing: a sink ignores position"
     grid = extent = reference = None
     is_symmetric = depends_on_offset = True
 

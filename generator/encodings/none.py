@@ -13,7 +13,7 @@ class NoEncoding(Form):
     """No position encoding: order comes from elsewhere, or not at all. ``why`` gives the evidence."""
 
     why: str
-    noun = "no encoding at all"
+    noun = "no encoding"
     quantity = "nothing"
     acts_in = "input"
     grid = extent = reference = None

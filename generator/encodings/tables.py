@@ -39,7 +39,7 @@ class PositionTable(Form):
     first_row: int = 0
     grid: tuple[int, int] | None = None
     noun = "a table of vectors"
-    quantity = "cosine of two positions' vectors"
+    quantity = "cosine of two position vectors"
     acts_in = "input"
     is_symmetric = True
     depends_on_offset = False

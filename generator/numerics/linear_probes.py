@@ -24,10 +24,10 @@ def probed_rows(vectors: Floats, grid: tuple[int, int] | None) -> Floats:
     errors: NotApplicableError for a grid of several rows and columns, fewer than ``FEWEST_POSITIONS`` vectors, or values not finite
     """
     if grid is not None and min(grid) > 1:
-        raise NotApplicableError("its positions lie on a grid, and the number of a patch in reading order measures no distance")
+        raise NotApplicableError("its positions form a grid, where reading order measures no distance")
     rows = finite(vectors, "the table")[:MOST_POSITIONS]
     if len(rows) < FEWEST_POSITIONS:
-        raise NotApplicableError(f"{len(rows)} positions are too few to fit and to test; expected {FEWEST_POSITIONS} at least")
+        raise NotApplicableError(f"{len(rows)} positions are too few; a probe needs at least {FEWEST_POSITIONS}")
     return np.asarray(rows)
 
 

@@ -28,7 +28,7 @@ def test_the_measures_of_sinks_by_hand() -> None:
     assert [result.value(key) for key in ("share", "half", "layers", "heads")] == pytest.approx([37.5, 50.0, 2, 2])
     assert (
         result.findings[0].text
-        == "Beside 128 keys whose logits are 0, 2 of 4 heads give half the weight or more to the sink; that of head 1 in layer 4, of logit 5.95, takes 75.0 %."
+        == "Beside 128 keys of logit 0, 2 of 4 heads give at least half the weight to the sink. The strongest, logit 5.95 in head 1 of layer 4, takes 75.0 %."
     )
 
 
@@ -59,7 +59,7 @@ def test_the_last_factor_by_hand() -> None:
 def test_a_factor_that_never_grows_is_said_to_stay() -> None:
     result = logit_factor.compute(subject(Temperature(0.1, 8192, 0, "steps", (), 4096)))
     assert result.metric("first").reason == "none within the context"
-    assert result.findings[0].text == "Within the 4,096 positions of the context the factor stays 1."
+    assert result.findings[0].text == "The factor stays 1 over the whole context of 4,096 positions."
 
 
 @pytest.mark.parametrize("form", [SINKS, Temperature(0.1, 2048.0, 1, "power", (5,), 8192)])

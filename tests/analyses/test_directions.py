@@ -77,6 +77,13 @@ def test_low_and_high_ranks_give_different_findings() -> None:
     assert finding.weight > findings_of(rank, NOISE)[0].weight
 
 
+def test_three_dominant_components_are_reported_once() -> None:
+    """Three columns of about equal variance hold nearly all of it, two of them about two thirds."""
+    (of_components,) = findings_of(pca, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3))
+    assert of_components.text.startswith("Three principal components hold ")
+    assert findings_of(rank, NOISE * np.where(np.arange(20) < 3, 1.0, 1e-3)) == []
+
+
 def test_a_finding_reports_a_dominant_mean() -> None:
     assert any("is a constant vector shared by all positions" in finding.text for finding in findings_of(rank, NOISE + 3.0))
     assert not any("is a constant vector shared by all positions" in finding.text for finding in findings_of(rank, NOISE))
@@ -117,8 +124,8 @@ def test_the_sign_of_a_symmetric_component_follows_its_first_large_value_by_hand
 def test_a_helix_is_reported_with_its_turns() -> None:
     (finding,) = findings_of(pca, HELIX)
     assert (
-        "The table is a helix: three principal components hold 100 % of the variance, and along them the 200 positions wind 4.9 times at an even rate."
-        in finding.text
+        finding.text
+        == "The table is a helix: 200 positions wind 4.9 times at an even rate. Three principal components hold 100 % of the variance."
     )
     assert values_of(result_of(pca, HELIX))["turns"] == pytest.approx(
         5.0, abs=0.15
@@ -128,8 +135,8 @@ def test_a_helix_is_reported_with_its_turns() -> None:
 
 def test_a_circle_without_drift_is_no_helix() -> None:
     finding = findings_of(pca, np.hstack([HELIX[:, :2], 0.2 * rng.normal(size=(200, 4))]))[0]
-    assert finding.text.startswith("Positions run round a circle: along two principal components, which hold ")
-    assert finding.text.endswith(" positions wind 5.0 times, at an even rate.")
+    assert finding.text.startswith("Positions form a circle: ")
+    assert " positions wind 5.0 times at an even rate. Two principal components hold " in finding.text
 
 
 @pytest.mark.parametrize(
@@ -143,7 +150,7 @@ def test_a_table_is_a_helix_only_if_its_components_hold_most_of_the_variance(noi
 
 def test_a_circle_in_few_components_is_reported_as_such() -> None:
     (finding,) = findings_of(pca, np.hstack([HELIX[:, :2], 0.12 * rng.normal(size=(200, 400))]))
-    assert finding.text.startswith("The strongest directions show a circle: along two principal components, which hold ")
+    assert finding.text.startswith("The strongest directions show a circle: 200 positions wind ")
 
 
 @pytest.mark.parametrize("values", [HELIX[np.random.default_rng(2).permutation(200)], NOISE])
@@ -156,7 +163,7 @@ def test_patches_in_reading_order_form_no_helix() -> None:
 
 
 def test_fewer_than_four_positions_or_dimensions_have_no_three_components() -> None:
-    with pytest.raises(NotApplicableError, match="no three components"):
+    with pytest.raises(NotApplicableError, match="three components need at least 4 × 4"):
         result_of(pca, rng.normal(size=(20, 3)))
 
 

@@ -44,7 +44,13 @@ def test_the_half_distances_of_alibi_follow_from_its_slopes() -> None:
     """Press et al. 2022, section 3: slopes 1/2 … 1/256, so that half a weight is lost every ln 2 · 2 … ln 2 · 256 positions."""
     result = result_of(alibi(8))
     np.testing.assert_allclose(result.arrays["half_distances"][0], LN2 * 2.0 ** np.arange(1, 9), rtol=1e-12)
-    assert result.metric("layers").reason == "the same in all"
+    assert result.metric("layers").reason == "the same in all layers"
+
+
+def test_the_finding_on_slopes_gives_their_half_distances() -> None:
+    """Of slopes 1/2 … 1/256: ln 2 · 2 = 1.386 and ln 2 · 256 = 177.4 positions."""
+    in_heads = "1.39 positions in the steepest head and every 177 positions in the flattest."
+    assert result_of(alibi(8)).findings[0].text == f"Between equally matching keys, attention weight halves every {in_heads}"
 
 
 def test_the_share_of_alibi_equals_the_weights_of_a_softmax() -> None:
@@ -61,19 +67,19 @@ def test_the_share_of_alibi_equals_the_weights_of_a_softmax() -> None:
 @pytest.mark.parametrize(("rates", "missing"), [([[0.0, 1.0, 2.0]], {"longest"}), ([[0.0, 0.0, 1.0]], {"longest", "median", "spread"})])
 def test_what_never_fades_has_no_half_distance(rates: list[list[float]], missing: set[str]) -> None:
     assert {metric.key for metric in result_of(decay(rates)).metrics if metric.value is None} - {"spread"} == missing - {"spread"}
-    assert result_of(decay(rates)).findings[0].text.endswith("at the slowest never.")
+    assert result_of(decay(rates)).findings[0].text.endswith("and infinite in the slowest.")
 
 
 @pytest.mark.parametrize(
     ("form", "reason"),
     [
-        (decay(np.zeros((2, 3))), "nothing fades"),
+        (decay(np.zeros((2, 3))), "every rate is 0"),
         (decay([[np.nan, 1.0]]), "the decay"),
         (decay([[-0.5, 1.0]]), "grows"),
-        (bias(np.ones((2, 9))), "no straight line"),
-        (bias(np.ones((2, 1)), causal=True), "no straight line"),
-        (bias([[0.0, 1.0, 0.0]], causal=True), "no straight line that falls"),
-        (bias([[2.0, 1.0, 0.0]], causal=True), "no straight line that falls"),
+        (bias(np.ones((2, 9))), "not linear"),
+        (bias(np.ones((2, 1)), causal=True), "not linear"),
+        (bias([[0.0, 1.0, 0.0]], causal=True), "does not fall linearly"),
+        (bias([[2.0, 1.0, 0.0]], causal=True), "does not fall linearly"),
     ],
 )
 def test_what_does_not_decay_is_not_applicable(form: Form, reason: str) -> None:
@@ -92,14 +98,11 @@ def test_layers_that_are_alike_are_not_told_apart() -> None:
 
 @pytest.mark.parametrize(
     ("at_zero_input", "opening"),
-    [(True, "By decay alone, and where a token adds nothing to the rate, half"), (False, "By decay alone, half")],
+    [(True, "By decay alone, at zero input, the half-distance"), (False, "By decay alone, the half-distance")],
 )
 def test_a_finding_says_whether_the_rates_depend_on_the_content(at_zero_input: bool, opening: str) -> None:
     text = result_of(decay(LN2 / np.array([[1.0, 2.0, 4.0]]), at_zero_input)).findings[0].text
-    assert (
-        text
-        == f"{opening} of the state is left after 2 positions at the median head of all layers; at the fastest after 1 position, at the slowest after 4 positions."
-    )
+    assert text == f"{opening} of the state is 2 positions in the median head, 1 position in the fastest and 4 positions in the slowest."
 
 
 def test_layers_without_decay_are_left_empty() -> None:

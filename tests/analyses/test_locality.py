@@ -133,7 +133,7 @@ def test_metrics_are_taken_over_heads() -> None:
 
 def test_a_causal_bias_has_a_reason_instead_of_symmetry() -> None:
     metric = result_of(alibi(0.5)).metric("symmetry")
-    assert (metric.value, metric.reason) == (None, "no query has keys on both sides of it")
+    assert (metric.value, metric.reason) == (None, "no query has keys on both sides")
     assert np.isnan(result_of(alibi(0.5)).arrays["attention"][0, 1])
 
 
@@ -153,15 +153,15 @@ def test_a_window_is_mirrored_by_rows_and_columns_at_once() -> None:
 def test_the_finding_counts_the_local_heads() -> None:
     away, near = 0.1 * np.abs(BOTH_SIDES), -0.1 * np.abs(BOTH_SIDES)
     (text, weight), *others = sentences(bias(near, near, away))
-    assert (text[:69], weight, others) == ("By the bias alone, 2 of 3 heads look nearer than even attention: loca", 0.4, [])
+    assert (text[:72], weight, others) == ("By the bias alone, 2 of 3 heads attend more locally than uniform attenti", 0.4, [])
     ((text, weight),) = sentences(bias(near, away, away))
-    assert (text[:40], weight) == ("By the bias alone, only 1 of 3 heads loo", 0.6)
+    assert (text[:40], weight) == ("By the bias alone, only 1 of 3 heads att", 0.6)
 
 
 def test_a_finding_counts_the_one_sided_heads() -> None:
     past, even = -1.0 * BOTH_SIDES, -1.0 * np.abs(BOTH_SIDES)
     assert sentences(bias(past, even))[1:] == [
-        ("In 1 of 2 heads, of two keys equally far on opposite sides, one gets more than three times as much: symmetry below 50 %.", 0.5)
+        ("1 of 2 heads favours one of two mirror-image keys more than threefold on average (symmetry below 50 %).", 0.5)
     ]
     assert len(sentences(bias(past, even, even))) == 1
 

@@ -91,7 +91,7 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
 def test_a_seam_is_explained_only_in_berts_family_at_its_training_length(family: str, position: int, named: str) -> None:
     halves = drifting(position + 1, 0.9, seed=1), drifting(511 - position, 0.5, seed=2)
     finding = result_of(np.vstack(halves), family=family).findings[0]
-    assert f"A seam lies between positions {position} and {position + 1}: neighbours are less alike after it" in finding.text
+    assert f"A seam lies between positions {position} and {position + 1}: the median cosine of neighbours falls from" in finding.text
     assert (named in finding.context, bool(finding.context)) == (True, bool(named))
 
 
@@ -136,7 +136,7 @@ def test_a_position_unlike_both_neighbours_is_an_outlier_and_no_seam(position: i
     table[position] += 1.2 * np.linalg.norm(table[position]) * rng.normal(size=400) / 20.0
     result, cosines = result_of(table, family="bert"), np.diagonal(cosine_similarity(table), 1)
     assert (result.arrays["seams"].tolist(), result.arrays["spikes"].tolist(), result.value("spikes")) == ([], [position], 1)
-    expected = f"position {position} has {cosines[position - 1]:.2f} and {cosines[position]:.2f} with its neighbours"
+    expected = f"Position {position} is an outlier: its cosines with its neighbours are only {cosines[position - 1]:.2f} and {cosines[position]:.2f}, "
     assert (expected in result.findings[0].text, result.findings[0].context) == (True, "")
     assert (result.value("depth") or 0.0) < 0.1
 
@@ -162,16 +162,14 @@ def test_a_seam_is_measured_at_its_deepest_pair() -> None:
 def test_a_change_of_the_similarity_of_neighbours_is_reported() -> None:
     halves = drifting(128, 0.9, seed=1), rng.normal(size=(128, 400))
     less, more = (findings_of(np.vstack(order))[0].text for order in (halves, halves[::-1]))
-    assert less.startswith(
-        "A seam lies between positions 127 and 128: neighbours are less alike after it than before it (median cosine 0.9"
-    )
-    assert more.startswith("A seam lies between positions 127 and 128: neighbours are more alike after it than before it (median cosine ")
+    assert less.startswith("A seam lies between positions 127 and 128: the median cosine of neighbours falls from 0.9")
+    assert more.startswith("A seam lies between positions 127 and 128: the median cosine of neighbours rises from ")
 
 
 @pytest.mark.parametrize("values", [sinusoid(128, 64), rng.normal(size=(512, 64)), drifting(300, 0.9)])
 def test_sinusoids_noise_and_steady_walks_have_no_seam(values: Floats) -> None:
     assert (values_of(values)["seams"], values_of(values)["spikes"]) == (0, 0)
-    assert findings_of(values) == []
+    assert [finding.text for finding in findings_of(values) if "all along the table" not in finding.text] == []
 
 
 def test_equal_steps_have_no_strongest_break() -> None:
@@ -180,11 +178,20 @@ def test_equal_steps_have_no_strongest_break() -> None:
     assert [metrics[key] for key in ("at", "depth", "contrast", "norm_at", "norm_step")] == [None, 0.0, 0.0, None, 1.0]
 
 
+def test_a_level_line_is_reported_with_its_cosine() -> None:
+    """Neighbours in a sinusoid have the mean of cos 10000^(−2j/d)."""
+    expected = np.mean(np.cos(10_000.0 ** (-2.0 * np.arange(32) / 64)))
+    assert [finding.text for finding in findings_of(sinusoid(128, 64))] == [
+        f"The cosine of neighbours is {expected:.2f} all along the table."
+    ]
+    assert findings_of(drifting(300, 0.9)) == []
+
+
 def test_dissimilar_ends_are_reported() -> None:
     table = drifting(100, 0.95)
     table[0], table[-1] = rng.normal(size=400), rng.normal(size=400)
     texts = [finding.text for finding in findings_of(table)]
-    assert [text.split(" stands apart")[0] for text in texts] == ["The first position", "The last position, 99,"]
+    assert [text.split(" is unlike the ")[0] for text in texts] == ["The first position", "The last position, 99,"]
 
 
 def test_a_step_of_the_norm_is_detected_by_hand() -> None:
@@ -192,4 +199,4 @@ def test_a_step_of_the_norm_is_detected_by_hand() -> None:
     metrics = values_of(table)
     assert metrics["norm_at"] == pytest.approx(29, abs=3)
     assert metrics["norm_step"] == pytest.approx(4.0, rel=0.2)
-    assert any("Vectors grow" in finding.text for finding in findings_of(table))
+    assert any("Norms grow" in finding.text for finding in findings_of(table))

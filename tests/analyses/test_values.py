@@ -54,7 +54,7 @@ def test_an_outlying_value_is_reported_with_its_indices_however_small(outlier: f
 def test_a_small_change_from_position_to_position_is_no_zero() -> None:
     """Of a line from 1,000 to 1,009, each step is 1 by a root mean square of about 1,004."""
     (finding,) = dimensions.compute(of_table(np.arange(1000.0, 1010.0)[:, None])).findings
-    assert "changes by 0.001 of" in finding.text
+    assert "change by 0.001 of" in finding.text
 
 
 def test_cosines_equal_those_of_scikit_learn() -> None:

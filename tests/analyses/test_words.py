@@ -1,4 +1,4 @@
-"""Positions against words: how the word matrix is read, and cases with given angles."""
+"""Positions and words: how the word matrix is read, and cases with given angles."""
 
 from dataclasses import replace
 
@@ -104,7 +104,11 @@ def test_incomparable_matrices_are_not_applicable(positions: Floats, words: Floa
 
 @pytest.mark.parametrize(
     ("direction", "openings"),
-    [(0, ["Positions share the directions"]), (19, ["Positions use directions that words leave free"]), (9, ["Positions prefer neither"])],
+    [
+        (0, ["Positions share the directions of words: 100 % of the table's energy lies in the tenth"]),
+        (19, ["Positions avoid the directions of words: 100 % of the table's energy lies in the tenth"]),
+        (9, ["Positions prefer neither"]),
+    ],
 )
 def test_the_finding_depends_on_the_direction_of_the_positions(direction: int, openings: list[str]) -> None:
     findings = result_of(np.eye(20)[[direction]], FALLING).findings

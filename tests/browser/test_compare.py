@@ -135,7 +135,7 @@ class TestCompare:
     def test_equal_quantities_have_a_difference_as_stored(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={TINY}&scale=stored")
         assert page.locator("#pac-kernels .pac-missing").count() == 0
-        expect(page.locator("#pac-profiles .pac-unit")).to_have_text("cosine of two positions' vectors")
+        expect(page.locator("#pac-profiles .pac-unit")).to_have_text("cosine of two position vectors")
 
     def test_one_cursor_moves_in_all_pictures_by_keyboard(self, page: Page, site: Path) -> None:
         show(page, site, f"#a={SINUSOID}&b={LLAMA}&at=5,5")

@@ -186,7 +186,7 @@ BY: dict[str, Callable[[], Numbers]] = {
     "Stable rank of GPT-2's table": lambda: stable_rank(table(GPT2)),
     "Stable rank of GPT-2's table, mean-centred": lambda: stable_rank(centred(table(GPT2))),
     "Stable rank of positions 1 to 511 of GPT-2's table, mean-centred": lambda: stable_rank(centred(table(GPT2)[1:512])),
-    "Shortest and longest norm of the sinusoid, 512 × 768": lambda: [
+    "Smallest and largest norm of the sinusoid, 512 × 768": lambda: [
         extreme(np.linalg.norm(SINUSOID, axis=1)) for extreme in (np.min, np.max)
     ],
     "Norm of positions 0, 1, 2, 10, 63 and 1023 of GPT-2": lambda: np.linalg.norm(table(GPT2), axis=1)[[0, 1, 2, 10, 63, 1023]],
