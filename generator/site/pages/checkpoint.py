@@ -155,7 +155,7 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
         yield Page(f"{chapter.folder}.md", "checkpoint.md.jinja", {**context, **single})
     for chapter in every_chapter:
         stages = (stage for stage in chapter.stages if stage.page)
-        shared = {**context, "chapter": chapter, "parent": f"{outline.page(chapter.reading)}.md"}
+        shared = {**context, "chapter": chapter, "parent": f"{outline.page(chapter.reading)}.html"}
         yield from (Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}) for stage in stages)
 
 
