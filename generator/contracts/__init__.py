@@ -22,7 +22,7 @@ from generator.contracts.layer_map import Layer, Mixer
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.outcomes import STATUSES, Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
 from generator.contracts.published_record import InPrint, Published, Recomputed
-from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
+from generator.contracts.results import Analysis, FigureSpec, Finding, Headline, Label, Metric, Result, Results
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "FileFormat",
     "Files",
     "Finding",
+    "Headline",
     "InPrint",
     "InputLayer",
     "Json",

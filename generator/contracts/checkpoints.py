@@ -246,6 +246,7 @@ class Scheme:
     find: returns the encodings of this scheme in a checkpoint; published: values that it must reproduce
     words: values of ``position_embedding_type`` in config.json that ask for it
     tells_position: False for what acts in attention beside an encoding of position
+    by_formula: whether a formula gives its numbers even where a tensor holds them; otherwise they are learned where a tensor does
     """
 
     key: str
@@ -259,3 +260,4 @@ class Scheme:
     published: tuple[Published, ...] = ()
     words: tuple[str, ...] = ()
     tells_position: bool = True
+    by_formula: bool = False

@@ -1,9 +1,8 @@
-"""A page for each checkpoint, whatever its status; pages of its encodings and stages where it has many; and the list of checkpoints."""
+"""A page for each checkpoint, whatever its status; and pages of its encodings and stages where it has many."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import accumulate, groupby
-from math import prod
+from itertools import groupby
 
 from generator.checkpoints.model.module_tree import modules
 from generator.contracts import (
@@ -29,8 +28,6 @@ MOST_MODULES = 48
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
 MOST_CARDS = 40  # Further encodings are links without pictures.
 LEADING = 5  # findings at the top of a page
-LIST_ROWS = 100  # of the list of checkpoints, on one page
-MOST_LIST_ROWS = 4  # of one checkpoint
 
 
 @dataclass(frozen=True)
@@ -91,32 +88,16 @@ class Chapter:
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The list of checkpoints, and the pages of each."""
+    """The pages of each checkpoint."""
     by_family = sorted(atlas.outcomes, key=lambda outcome: (_family(outcome), outcome.checkpoint.slug))
     families = (list(members) for _, members in groupby(by_family, key=_family))
-    return [*_list(atlas), *(page for members in families for page in _pages_of_family(atlas, members))]
+    return [page for members in families for page in _pages_of_family(atlas, members)]
 
 
 def _family(outcome: Outcome) -> str:
     """Key of the first encoding's scheme, or the status of a checkpoint without encodings; pages link their neighbours in a family."""
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
     return records[0].scheme if records else outcome.status
-
-
-def _list(atlas: Atlas) -> Iterator[Page]:
-    batches = _batches(atlas.outcomes)
-    numbers = range(1, len(batches) + 1)
-    for number, outcomes in zip(numbers, batches, strict=True):
-        context = {"outcomes": outcomes, "most": MOST_LIST_ROWS, "schemes": _schemes(atlas), "n_values": prod}
-        context |= {"numbers": numbers, "number": number, "total": len(atlas.outcomes)}
-        yield Page(f"checkpoints/{'index' if number == 1 else f'list/{number}'}.md", "checkpoints.md.jinja", context)
-
-
-def _batches(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
-    """Outcomes of each page of the list, about LIST_ROWS rows."""
-    last_rows = accumulate(min(max(len(outcome.readings), 1), MOST_LIST_ROWS) for outcome in outcomes)
-    batches = groupby(zip(last_rows, outcomes, strict=True), key=lambda pair: (pair[0] - 1) // LIST_ROWS)
-    return [[outcome for _, outcome in pairs] for _, pairs in batches] or [[]]
 
 
 def _pages_of_family(atlas: Atlas, members: list[Outcome]) -> Iterator[Page]:
