@@ -16,6 +16,7 @@ from generator.contracts.checkpoints import (
     Source,
     StackKind,
     TensorInfo,
+    paper_address,
 )
 from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
 from generator.contracts.layer_map import Layer, Mixer
@@ -76,4 +77,5 @@ __all__ = [
     "TensorInfo",
     "Tree",
     "WeightsFile",
+    "paper_address",
 ]

@@ -5,28 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 
-from generator.contracts import Analysis, Atlas, Headline, Metric, Outcome, Page, PageKind, Reading, Scheme
-from generator.encodings import NoEncoding
+from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
+from generator.site.headlines import NOTHING, Column, columns_of, place
 from generator.site.outline import addresses_of
 from generator.site.value_strips import Values, values_of
-from generator.text import significant
 
 PAGE_WEIGHT = 120  # of the rows of one page, which then stays below 60 kB
 ROW_WEIGHT, OTHER_WEIGHT = 3, 1  # of an encoding, and of a checkpoint without one
 MOST_ROWS = 4  # of one checkpoint
 SHADES = 7
-DIGITS = 3
-
-
-@dataclass(frozen=True)
-class Column:
-    """A headline metric. unit: of its values, "" for plain numbers; meaning: its title in full; n_values: how many encodings have one"""
-
-    analysis: Analysis
-    headline: Headline
-    unit: str
-    meaning: str
-    n_values: int
 
 
 @dataclass(frozen=True)
@@ -39,7 +26,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """An encoding. more: encodings of the same checkpoint that have no row; acts_in, numbers: in words, "–" where it is no encoding at all"""
+    """An encoding. more: encodings of the same checkpoint that have no row; acts_in, numbers: in words, NOTHING where it is no encoding at all"""
 
     outcome: Outcome
     reading: Reading
@@ -61,7 +48,7 @@ class Other:
 
 def pages(atlas: Atlas) -> list[Page]:
     """The table, with the other checkpoints below it; long ones go on to further pages."""
-    columns, addresses = _columns(atlas), addresses_of(atlas)
+    columns, addresses = columns_of(atlas.analyses, [reading for _, reading in atlas.encodings]), addresses_of(atlas)
     batches = _batches([*_rows(atlas, columns), *_others(atlas)])
     numbers = range(1, len(batches) + 1)
     shared = {"columns": columns, "addresses": addresses, "numbers": numbers, "total": len(atlas.outcomes), "shades": range(SHADES)}
@@ -91,21 +78,6 @@ def _batches(entries: Sequence[Row | Other]) -> list[list[Row | Other]]:
     return [[entry for _, entry in pairs] for _, pairs in batches] or [[]]
 
 
-def _columns(atlas: Atlas) -> list[Column]:
-    """The headline metrics that this build has, those that apply to most encodings first."""
-    columns = []
-    for analysis in atlas.analyses:
-        for headline in analysis.headlines:
-            metrics = [metric for _, reading in atlas.encodings if (metric := _metric(reading, analysis, headline)) is not None]
-            if n_values := sum(metric.value is not None for metric in metrics):
-                columns.append(Column(analysis, headline, metrics[0].unit, metrics[0].title, n_values))
-    return sorted(columns, key=lambda column: -column.n_values)
-
-
-def _metric(reading: Reading, analysis: Analysis, headline: Headline) -> Metric | None:
-    return next((metric for metric in reading.results[analysis.key].metrics if metric.key == headline.metric), None)
-
-
 def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[Row]:
     schemes, values = {scheme.key: scheme for scheme in atlas.schemes}, values_of(atlas)
     for outcome, pairs in groupby(atlas.encodings, key=lambda pair: pair[0]):
@@ -116,20 +88,15 @@ def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[Row]:
 
 
 def _row(outcome: Outcome, reading: Reading, scheme: Scheme, cells: tuple[Cell, ...], more: int) -> Row:
-    if reading.encoding.form == NoEncoding.__name__:
-        acts_in = numbers = "–"
-    else:
-        acts_in = reading.form.load().acts_in
-        numbers = "trained" if reading.encoding.provenance.tensor and not scheme.by_formula else "by formula"
-    return Row(outcome, reading, scheme, acts_in, numbers, outcome.family, cells, more)
+    where, is_trained = place(reading), reading.encoding.provenance.tensor and not scheme.by_formula
+    numbers = NOTHING if where == NOTHING else "trained" if is_trained else "by formula"
+    return Row(outcome, reading, scheme, where, numbers, outcome.family, cells, more)
 
 
 def _cells(reading: Reading, columns: Sequence[Column], values: Values) -> Iterator[Cell]:
     for column in columns:
-        metric = _metric(reading, column.analysis, column.headline)
-        value = metric.value if metric else None
-        text = "–" if value is None else significant(value, DIGITS)
-        yield Cell(text, None if value is None else shade(value, values.get((column.analysis.key, column.headline.metric), ())))
+        value, key = column.value(reading), (column.analysis.key, column.headline.metric)
+        yield Cell(column.text(reading), None if value is None else shade(value, values[key]))
 
 
 def shade(value: float, ascending: Sequence[float]) -> int | None:

@@ -1,9 +1,10 @@
 """A page for each checkpoint, whatever its status; and pages of its encodings and stages where it has many."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from generator.checkpoints import sources
 from generator.checkpoints.model.module_tree import modules
 from generator.contracts import (
     Analysis,
@@ -18,14 +19,19 @@ from generator.contracts import (
     Reading,
     Result,
     Scheme,
+    Source,
+    discovery,
     names,
+    paper_address,
 )
+from generator.site.headlines import NOTHING, Column, columns_of, place
 from generator.site.layer_strips import layer_strips
 from generator.site.outline import STAGES, Outline, anchor
 from generator.site.value_strips import Standing, standing, values_of
 
 MOST_MODULES = 48
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
+MOST_SUMMED = 12  # encodings in the table that opens a page
 MOST_CARDS = 40  # Further encodings are links without pictures.
 LEADING = 5  # findings at the top of a page
 
@@ -53,6 +59,17 @@ class Remark:
     metrics: tuple[Metric, ...]
     section: Section
     part: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The encodings of a checkpoint in a table. column: the headline metric that most of them have, None if they have none
+
+    rows: of each encoding its chapter, the address of that, where it acts, and its value
+    """
+
+    column: Column | None
+    rows: tuple[tuple["Chapter", str, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -120,14 +137,17 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
         "single": None,
         "strips": (),
         "unmeasured": [],
+        "summary": None,
     }
     context |= {"many": len(every_chapter) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
-    context["most_unmeasured"] = MOST_UNMEASURED
+    context |= {"most_unmeasured": MOST_UNMEASURED, "home": _home(outcome), "paper": paper_address(outcome.checkpoint.paper)}
     main = {
         **context,
         "strips": layer_strips(outcome.layers, [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured], atlas.schemes),
         "unmeasured": _unmeasured(atlas, outcome),
         "chapters": chapters,
+        "summary": _summary(atlas, outline, every_chapter),
+        "unsummed": max(len(every_chapter) - MOST_SUMMED, 0),
         **_remarks(every_chapter, chapters),
     }
     yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", main)
@@ -138,6 +158,26 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
         stages = (stage for stage in chapter.stages if stage.page)
         shared = {**context, "chapter": chapter, "parent": f"{outline.page(chapter.reading)}.html"}
         yield from (Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}) for stage in stages)
+
+
+def _summary(atlas: Atlas, outline: Outline, chapters: Sequence[Chapter]) -> Summary | None:
+    """The first MOST_SUMMED encodings of a checkpoint that has several."""
+    if len(chapters) < 2:
+        return None
+    column = next(iter(columns_of(atlas.analyses, [chapter.reading for chapter in chapters])), None)
+    return Summary(column, tuple(_summed(outline, chapter, column) for chapter in chapters[:MOST_SUMMED]))
+
+
+def _summed(outline: Outline, chapter: Chapter, column: Column | None) -> tuple[Chapter, str, str, str]:
+    reading = chapter.reading
+    return chapter, outline.encoding(reading), place(reading), column.text(reading) if column else NOTHING
+
+
+def _home(outcome: Outcome) -> str | None:
+    """URL where the source of a checkpoint shows it, at the revision that was read."""
+    row = outcome.checkpoint
+    source = next((source for source in discovery.load(sources, Source) if source.key == row.source), None)
+    return source.address(row.id, outcome.revision or row.revision) if source else None
 
 
 def _unmeasured(atlas: Atlas, outcome: Outcome) -> list[tuple[Scheme, list[EncodingRecord]]]:
