@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 
-from generator.contracts import Analysis, Headline, Metric, Reading
+from generator.contracts import Analysis, Atlas, Headline, Metric, Reading
 from generator.encodings import NoEncoding
 from generator.text import significant
 
@@ -34,15 +35,27 @@ class Column:
         return NOTHING if value is None else significant(value, DIGITS)
 
 
-def columns_of(analyses: Sequence[Analysis], readings: Sequence[Reading]) -> list[Column]:
-    """The headline metrics that ``readings`` have, those that apply to most of them first."""
-    columns = []
-    for analysis in analyses:
-        for headline in analysis.headlines:
-            metrics = [metric for reading in readings if (metric := _metric(reading, analysis, headline)) is not None]
-            if n_values := sum(metric.value is not None for metric in metrics):
-                columns.append(Column(analysis, headline, metrics[0].unit, metrics[0].title, n_values))
-    return sorted(columns, key=lambda column: -column.n_values)
+@lru_cache(maxsize=1)
+def columns_of(atlas: Atlas) -> tuple[Column, ...]:
+    """The headline metrics that an atlas has: first those of the analyses that apply to most encodings."""
+    readings = [reading for _, reading in atlas.encodings]
+    by_analysis = [
+        [column for headline in analysis.headlines if (column := _column(analysis, headline, readings))] for analysis in atlas.analyses
+    ]
+    by_analysis.sort(key=lambda columns: -max((column.n_values for column in columns), default=0))
+    return tuple(column for columns in by_analysis for column in columns)
+
+
+def common(columns: Sequence[Column], readings: Sequence[Reading]) -> Column | None:
+    """The first of ``columns`` in which most of ``readings`` have a value; None where none of them has any."""
+    counts = [sum(column.value(reading) is not None for reading in readings) for column in columns]
+    return columns[counts.index(max(counts))] if any(counts) else None
+
+
+def _column(analysis: Analysis, headline: Headline, readings: Sequence[Reading]) -> Column | None:
+    metrics = [metric for reading in readings if (metric := _metric(reading, analysis, headline)) is not None]
+    n_values = sum(metric.value is not None for metric in metrics)
+    return Column(analysis, headline, metrics[0].unit, metrics[0].title, n_values) if n_values else None
 
 
 def _metric(reading: Reading, analysis: Analysis, headline: Headline) -> Metric | None:

@@ -1,6 +1,7 @@
 """The table of all encodings, and the checkpoints below it that have none."""
 
 from dataclasses import replace
+from itertools import groupby
 
 import pytest
 from bs4 import BeautifulSoup, Tag
@@ -9,6 +10,7 @@ from generator.contracts import Analysis, Outcome, Provenance, Result
 from generator.encodings import Form, Rotation
 from generator.errors import NotApplicableError
 from generator.pipeline.evaluate import all_analyses
+from generator.site.headlines import common
 from generator.site.pages import catalogue
 from tests.forms import FORMS
 from tests.site.test_comparing import NOTHING, every_page, outcome, page, rendered, table
@@ -58,10 +60,19 @@ def test_a_row_says_where_the_encoding_acts_and_where_its_numbers_come_from() ->
     assert [row[-3:-1] for row in found] == [["input", "trained"], ["attention", "by formula"], ["–", "–"]]
 
 
-def test_columns_with_most_values_come_first() -> None:
-    columns = page("catalogue", outcome("a", table(1)), outcome("b", ROTATION, "rotary")).context["columns"]
-    counts = [column.n_values for column in columns]
-    assert counts == sorted(counts, reverse=True)
+def test_columns_of_the_analyses_that_apply_to_most_come_first() -> None:
+    columns = page("catalogue", outcome("a", table(1)), outcome("b", ROTATION, "rotary"), outcome("c", NOTHING, "none")).context["columns"]
+    most = [max(column.n_values for column in members) for _, members in groupby(columns, key=lambda column: column.analysis.key)]
+    assert most == sorted(most, reverse=True)
+    assert {column.n_values for column in columns} <= {1, 2, 3}
+
+
+def test_several_encodings_are_summed_up_by_the_first_metric_that_most_of_them_have() -> None:
+    first, second = (outcome(slug, table(seed)).readings[0] for seed, slug in enumerate("ab"))
+    nothing = outcome("c", NOTHING, "none").readings[0]
+    columns = page("catalogue", outcome("a", table(1))).context["columns"]
+    assert common(columns, [first, second, nothing]) == columns[0]
+    assert common(columns, [nothing]) is None
 
 
 def test_a_checkpoint_without_an_encoding_is_below_the_table_with_its_state() -> None:

@@ -48,7 +48,7 @@ class Other:
 
 def pages(atlas: Atlas) -> list[Page]:
     """The table, with the other checkpoints below it; long ones go on to further pages."""
-    columns, addresses = columns_of(atlas.analyses, [reading for _, reading in atlas.encodings]), addresses_of(atlas)
+    columns, addresses = columns_of(atlas), addresses_of(atlas)
     batches = _batches([*_rows(atlas, columns), *_others(atlas)])
     numbers = range(1, len(batches) + 1)
     shared = {"columns": columns, "addresses": addresses, "numbers": numbers, "total": len(atlas.outcomes), "shades": range(SHADES)}

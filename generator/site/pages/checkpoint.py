@@ -24,7 +24,7 @@ from generator.contracts import (
     names,
     paper_address,
 )
-from generator.site.headlines import NOTHING, Column, columns_of, place
+from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.layer_strips import layer_strips
 from generator.site.outline import STAGES, Outline, anchor
 from generator.site.value_strips import Standing, standing, values_of
@@ -164,7 +164,7 @@ def _summary(atlas: Atlas, outline: Outline, chapters: Sequence[Chapter]) -> Sum
     """The first MOST_SUMMED encodings of a checkpoint that has several."""
     if len(chapters) < 2:
         return None
-    column = next(iter(columns_of(atlas.analyses, [chapter.reading for chapter in chapters])), None)
+    column = common(columns_of(atlas), [chapter.reading for chapter in chapters])
     return Summary(column, tuple(_summed(outline, chapter, column) for chapter in chapters[:MOST_SUMMED]))
 
 
