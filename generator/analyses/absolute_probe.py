@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Recomputed, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Recomputed, Result, Results, Subject
 from generator.contracts.published import GPT2, SPLITS, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.figures.lines import legend_below, with_line_styles
@@ -170,6 +170,7 @@ ANALYSIS = Analysis(
     source="Wang and Chen 2020 (arXiv 2010.04903), section 3, with the settings of the authors' code.",
     stage="measure",
     order=66,
+    headlines=(Headline("error", "Mean position error"),),
     forms=(PositionTable,),
     compute=compute,
     figures=(

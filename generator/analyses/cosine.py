@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Result, Results, Subject
 from generator.contracts.published import COSINES, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
@@ -86,6 +86,7 @@ ANALYSIS = Analysis(
     source="The cosine matrix of the GPT-2, BERT and T5 notebooks; Wang and Chen 2020 (arXiv 2010.04903) print it for trained models.",
     stage="see",
     order=50,
+    headlines=(Headline("adjacent", "Cosine of neighbours"),),
     forms=(PositionTable,),
     compute=compute,
     figures=(

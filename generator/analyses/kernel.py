@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Label, Metric, Result, Results, Subject
 from generator.encodings import Convolution, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, all_forms
 from generator.encodings.kernels import Kernel, Profile, profile_of, windows_of
 from generator.errors import NotApplicableError
@@ -346,6 +346,11 @@ ANALYSIS = Analysis(
     ),
     stage="place",
     order=85,
+    headlines=(
+        Headline("half", "Half-distance"),
+        Headline("monotonicity", "Local monotonicity"),
+        Headline("invariance", "Translation invariance"),
+    ),
     forms=tuple(form for form in all_forms() if form is not NoEncoding),
     compute=compute,
     figures=(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Result, Results, Subject
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
@@ -172,6 +172,7 @@ ANALYSIS = Analysis(
     source="Chen et al. 2023 (The Locality and Symmetry of Positional Encodings, arXiv 2310.12864); symmetry is scaled as defined here.",
     stage="measure",
     order=76,
+    headlines=(Headline("locality", "Locality"),),
     forms=(OffsetBias, WindowBias),
     compute=compute,
     figures=(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Result, Results, Subject
 from generator.contracts.published import GPT2, NORMS, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
@@ -149,6 +149,7 @@ ANALYSIS = Analysis(
     source="The rule for unusual norms is the modified z-score of Iglewicz and Hoaglin 1993, How to Detect and Handle Outliers.",
     stage="measure",
     order=35,
+    headlines=(Headline("spread", "Spread of norms"),),
     forms=(PositionTable,),
     compute=compute,
     figures=(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Recomputed, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Recomputed, Result, Results, Subject
 from generator.contracts.form_analysis import compute_alone
 from generator.contracts.published import GPT2, SINGULAR_VALUES, metrics, paper_sinusoid
 from generator.encodings import LEADING, PositionTable
@@ -168,6 +168,10 @@ ANALYSIS = Analysis(
     source="Rudelson and Vershynin 2007 (arXiv math/0503442) for the stable rank; Roy and Vetterli 2007 (EUSIPCO) for the effective rank.",
     stage="measure",
     order=62,
+    headlines=(
+        Headline("in_mean", "Energy in the mean"),
+        Headline("centred_for_90", "Components for 90 %"),
+    ),
     forms=(PositionTable,),
     compute=compute,
     figures=(

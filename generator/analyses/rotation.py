@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, InPrint, Metric, Published, Recomputed, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, InPrint, Metric, Published, Recomputed, Result, Results, Subject
 from generator.contracts.published import (
     ANGLES,
     FLOAT32,
@@ -163,6 +163,10 @@ ANALYSIS = Analysis(
     source="Su et al. 2021 (arXiv 2104.09864), sections 3.3 and 3.4.3; scaled frequencies from the rotary initialisers of transformers.",
     stage="see",
     order=80,
+    headlines=(
+        Headline("longest", "Longest wavelength"),
+        Headline("full_turns", "Pairs with a full turn"),
+    ),
     forms=(Rotation,),
     compute=compute,
     figures=(

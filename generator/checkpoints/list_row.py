@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from ruamel.yaml.comments import CommentedMap
 
-from generator.contracts import SENTENCE, Source
+from generator.contracts import SENTENCE, Source, paper_address
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 PATH_LIKE = re.compile(r"^[/~]|^[A-Za-z]:[\\/]|(^|[\\/])\.\.([\\/]|$)|%2e", re.IGNORECASE)
@@ -28,7 +28,9 @@ class Options(BaseModel):
     revision: str | None = Field(None, description="Branch, tag or full commit on the Hub; a full commit keeps the site the same for ever.")
     title: str | None = Field(None, description="Name on the site; without one, the id or folder.")
     group: str = Field("Checkpoints", description="Heading under which the compare page offers it.")
-    notes: str = Field("", max_length=2000, description="A sentence or two for its page: origin, licence, what to look at.")
+    notes: str = Field("", max_length=2000, description="A sentence or two for its page: origin, what to look at.")
+    paper: str = Field("", description="The paper that describes it: an arXiv id in quotes, or an https:// address.")
+    licence: str = Field("", max_length=120, description="Licence of its weights, as an SPDX identifier where it has one.")
     sentence: str | Annotated[list[int], Field(min_length=1, max_length=24)] = Field(
         SENTENCE,
         description="Sentence whose input is taken apart; token ids where there is no tokenizer.",
@@ -88,7 +90,7 @@ def problems(row: Any, model: type[BaseModel], sources: Sequence[Source], place:
     if len(keys) != 1 and not invalid:
         names = " or ".join(f"'{source.key}'" for source in sources)
         yield f"{place}: {where}: found {' and '.join(keys) or 'no place to read from'}; expected {names}"
-    for key in (*keys, "title", "group", "revision", "weights"):
+    for key in (*keys, "title", "group", "revision", "weights", "paper", "licence"):
         if isinstance(value := row.get(key), str) and (expected := _unfit(key, value, sources)):
             yield f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected {expected}"
 
@@ -126,6 +128,8 @@ def _unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:
         return "some text without control or direction marks"
     if any(source.key == key and source.is_path for source in sources):
         return None
+    if key == "paper":
+        return None if paper_address(value) else "an arXiv id in quotes, such as '1706.03762', or an https:// address"
     if key != "group" and PATH_LIKE.search(value):
         return "a name, not a path"
     if any(source.key == key for source in sources) and not _is_hub_id(value):

@@ -16,13 +16,14 @@ from generator.contracts.checkpoints import (
     Source,
     StackKind,
     TensorInfo,
+    paper_address,
 )
 from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
 from generator.contracts.layer_map import Layer, Mixer
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.outcomes import STATUSES, Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
 from generator.contracts.published_record import InPrint, Published, Recomputed
-from generator.contracts.results import Analysis, FigureSpec, Finding, Label, Metric, Result, Results
+from generator.contracts.results import Analysis, FigureSpec, Finding, Headline, Label, Metric, Result, Results
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "FileFormat",
     "Files",
     "Finding",
+    "Headline",
     "InPrint",
     "InputLayer",
     "Json",
@@ -75,4 +77,5 @@ __all__ = [
     "TensorInfo",
     "Tree",
     "WeightsFile",
+    "paper_address",
 ]

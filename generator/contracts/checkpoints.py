@@ -24,6 +24,17 @@ StackKind = Literal["encoder", "decoder"]
 Numbers = Mapping[str, Array]
 
 
+ARXIV_ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?/\d{7})(v\d+)?")
+HTTPS = re.compile(r"https://[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d+)?(?:/[!#-;=?-Z_a-z~%]*)?")  # No quotes, angles or spaces.
+
+
+def paper_address(text: str) -> str:
+    """The URL of a paper that is given by its arXiv id or by an https:// address; "" for anything else."""
+    if ARXIV_ID.fullmatch(text):
+        return f"https://arxiv.org/abs/{text}"
+    return text if HTTPS.fullmatch(text) else ""
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """A row of the list of checkpoints.
@@ -31,6 +42,7 @@ class Checkpoint:
     id: Hub id or folder as written in the list, the last part of an absolute path; place: Hub id or path that the source opens
     weights: name of the file of weights, where there are several or it has an unusual name; "" for the preferred one
     config: text of a config.json that takes the place of one beside the weights; "" for none
+    paper: arXiv id or https:// address, "" for none; licence: of the weights, "" where it is not given
     committed: commit date of the revision in seconds since 1970; None where it is unknown, and for a folder, whose dates differ between machines
     """
 
@@ -42,6 +54,8 @@ class Checkpoint:
     revision: str | None = None
     group: str = "Checkpoints"
     notes: str = ""
+    paper: str = ""
+    licence: str = ""
     sentence: str | tuple[int, ...] = SENTENCE
     pickle: bool = False
     words: bool = False
@@ -115,6 +129,7 @@ class Source:
     reach(): checks, once per build, that the source responds. errors: NotReachedError
     pin(checkpoint, offline): the checkpoint with a fixed revision and its commit date, so that a whole build reads the same files
     received(): number of bytes that this process has downloaded
+    address(id, revision): URL where readers find a checkpoint, None where there is none
     """
 
     key: str
@@ -125,6 +140,7 @@ class Source:
     reach: Callable[[], None] = lambda: None
     pin: Callable[[Checkpoint, bool], Checkpoint] = lambda checkpoint, offline: checkpoint  # noqa: ARG005 (named for its callers)
     received: Callable[[], int] = lambda: 0
+    address: Callable[[str, str | None], str | None] = lambda _id, _revision: None
 
 
 @dataclass(frozen=True)
@@ -246,6 +262,7 @@ class Scheme:
     find: returns the encodings of this scheme in a checkpoint; published: values that it must reproduce
     words: values of ``position_embedding_type`` in config.json that ask for it
     tells_position: False for what acts in attention beside an encoding of position
+    by_formula: whether a formula gives its numbers even where a tensor holds them; otherwise they are learned where a tensor does
     """
 
     key: str
@@ -259,3 +276,4 @@ class Scheme:
     published: tuple[Published, ...] = ()
     words: tuple[str, ...] = ()
     tells_position: bool = True
+    by_formula: bool = False

@@ -68,6 +68,11 @@ class Outcome:
     key: str = ""
     unresolved: tuple[str, ...] = ()
 
+    @property
+    def family(self) -> str:
+        """Name of the model family, "" where it is unknown."""
+        return next((str(fact.value) for fact in self.facts if fact.name == "Family"), "")
+
     def path_of(self, reading: Reading) -> str:
         """Path of the files and pages of ``reading``, below the folder of their kind."""
         return f"{self.checkpoint.slug}/{reading.encoding.key}"

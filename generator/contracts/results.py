@@ -90,12 +90,20 @@ class FigureSpec:
 
 
 @dataclass(frozen=True)
+class Headline:
+    """A metric that the table of all encodings has as a column. metric: its key; title: a few words, which the unit stands beside"""
+
+    metric: str
+    title: str
+
+
+@dataclass(frozen=True)
 class Analysis:
     """A question about encodings: how its answer is computed and drawn.
 
     stage, order: stage of a checkpoint's page that shows it, and its rank there; forms: types of form that ``compute`` accepts
     compute: raises NotApplicableError where the answer is not defined; per_figure: most encodings that one figure compares
-    published: values that it must reproduce
+    published: values that it must reproduce; headlines: its metrics in the table of all encodings, which say most across schemes
     """
 
     key: str
@@ -109,3 +117,4 @@ class Analysis:
     figures: tuple[FigureSpec, ...]
     per_figure: int = 8
     published: tuple[Published, ...] = ()
+    headlines: tuple[Headline, ...] = ()

@@ -49,12 +49,12 @@ class Stage:
 def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> list[str | None]:
     """Keys of the store: for each task the digest of all that its outcome depends on, None where it cannot be known without opening files.
 
-    Colours, notes, groups and dates are not part of it, since they are set afterwards; nor are folders, which change no byte of a file.
+    Colours, notes, papers, licences, groups and dates are not part of it, since they are set afterwards; nor are folders, which change no byte of a file.
     digest: returns that of a file
     """
     source_of = {source.key: source for source in all_sources()}
     states = [source_of[task.checkpoint.source].state(task.checkpoint, digest) for task in tasks]
-    rows = [replace(task.checkpoint, place="", notes="", group="", committed=None) for task in tasks]
+    rows = [replace(task.checkpoint, place="", notes="", paper="", licence="", group="", committed=None) for task in tasks]
     return [None if state is None else of_parts((row, state, code)) for row, state in zip(rows, states, strict=True)]
 
 

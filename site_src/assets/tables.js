@@ -1,5 +1,6 @@
 /* Tables with data-pa-sortable can be sorted by each column, filtered, and taken away as CSV or JSON. Without this script they are
-   plain tables. A cell's data-value, a number, goes before its text. */
+   plain tables. A cell's data-value, a number, goes before its text. A table with data-pa-filtered has a filter of its own; it gets the
+   event pa-sorted. A heading with a link has its button behind it. */
 (function () {
   "use strict";
   const FORMULA = /^[=+\-@]/;
@@ -11,7 +12,7 @@
     const head = [...table.tHead.rows[0].cells];
     head.forEach((cell, column) => addButton(table, head, cell, column));
     const place = table.closest(".pa-wide") ?? table;
-    if (table.tBodies[0].rows.length >= FEWEST) place.before(bar(filter(table)));
+    if (table.tBodies[0].rows.length >= FEWEST && table.dataset.paFiltered === undefined) place.before(bar(filter(table)));
     place.after(bar(["Rows as shown:", download(table, "CSV", "text/csv", csv), download(table, "JSON", "application/json", json)]));
   };
 
@@ -19,13 +20,15 @@
     const button = document.createElement("button");
     button.type = "button";
     button.className = "pa-sort";
-    button.append(...cell.childNodes);
+    if (cell.querySelector("a")) button.setAttribute("aria-label", `Sort by ${said(cell)}`);
+    else button.append(...cell.childNodes);
     cell.append(button);
     button.addEventListener("click", () => {
       const down = cell.getAttribute("aria-sort") === "ascending";
       head.forEach((other) => other.removeAttribute("aria-sort"));
       cell.setAttribute("aria-sort", down ? "descending" : "ascending");
       sort(table.tBodies[0], column, down ? -1 : 1);
+      table.dispatchEvent(new Event("pa-sorted"));
     });
   }
 

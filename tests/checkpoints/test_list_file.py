@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.checkpoints import list_file, list_row
-from generator.contracts import Checkpoint
+from generator.contracts import Checkpoint, paper_address
 from generator.errors import RefusedError
 from generator.pipeline import evaluate
 
@@ -18,6 +18,7 @@ HEAD = "checkpoints:\n"
 KEYS = ", ".join([*list_row.Options.model_fields, *(source.key for source in evaluate.all_sources())])
 NOT_PLAIN = "expected some text without control or direction marks"
 NOT_A_PATH = "expected a name, not a path"
+NOT_A_PAPER = "expected an arXiv id in quotes, such as '1706.03762', or an https:// address"
 NOT_AN_ID = "expected a Hub id, 'owner/name'"
 A_LIST = "expected a list under 'checkpoints'"
 
@@ -79,6 +80,23 @@ BAD_ROWS = {
     "an encoded path": ("  - '%2e%2e/x'\n", f"2:5: checkpoints[0].hub: found '%2e%2e/x'; {NOT_A_PATH}"),
     "a path as a title": ("  - hub: a/b\n    title: ../../x\n", f"3:5: checkpoints[0].title: found '../../x'; {NOT_A_PATH}"),
     "an encoded path as a title": ("  - hub: a/b\n    title: '%2E%2E'\n", f"3:5: checkpoints[0].title: found '%2E%2E'; {NOT_A_PATH}"),
+    **{
+        f"a paper that is {what}": (f"  - hub: a/b\n    paper: {value}\n", f"3:5: checkpoints[0].paper: found {value}; {NOT_A_PAPER}")
+        for what, value in {
+            "a script": "'javascript:alert(1)'",
+            "not encrypted": "'http://arxiv.org/abs/1706.03762'",
+            "an address with a quote": "'https://a.b/\"onclick=x'",
+            "a title": "'Attention is all you need'",
+        }.items()
+    },
+    "a paper without quotes": (
+        "  - hub: a/b\n    paper: 1706.03762\n",
+        "3:5: checkpoints[0].paper: found 1706.03762; expected a valid string",
+    ),
+    "a licence with a control mark": (
+        '  - hub: a/b\n    licence: "MIT\\u202e"\n',
+        f"3:5: checkpoints[0].licence: found 'MIT\\u202e'; {NOT_PLAIN}",
+    ),
     "a path as a revision": ("  - hub: a/b\n    revision: ../x\n", f"3:5: checkpoints[0].revision: found '../x'; {NOT_A_PATH}"),
     "a device": ("  - CON\n", f"2:5: checkpoints[0].hub: found 'CON'; {NOT_AN_ID}"),
     "a device as a name": ("  - a/nul\n", f"2:5: checkpoints[0].hub: found 'a/nul'; {NOT_AN_ID}"),
@@ -185,6 +203,7 @@ def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
     options = {
         key: True if field.default is False else "other" for key, field in list_row.Options.model_fields.items() if key != list_file.CONFIG
     }
+    options["paper"] = "1706.03762"
     [checkpoint] = load(json.dumps({"checkpoints": [{"hub": "a/b", **options}]}))
     assert {key: getattr(checkpoint, key) for key in options} == options
 
@@ -216,6 +235,20 @@ def test_a_sentence_is_plain_text_or_a_tuple_of_plain_numbers(written: str, sent
     [checkpoint] = load(f"{HEAD}  - {{hub: a/b, sentence: {written}}}\n")
     assert checkpoint.sentence == sentence
     assert {type(checkpoint.sentence), *map(type, checkpoint.sentence)} <= {str, tuple, int}
+
+
+@pytest.mark.parametrize(
+    ("paper", "address"),
+    [
+        ("1706.03762", "https://arxiv.org/abs/1706.03762"),
+        ("cs/0112017v1", "https://arxiv.org/abs/cs/0112017v1"),
+        ("math.GT/0309136", "https://arxiv.org/abs/math.GT/0309136"),
+        ("https://doi.org/10.1126/sciadv.abe4166", "https://doi.org/10.1126/sciadv.abe4166"),
+    ],
+)
+def test_a_paper_has_an_address(paper: str, address: str) -> None:
+    [row] = load(f"{HEAD}  - {{hub: a/b, paper: '{paper}', licence: Apache-2.0}}\n")
+    assert (paper_address(row.paper), row.licence) == (address, "Apache-2.0")
 
 
 def test_one_checkpoint_at_two_revisions_has_two_pages() -> None:

@@ -71,4 +71,4 @@ def test_sinks_are_not_counted_as_an_encoding_and_not_shown_in_the_gallery(tree:
 
 def test_the_list_of_schemes_names_them_apart(tree: Tree) -> None:
     schemes = tree["schemes/index.md"].decode()
-    assert schemes.index("rotary.md") < schemes.index("## Beside these") < schemes.index("sink.md") < schemes.index("temperature.md")
+    assert schemes.index("rotary.md") < schemes.index("## Also in attention") < schemes.index("sink.md") < schemes.index("temperature.md")

@@ -16,8 +16,8 @@ UNRESOLVED = replace(EMPTY, unresolved=(OPEN,))
 
 
 def page_of(outcome: Outcome) -> str:
-    """The checkpoint's own page; the list of checkpoints is before it."""
-    return rendered(every_page("checkpoint", outcome)[1])
+    """The page of a checkpoint."""
+    return rendered(page("checkpoint", outcome))
 
 
 def test_what_stays_open_replaces_the_list_of_what_was_looked_for() -> None:
@@ -38,7 +38,7 @@ def test_what_stays_open_stands_above_the_encodings_that_were_found() -> None:
     assert text.index(literal(OPEN)) < text.index("## Learned table")
 
 
-@pytest.mark.parametrize("key", ["front", "checkpoint"])
+@pytest.mark.parametrize("key", ["front", "catalogue"])
 def test_lists_call_it_not_settled(key: str) -> None:
     text = rendered(page(key, UNRESOLVED))
     assert ("not settled</" in text, "none found" in text, "no position encoding found" in text) == (True, False, False)
@@ -57,9 +57,9 @@ def test_the_page_of_its_scheme_lists_it_among_those_without_numbers() -> None:
     )
     assert "were not read, so there are no numbers" in text
     assert f"{EMPTY.checkpoint.slug}.html" in text
-    assert "No checkpoint of this build uses it" not in text
+    assert "No checkpoint that this build read uses it" not in text
 
 
-@pytest.mark.parametrize(("key", "words"), [("front", "numbers in its weights"), ("checkpoint", "in its weights, which were not read")])
+@pytest.mark.parametrize(("key", "words"), [("front", "numbers in its weights"), ("catalogue", "numbers in its weights, not read")])
 def test_lists_say_that_it_has_no_numbers(key: str, words: str) -> None:
     assert words in rendered(page(key, replace(EMPTY, unmeasured=(IN_WEIGHTS,))))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice, check_allowed
@@ -14,6 +15,7 @@ from generator.contracts import Checkpoint, Files, Source
 from generator.errors import AtlasError, NotReachedError
 
 REACH_SECONDS = 3.0
+ADDRESS = "https://huggingface.co/"  # For readers, also where a build asks a mirror.
 
 
 def reach() -> None:
@@ -45,6 +47,11 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     choice = Choice(checkpoint.pickle, checkpoint.weights)
     check_allowed(repository, row, choice)
     return FolderFiles(repository, checkpoint.id, choice, revision.commit, checkpoint.config)
+
+
+def address(hub_id: str, revision: str | None) -> str:
+    """The page of a repository, at ``revision`` if there is one."""
+    return ADDRESS + quote(hub_id) + (f"/tree/{quote(revision)}" if revision else "")
 
 
 def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
@@ -81,4 +88,5 @@ SOURCE = Source(
     reach=reach,
     pin=pin,
     received=received,
+    address=address,
 )

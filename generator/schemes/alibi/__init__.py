@@ -155,4 +155,5 @@ SCHEME = Scheme(
             partial(slopes, 12),
         ),
     ),
+    by_formula=True,
 )

@@ -89,4 +89,5 @@ SCHEME = Scheme(
     order=90,
     find=find,
     picture=PICTURE,
+    by_formula=True,
 )

@@ -262,4 +262,5 @@ SCHEME = Scheme(
     find=find,
     picture=PICTURE,
     words=("rotary", "rope"),
+    by_formula=True,
 )

@@ -158,4 +158,5 @@ SCHEME = Scheme(
     order=46,
     find=find,
     picture=PICTURE,
+    by_formula=True,
 )

@@ -204,4 +204,5 @@ SCHEME = Scheme(
     find=find,
     picture=PICTURE,
     words=("sinusoidal",),
+    by_formula=True,
 )

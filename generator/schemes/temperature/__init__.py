@@ -124,4 +124,5 @@ SCHEME = Scheme(
     find=find,
     picture=PICTURE,
     tells_position=False,
+    by_formula=True,
 )

@@ -1,21 +1,78 @@
 """A page for each analysis, with its method and a comparison of all checkpoints; long tables continue on further pages."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from math import ceil
+from dataclasses import dataclass, replace
+from itertools import groupby
+from math import ceil, isfinite
 
-from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Outcome, Page, PageKind, Reading
-from generator.site.outline import addresses_of
+from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Metric, Outcome, Page, PageKind, Reading
+from generator.site.outline import STAGES, addresses_of
+from generator.text import significant
 
 Member = tuple[Outcome, Reading]
+DIGITS = 3
 PER_PAGE = 24  # encodings, which fill the figures of most analyses; only the first page has figures
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The lowest or highest value of a metric, as text. name: of the first encoding that has it; more: how many others have it too"""
+
+    value: str
+    name: str
+    more: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The range of a metric over all encodings. high: None where all values are equal"""
+
+    metric: Metric
+    low: Extreme
+    high: Extreme | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An analysis in the list. figure: its first comparison; answer: None where no encoding has a value"""
+
+    analysis: Analysis
+    figure: Figure | None
+    answer: Answer | None
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The list of analyses, and for each its pages: the first with comparisons, all with a table of results."""
-    index = Page("analyses/index.md", "analyses.md.jinja", {"analyses": atlas.analyses})
     addresses = addresses_of(atlas)
-    return [index, *(page for analysis in atlas.analyses for page in _pages(atlas, analysis, addresses))]
+    by_analysis = {analysis.key: list(_pages(atlas, analysis, addresses)) for analysis in atlas.analyses}
+    entries = [_entry(atlas, analysis, by_analysis[analysis.key][0]) for analysis in atlas.analyses]
+    entries.sort(key=lambda entry: list(STAGES).index(entry.analysis.stage))
+    stages = [(STAGES[stage], list(members)) for stage, members in groupby(entries, key=lambda entry: entry.analysis.stage)]
+    index = Page("analyses/index.md", "analyses.md.jinja", {"stages": stages})
+    return [index, *(page for members in by_analysis.values() for page in members)]
+
+
+def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> Entry:
+    every = (reading for outcome in atlas.outcomes for reading in outcome.readings)
+    readings = [reading for reading in every if reading.results[analysis.key].reason is None]
+    chosen = [headline.metric for headline in analysis.headlines]
+    metrics = (metric for reading in readings for metric in reading.results[analysis.key].metrics)
+    keys = chosen or list(dict.fromkeys(metric.key for metric in metrics))
+    answers = [answer for key in keys if (answer := _answer(analysis, key, readings))]
+    return Entry(analysis, next(iter(page.figures), None), next((answer for answer in answers if answer.high), next(iter(answers), None)))
+
+
+def _answer(analysis: Analysis, key: str, readings: Sequence[Reading]) -> Answer | None:
+    """The range of the metric ``key``, by values as they are shown."""
+    found = [(metric, reading) for reading in readings for metric in reading.results[analysis.key].metrics if metric.key == key]
+    finite = [(metric.value, reading) for metric, reading in found if metric.value is not None and isfinite(metric.value)]
+    if not finite:
+        return None
+    names_of: dict[str, list[str]] = {}
+    for value, reading in sorted(finite, key=lambda pair: pair[0]):
+        names_of.setdefault(significant(value, DIGITS), []).append(reading.label.title)
+    extremes = [Extreme(value, names[0], len(names) - 1) for value, names in names_of.items()]
+    return Answer(found[0][0], extremes[0], extremes[-1] if len(extremes) > 1 else None)
 
 
 def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Iterator[Page]:

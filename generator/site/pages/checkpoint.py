@@ -1,11 +1,11 @@
-"""A page for each checkpoint, whatever its status; pages of its encodings and stages where it has many; and the list of checkpoints."""
+"""A page for each checkpoint, whatever its status; and pages of its encodings and stages where it has many."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
-from math import prod
+from itertools import groupby
 from typing import Any
 
+from generator.checkpoints import sources
 from generator.checkpoints.model.module_tree import modules
 from generator.contracts import (
     Analysis,
@@ -20,18 +20,21 @@ from generator.contracts import (
     Reading,
     Result,
     Scheme,
+    Source,
+    discovery,
     names,
+    paper_address,
 )
+from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.layer_strips import layer_strips
 from generator.site.outline import STAGES, Outline, anchor
 from generator.site.value_strips import Standing, standing, values_of
 
 MOST_MODULES = 48
 MOST_UNMEASURED = 6  # encodings of one scheme whose numbers were not read
+MOST_SUMMED = 12  # encodings in the table that opens a page
 MOST_CARDS = 40  # Further encodings are links without pictures.
 LEADING = 3  # findings at the top of a page
-LIST_ROWS = 100  # of the list of checkpoints, on one page
-MOST_LIST_ROWS = 4  # of one checkpoint
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,17 @@ class Remark:
     metrics: tuple[Metric, ...]
     section: Section
     part: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The encodings of a checkpoint in a table. column: the headline metric that most of them have, None if they have none
+
+    rows: of each encoding its chapter, the address of that, where it acts, and its value
+    """
+
+    column: Column | None
+    rows: tuple[tuple["Chapter", str, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -92,32 +106,16 @@ class Chapter:
 
 
 def pages(atlas: Atlas) -> list[Page]:
-    """The list of checkpoints, and the pages of each."""
+    """The pages of each checkpoint."""
     by_family = sorted(atlas.outcomes, key=lambda outcome: (_family(outcome), outcome.checkpoint.slug))
     families = (list(members) for _, members in groupby(by_family, key=_family))
-    return [*_list(atlas), *(page for members in families for page in _pages_of_family(atlas, members))]
+    return [page for members in families for page in _pages_of_family(atlas, members)]
 
 
 def _family(outcome: Outcome) -> str:
     """Key of the first encoding's scheme, or the status of a checkpoint without encodings; pages link their neighbours in a family."""
     records = [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured]
     return records[0].scheme if records else outcome.status
-
-
-def _list(atlas: Atlas) -> Iterator[Page]:
-    batches = _batches(atlas.outcomes)
-    numbers = range(1, len(batches) + 1)
-    for number, outcomes in zip(numbers, batches, strict=True):
-        context = {"outcomes": outcomes, "most": MOST_LIST_ROWS, "schemes": _schemes(atlas), "n_values": prod}
-        context |= {"numbers": numbers, "number": number, "total": len(atlas.outcomes)}
-        yield Page(f"checkpoints/{'index' if number == 1 else f'list/{number}'}.md", "checkpoints.md.jinja", context)
-
-
-def _batches(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
-    """Outcomes of each page of the list, about LIST_ROWS rows."""
-    last_rows = accumulate(min(max(len(outcome.readings), 1), MOST_LIST_ROWS) for outcome in outcomes)
-    batches = groupby(zip(last_rows, outcomes, strict=True), key=lambda pair: (pair[0] - 1) // LIST_ROWS)
-    return [[outcome for _, outcome in pairs] for _, pairs in batches] or [[]]
 
 
 def _pages_of_family(atlas: Atlas, members: list[Outcome]) -> Iterator[Page]:
@@ -140,14 +138,17 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
         "single": None,
         "strips": (),
         "unmeasured": [],
+        "summary": None,
     }
     context |= {"many": len(every_chapter) > 1, "modules": modules(outcome.layout), "most_modules": MOST_MODULES, "most_cards": MOST_CARDS}
-    context["most_unmeasured"] = MOST_UNMEASURED
+    context |= {"most_unmeasured": MOST_UNMEASURED, "home": _home(outcome), "paper": paper_address(outcome.checkpoint.paper)}
     main = {
         **context,
         "strips": layer_strips(outcome.layers, [*(reading.encoding for reading in outcome.readings), *outcome.unmeasured], atlas.schemes),
         "unmeasured": _unmeasured(atlas, outcome),
         "chapters": chapters,
+        "summary": _summary(atlas, outline, every_chapter),
+        "unsummed": max(len(every_chapter) - MOST_SUMMED, 0),
         **_remarks(every_chapter, chapters),
     }
     yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", main)
@@ -156,8 +157,28 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
         yield Page(f"{chapter.folder}.md", "checkpoint.md.jinja", {**context, **single})
     for chapter in every_chapter:
         stages = (stage for stage in chapter.stages if stage.page)
-        shared = {**context, "chapter": chapter, "parent": f"{outline.page(chapter.reading)}.md"}
+        shared = {**context, "chapter": chapter, "parent": f"{outline.page(chapter.reading)}.html"}
         yield from (Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}) for stage in stages)
+
+
+def _summary(atlas: Atlas, outline: Outline, chapters: Sequence[Chapter]) -> Summary | None:
+    """The first MOST_SUMMED encodings of a checkpoint that has several."""
+    if len(chapters) < 2:
+        return None
+    column = common(columns_of(atlas), [chapter.reading for chapter in chapters])
+    return Summary(column, tuple(_summed(outline, chapter, column) for chapter in chapters[:MOST_SUMMED]))
+
+
+def _summed(outline: Outline, chapter: Chapter, column: Column | None) -> tuple[Chapter, str, str, str]:
+    reading = chapter.reading
+    return chapter, outline.encoding(reading), place(reading), column.text(reading) if column else NOTHING
+
+
+def _home(outcome: Outcome) -> str | None:
+    """URL where the source of a checkpoint shows it, at the revision that was read."""
+    row = outcome.checkpoint
+    source = next((source for source in discovery.load(sources, Source) if source.key == row.source), None)
+    return source.address(row.id, outcome.revision or row.revision) if source else None
 
 
 def _unmeasured(atlas: Atlas, outcome: Outcome) -> list[tuple[Scheme, list[EncodingRecord]]]:

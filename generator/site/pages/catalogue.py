@@ -1,0 +1,121 @@
+"""The list of checkpoints: a table of all encodings with the headline metrics of the analyses, and the checkpoints without an encoding."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, groupby
+
+from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
+from generator.site.headlines import NOTHING, Column, columns_of, place
+from generator.site.outline import addresses_of
+from generator.site.value_strips import Values, values_of
+
+PAGE_WEIGHT = 120  # of the rows of one page, which then stays below 60 kB
+ROW_WEIGHT, OTHER_WEIGHT = 3, 1  # of an encoding, and of a checkpoint without one
+MOST_ROWS = 4  # of one checkpoint
+SHADES = 7
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value as text. shade: its rank in the column, from 0 to SHADES - 1; None where it has none"""
+
+    text: str
+    shade: int | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """An encoding. more: encodings of the same checkpoint that have no row; acts_in, numbers: in words, NOTHING where it is no encoding at all"""
+
+    outcome: Outcome
+    reading: Reading
+    scheme: Scheme
+    acts_in: str
+    numbers: str
+    family: str
+    cells: tuple[Cell, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class Other:
+    """A checkpoint without an encoding that was read. schemes: of those whose numbers are in its weights"""
+
+    outcome: Outcome
+    schemes: tuple[Scheme, ...]
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    """The table, with the other checkpoints below it; long ones go on to further pages."""
+    columns, addresses = columns_of(atlas), addresses_of(atlas)
+    batches = _batches([*_rows(atlas, columns), *_others(atlas)])
+    numbers = range(1, len(batches) + 1)
+    shared = {"columns": columns, "addresses": addresses, "numbers": numbers, "total": len(atlas.outcomes), "shades": range(SHADES)}
+    return [
+        Page(
+            "checkpoints/index.md" if number == 1 else f"checkpoints/list/{number}.md",
+            "checkpoints.md.jinja",
+            {**shared, "number": number, **_context(batch)},
+        )
+        for number, batch in zip(numbers, batches, strict=True)
+    ]
+
+
+def _context(batch: Sequence[Row | Other]) -> dict[str, object]:
+    rows = [entry for entry in batch if isinstance(entry, Row)]
+    return {
+        "rows": rows,
+        "others": [entry for entry in batch if isinstance(entry, Other)],
+        "schemes": list(dict.fromkeys(row.scheme.title for row in rows)),
+        "families": sorted({row.family for row in rows} - {""}),
+    }
+
+
+def _batches(entries: Sequence[Row | Other]) -> list[list[Row | Other]]:
+    ends = accumulate(ROW_WEIGHT if isinstance(entry, Row) else OTHER_WEIGHT for entry in entries)
+    batches = groupby(zip(ends, entries, strict=True), key=lambda pair: (pair[0] - 1) // PAGE_WEIGHT)
+    return [[entry for _, entry in pairs] for _, pairs in batches] or [[]]
+
+
+def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[Row]:
+    schemes, values = {scheme.key: scheme for scheme in atlas.schemes}, values_of(atlas)
+    for outcome, pairs in groupby(atlas.encodings, key=lambda pair: pair[0]):
+        readings = [reading for _, reading in pairs]
+        for number, reading in enumerate(readings[:MOST_ROWS], start=1):
+            more = len(readings) - MOST_ROWS if number == MOST_ROWS else 0
+            yield _row(outcome, reading, schemes[reading.encoding.scheme], tuple(_cells(reading, columns, values)), more)
+
+
+def _row(outcome: Outcome, reading: Reading, scheme: Scheme, cells: tuple[Cell, ...], more: int) -> Row:
+    where, is_trained = place(reading), reading.encoding.provenance.tensor and not scheme.by_formula
+    numbers = NOTHING if where == NOTHING else "trained" if is_trained else "by formula"
+    return Row(outcome, reading, scheme, where, numbers, outcome.family, cells, more)
+
+
+def _cells(reading: Reading, columns: Sequence[Column], values: Values) -> Iterator[Cell]:
+    for column in columns:
+        value, key = column.value(reading), (column.analysis.key, column.headline.metric)
+        yield Cell(column.text(reading), None if value is None else shade(value, values[key]))
+
+
+def shade(value: float, ascending: Sequence[float]) -> int | None:
+    """Rank of ``value`` in its column: the share of the other, different values that are lower, in SHADES steps.
+
+    ascending: all values of the column; None where they are equal
+    """
+    first, last = bisect_left(ascending, value), bisect_right(ascending, value)
+    n_different = len(ascending) - (last - first)
+    return min(SHADES * first // n_different, SHADES - 1) if n_different else None
+
+
+def _others(atlas: Atlas) -> Iterator[Other]:
+    schemes: Mapping[str, Scheme] = {scheme.key: scheme for scheme in atlas.schemes}
+    shown = {outcome.checkpoint.slug for outcome, _ in atlas.encodings}
+    for outcome in atlas.outcomes:
+        if outcome.checkpoint.slug not in shown:
+            keys = dict.fromkeys(record.scheme for record in outcome.unmeasured)
+            yield Other(outcome, tuple(schemes[key] for key in keys))
+
+
+PAGE = PageKind("catalogue", pages)

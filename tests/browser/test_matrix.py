@@ -1,0 +1,65 @@
+"""The table of all encodings: its filter, its pins, and what is left of both without JavaScript."""
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+pytestmark = pytest.mark.samples
+KIND = "checkpoints/index.html"
+
+
+def names(page: Page) -> list[str]:
+    return page.locator(".pa-matrix tbody tr:visible th a").all_inner_texts()
+
+
+def test_rows_are_filtered_by_name_scheme_and_family(page: Page, address: str) -> None:
+    page.goto(f"{address}/{KIND}")
+    every = len(names(page))
+    page.locator(".pa-filter [name=scheme]").select_option(label="Rotary")
+    assert 0 < len(names(page)) < every
+    page.locator(".pa-filter [name=name]").fill("llama 2")
+    assert names(page) == ["Llama 2, 7B"]
+    page.locator(".pa-filter [name=family]").select_option("bloom")
+    assert names(page) == []
+    assert page.locator(".pa-filter output").inner_text() == f"0 of {every} shown"
+
+
+def test_a_pinned_row_is_first_stays_when_the_table_is_sorted_and_is_in_the_address(page: Page, address: str) -> None:
+    page.goto(f"{address}/{KIND}")
+    pin = page.get_by_role("button", name="Pin Llama 2, 7B to the top")
+    pin.click()
+    expect(pin).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Sort by Half-distance").click()
+    page.locator(".pa-filter [name=name]").fill("mistral")
+    assert names(page) == ["Llama 2, 7B", "Mistral 7B, v0.1"]
+    page.goto("about:blank")
+    page.goto(f"{address}/{KIND}#pin=mistral-7b-v0-1/decoder-rotary,llama-2-7b/decoder-rotary")
+    assert names(page)[:2] == ["Mistral 7B, v0.1", "Llama 2, 7B"]
+
+
+def test_a_row_that_is_no_longer_pinned_goes_back_to_its_place(page: Page, address: str) -> None:
+    page.goto(f"{address}/{KIND}")
+    order, pin = names(page), page.get_by_role("button", name="Pin Llama 2, 7B to the top")
+    pin.click()
+    assert names(page) != order
+    pin.click()
+    assert names(page) == order
+    assert "#" not in page.url
+
+
+def test_numbers_are_sorted_as_numbers(page: Page, address: str) -> None:
+    page.goto(f"{address}/{KIND}")
+    page.get_by_role("button", name="Sort by Longest wavelength").click()
+    column = page.locator(".pa-matrix [aria-sort]").evaluate("heading => heading.cellIndex")
+    cells = page.locator(f".pa-matrix tbody tr :nth-child({column + 1})").all_inner_texts()
+    values = [float(text.replace(",", "")) for text in cells if text[0].isdigit()]
+    assert values == sorted(values)
+    assert len(values) > 5
+
+
+def test_without_javascript_it_is_a_plain_table(browser: Browser, address: str) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"{address}/{KIND}")
+    assert page.locator(".pa-filter").is_hidden()
+    assert page.locator(".pa-matrix button").count() == 0
+    assert len(names(page)) > 20
+    page.close()

@@ -1,0 +1,109 @@
+"""The table of all encodings, and the checkpoints below it that have none."""
+
+from dataclasses import replace
+from itertools import groupby
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+from generator.contracts import Analysis, Outcome, Provenance, Result
+from generator.encodings import Form, Rotation
+from generator.errors import NotApplicableError
+from generator.pipeline.evaluate import all_analyses
+from generator.site.headlines import common
+from generator.site.pages import catalogue
+from tests.forms import FORMS
+from tests.site.test_comparing import NOTHING, every_page, outcome, page, rendered, table
+from tests.support import checkpoint, subject
+
+ROTATION = Rotation(10000.0, 8, 8, 64)
+
+
+def html(*outcomes: Outcome) -> BeautifulSoup:
+    return BeautifulSoup(rendered(page("catalogue", *outcomes)), "html.parser")
+
+
+def rows(found: BeautifulSoup, selector: str = ".pa-matrix tbody tr") -> list[list[str]]:
+    return [[cell.get_text(" ", strip=True) for cell in row.find_all(["th", "td"])] for row in found.select(selector)]
+
+
+@pytest.mark.parametrize(
+    ("value", "values", "expected"),
+    [
+        (1.0, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], 0),
+        (4.0, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], 3),  # 3 of the 7 others are lower.
+        (8.0, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], 6),
+        (1.0, [0.5, 1.0, 1.0, 1.0], 6),  # All different ones are lower.
+        (0.0, [0.0, 0.0, 9.0], 0),
+        (2.0, [2.0, 2.0], None),
+        (2.0, [], None),
+    ],
+)
+def test_a_shade_is_the_share_of_the_other_values_that_are_lower(value: float, values: list[float], expected: int | None) -> None:
+    assert catalogue.shade(value, values) == expected
+
+
+def test_every_encoding_has_a_row_and_every_cell_a_heading() -> None:
+    found = html(outcome("a", table(1), title="a"), outcome("b", ROTATION, "rotary", title="b"))
+    headings = found.select(".pa-matrix thead th")
+    assert [row[0] for row in rows(found)] == ["a", "b"]
+    assert {len(row) for row in rows(found)} == {len(headings)}
+    assert all(heading.get_text(strip=True) for heading in headings)
+
+
+def test_a_row_says_where_the_encoding_acts_and_where_its_numbers_come_from() -> None:
+    learned = outcome("a", table(1))
+    [reading] = learned.readings
+    stored = replace(reading.encoding, provenance=Provenance("model.safetensors", "wpe.weight"))
+    learned = replace(learned, readings=(replace(reading, encoding=stored),))
+    found = rows(html(learned, outcome("b", ROTATION, "rotary"), outcome("c", NOTHING, "none")))
+    assert [row[-3:-1] for row in found] == [["input", "trained"], ["attention", "by formula"], ["–", "–"]]
+
+
+def test_columns_of_the_analyses_that_apply_to_most_come_first() -> None:
+    columns = page("catalogue", outcome("a", table(1)), outcome("b", ROTATION, "rotary"), outcome("c", NOTHING, "none")).context["columns"]
+    most = [max(column.n_values for column in members) for _, members in groupby(columns, key=lambda column: column.analysis.key)]
+    assert most == sorted(most, reverse=True)
+    assert {column.n_values for column in columns} <= {1, 2, 3}
+
+
+def test_several_encodings_are_summed_up_by_the_first_metric_that_most_of_them_have() -> None:
+    first, second = (outcome(slug, table(seed)).readings[0] for seed, slug in enumerate("ab"))
+    nothing = outcome("c", NOTHING, "none").readings[0]
+    columns = page("catalogue", outcome("a", table(1))).context["columns"]
+    assert common(columns, [first, second, nothing]) == columns[0]
+    assert common(columns, [nothing]) is None
+
+
+def test_a_checkpoint_without_an_encoding_is_below_the_table_with_its_state() -> None:
+    lost = Outcome(checkpoint(slug="lost", title="Lost"), "failed", "no config")
+    found = html(outcome("a", table(1)), lost)
+    assert rows(found, ".pa-wide:not(.pa-matrix) tbody tr") == [["Lost", "failed", "–"]]
+
+
+def test_a_long_list_goes_on_to_further_pages_and_loses_nothing() -> None:
+    pages = every_page("catalogue", *(outcome(f"m{number:03}", table(number)) for number in range(90)))
+    shown = [row.outcome.checkpoint.slug for one in pages for row in one.context["rows"]]
+    assert len(pages) > 1
+    assert shown == [f"m{number:03}" for number in range(90)]
+
+
+def test_the_region_that_scrolls_can_be_reached_by_keyboard_and_has_a_name() -> None:
+    [region] = html(outcome("a", table(1))).select(".pa-matrix")
+    assert isinstance(region, Tag)
+    assert (region["tabindex"], region["role"]) == ("0", "region")
+    assert region["aria-label"]
+
+
+@pytest.mark.parametrize("analysis", [analysis for analysis in all_analyses() if analysis.headlines], ids=lambda analysis: analysis.key)
+def test_headlines_are_metrics_of_their_analysis(analysis: Analysis) -> None:
+    results = [_result(analysis, form) for form in FORMS.values() if isinstance(form, analysis.forms)]
+    keys = {metric.key for result in results for metric in result.metrics}
+    assert {headline.metric for headline in analysis.headlines} <= keys
+
+
+def _result(analysis: Analysis, form: Form) -> Result:
+    try:
+        return analysis.compute(subject(form))
+    except NotApplicableError as error:
+        return Result(reason=str(error))

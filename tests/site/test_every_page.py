@@ -1,0 +1,40 @@
+"""What holds for every page of the default site."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+pytestmark = pytest.mark.samples
+
+
+@pytest.fixture(scope="module")
+def pages(built: Path) -> dict[str, BeautifulSoup]:
+    site = built / "site"
+    return {path.relative_to(site).as_posix(): BeautifulSoup(path.read_bytes(), "html.parser") for path in sorted(site.rglob("*.html"))}
+
+
+def test_no_heading_of_a_table_is_empty(pages: dict[str, BeautifulSoup]) -> None:
+    assert {path for path, page in pages.items() if any(not heading.get_text(strip=True) for heading in page.find_all("th"))} == set()
+
+
+def test_headings_skip_no_level(pages: dict[str, BeautifulSoup]) -> None:
+    levels = {path: [int(tag.name[1]) for tag in page.select("article :is(h1, h2, h3, h4, h5, h6)")] for path, page in pages.items()}
+    assert {path: found[:1] for path, found in levels.items() if found[:1] != [1]} == {}
+    assert {path for path, found in levels.items() if any(after > before + 1 for before, after in pairwise(found))} == set()
+
+
+def test_a_link_out_of_the_site_is_encrypted(pages: dict[str, BeautifulSoup]) -> None:
+    addresses = {link["href"] for page in pages.values() for link in page.select("article a[rel=external]")}
+    assert len(addresses) > 20
+    assert {address for address in addresses if not str(address).startswith("https://")} == set()
+
+
+def test_a_checkpoint_with_several_encodings_opens_with_a_table_of_them(pages: dict[str, BeautifulSoup]) -> None:
+    rows = pages["checkpoints/whisper-tiny-en.html"].select(".pa-summary tbody tr")
+    assert [[cell.get_text(strip=True) for cell in row.find_all(["th", "td"])][:3] for row in rows] == [
+        ["encoder", "Sinusoid", "input"],
+        ["decoder", "Learned table", "input"],
+    ]
+    assert pages["checkpoints/all-minilm-l6-v2.html"].select(".pa-summary") == []

@@ -1,0 +1,56 @@
+"""The list of analyses: a question, a picture and an answer made of the numbers."""
+
+from dataclasses import replace
+
+from bs4 import BeautifulSoup
+
+from generator.contracts import Atlas, Metric, Outcome, Result
+from generator.pipeline.evaluate import all_analyses, all_schemes
+from generator.site.pages import analysis as page_kind
+from tests.site.test_comparing import outcome, rendered, table
+
+FIRST = replace(all_analyses()[0], headlines=())
+
+
+def with_values(*values: float | None) -> list[Outcome]:
+    """A checkpoint for each value of a metric of FIRST; other analyses do not apply."""
+    outcomes = [outcome(f"m{number}", table(number)) for number in range(len(values))]
+    return [
+        _with(one, Metric("share", "Share", value, "%", None if value is not None else "unknown"))
+        for one, value in zip(outcomes, values, strict=True)
+    ]
+
+
+def _with(one: Outcome, metric: Metric) -> Outcome:
+    [reading] = one.readings
+    return replace(one, readings=(replace(reading, results={**reading.results, FIRST.key: Result((metric,))}),))
+
+
+def answer(*values: float | None) -> str:
+    """The text of the answer of FIRST, which draws nothing here."""
+    drawn_nowhere = replace(FIRST, figures=())
+    html = BeautifulSoup(rendered(page_kind.pages(Atlas(tuple(with_values(*values)), (drawn_nowhere,), all_schemes()))[0]), "html.parser")
+    return " ".join(found.get_text() for found in html.select(".pa-answer"))
+
+
+def test_the_answer_names_the_two_extremes() -> None:
+    assert answer(4.0, 512.0, 3.1) == "Share: from 3.1 % (Title m2) to 512 % (Title m1)"
+
+
+def test_the_answer_counts_those_that_share_an_extreme_as_it_is_shown() -> None:
+    assert answer(1.0, 2.0, 2.0004) == "Share: from 1 % (Title m0) to 2 % (Title m1 and 1 more)"
+
+
+def test_values_that_are_all_equal_are_no_range() -> None:
+    assert answer(5.0, 5.0) == "Share: 5 % (Title m0 and 1 more)"
+
+
+def test_what_has_no_value_has_no_answer() -> None:
+    assert answer(None) == ""
+    assert answer() == ""
+
+
+def test_every_analysis_is_listed_once_with_its_question() -> None:
+    html = BeautifulSoup(rendered(page_kind.pages(Atlas((), all_analyses(), all_schemes()))[0]), "html.parser")
+    shown = [(item.h3.get_text(), item.p.get_text()) for item in html.select(".pa-analyses > li") if item.h3 and item.p]
+    assert sorted(shown) == sorted((one.title, one.question) for one in all_analyses())
