@@ -146,7 +146,7 @@ def test_a_config_with_the_number_of_rows_or_of_positions_needs_no_note(configur
 
 def test_a_table_of_another_length_than_in_the_config_has_a_note() -> None:
     (encoding,) = find(DictFiles({"model_type": "bert", "max_position_embeddings": 9}, {"position_embeddings.weight": TABLE}))
-    assert "config.json speaks of 9 positions; the tensor holds 6" in encoding.notes[0]
+    assert "config.json gives 9 positions; the tensor has 6" in encoding.notes[0]
 
 
 @pytest.mark.parametrize("configured", [1e12, -1, "x", float("nan"), 0, True])
