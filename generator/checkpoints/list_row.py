@@ -25,7 +25,7 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    revision: str | None = Field(None, description="Branch, tag or full commit on the Hub; a full commit keeps the site the same for ever.")
+    revision: str | None = Field(None, description="Branch, tag or full commit on the Hub; a full commit never changes.")
     title: str | None = Field(None, description="Name on the site; without one, the id or folder.")
     group: str = Field("Checkpoints", description="Heading under which the compare page offers it.")
     notes: str = Field("", max_length=2000, description="A sentence or two for its page: origin, what to look at.")
@@ -33,14 +33,12 @@ class Options(BaseModel):
     licence: str = Field("", max_length=120, description="Licence of its weights, as an SPDX identifier where it has one.")
     sentence: str | Annotated[list[int], Field(min_length=1, max_length=24)] = Field(
         SENTENCE,
-        description="Sentence whose input is taken apart; token ids where there is no tokenizer.",
+        description="Sentence whose input is shown step by step; token ids if there is no tokenizer.",
     )
-    pickle: bool = Field(
-        False, description="Open weights that are a pickle, with torch's weights_only, where there are none in a safer format."
-    )
-    weights: str = Field("", description="The file of weights to open, where there are several or it has an unusual name.")
-    config: str = Field("", description="A config.json for weights that have none, relative to this file.")
-    words: bool = Field(False, description="Read the whole word matrix, which is large, and compare the directions of positions and words.")
+    pickle: bool = Field(False, description="Open pickled weights with torch's weights_only, if there are none in a safer format.")
+    weights: str = Field("", description="The weights file to open, if there are several or its name is unusual.")
+    config: str = Field("", description="A config.json for weights without one, relative to this file.")
+    words: bool = Field(False, description="Read the whole word matrix (large) to compare the directions of positions and words.")
 
 
 @dataclass(frozen=True)

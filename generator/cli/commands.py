@@ -32,11 +32,13 @@ LIMITS = local_pool.Limits()
 LIMITED = f"{LIMITS.seconds:g} seconds and {LIMITS.memory / 2**30:g} GiB of memory"
 WATCHED = (builds.ROOT / "generator", builds.TEMPLATES, builds.SITE_SRC, builds.MKDOCS)  # Inputs of a site other than its checkpoints.
 
-app = typer.Typer(help="Position Atlas: how transformer checkpoints tell position, as a site.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    help="Position Atlas: a site that compares how transformer checkpoints encode position.", no_args_is_help=True, add_completion=False
+)
 out, err = Terminal(), Terminal(stderr=True)
 
 Config = Annotated[Path, typer.Option("--config", help="The list of checkpoints.", show_default=True)]
-Output = Annotated[Path, typer.Option("--output", help="Folder for docs and site; made if need be, and ours alone.")]
+Output = Annotated[Path, typer.Option("--output", help="Folder for docs and site; created if missing, and used for nothing else.")]
 
 
 @contextmanager
@@ -60,18 +62,20 @@ def _reporting_errors(consequence: str = "") -> Iterator[None]:
 def build(  # noqa: PLR0913, PLR0917 (one for each option)
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
-    jobs: Annotated[int, typer.Option(min=1, help=f"Checkpoints worked on at once, each within {LIMITED}.")] = local_pool.CORES,
-    offline: Annotated[bool, typer.Option("--offline", help="Ask no server; use what is cached.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for checkpoints that were not reached.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Build all anew, even what has not changed.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help=f"Checkpoints processed at once, each within {LIMITED}.")] = local_pool.CORES,
+    offline: Annotated[bool, typer.Option("--offline", help="Contact no server; use only the cache.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Rebuild everything, even what has not changed.")] = False,
     log: Annotated[Path | None, typer.Option("--log", help="Write every event to this file, one JSON object a line.")] = None,
-    cluster: Annotated[str | None, typer.Option("--cluster", help="Work on the dask.distributed scheduler at tcp://host:port.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="Run the work on the dask.distributed scheduler at tcp://host:port.")
+    ] = None,
 ) -> None:
     """Measure and draw every checkpoint of the list and build the site.
 
     Exit codes: 0 built; 1 built, but a checkpoint failed; 2 refused or aborted, with the previous site left in place.
     """
-    with _reporting_errors("; the former site stands"):
+    with _reporting_errors("; the previous site remains"):
         remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
         checkpoints = list_file.load(config_file, evaluate.all_sources())
         with write.owned(output) as folder, progress.reporting(out, len(checkpoints), log) as reporter:
@@ -85,12 +89,12 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
 @app.command()
 def inspect(
     source: Annotated[
-        str, typer.Argument(help="A folder in the Hub's layout, a file of weights, or a Hub id (owner/name, or owner/name@revision).")
+        str, typer.Argument(help="A folder in the Hub's layout, a weights file, or a Hub id (owner/name, or owner/name@revision).")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")] = False,
-    pickle: Annotated[bool, typer.Option("--pickle", help="Open weights that are a pickle, with torch's weights_only.")] = False,
-    file: Annotated[str, typer.Option("--weights", help="The file of weights to open, where there are several.")] = "",
-    config: Annotated[Path | None, typer.Option("--config", help="A config.json for weights that have none.")] = None,
+    pickle: Annotated[bool, typer.Option("--pickle", help="Open pickled weights with torch's weights_only.")] = False,
+    file: Annotated[str, typer.Option("--weights", help="The weights file to open, if there are several.")] = "",
+    config: Annotated[Path | None, typer.Option("--config", help="A config.json for weights without one.")] = None,
 ) -> None:
     """Show how one checkpoint encodes position, without building anything."""
     with _reporting_errors():
@@ -157,7 +161,7 @@ def _require_free(port: int) -> None:
     try:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError as error:
-        raise RefusedError(f"--port {port}: {os.strerror(error.errno or 0)}; expected one that is free") from None
+        raise RefusedError(f"--port {port}: {os.strerror(error.errno or 0)}; expected a free port") from None
 
 
 def _cluster_workers(address: str) -> Callable[[], AbstractContextManager[Executor]]:

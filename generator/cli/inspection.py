@@ -43,7 +43,7 @@ def show(
 
 def _show_unmeasured(terminal: Terminal, records: Sequence[EncodingRecord], titles: Mapping[str, str]) -> None:
     """Print the encodings that the code of the family has, and whose numbers were not read."""
-    terminal.print(Text(f"\nIn its weights, which were not read: {len(records):,}", HEADING))
+    terminal.print(Text(f"\nEncodings in the weights, which were not read: {len(records):,}", HEADING))
     for record in records[:MOST_UNMEASURED]:
         shape = " × ".join(f"{size:,}" for size in record.provenance.shape)
         _paragraph(
@@ -83,7 +83,7 @@ def _cell(kind: int, strip: LayerStrip) -> Text:
 def _in_words(group: LayerGroup) -> str:
     count = "1 layer" if group.count == 1 else f"{group.count:,} layers"
     reach = (f"{_distance(group.before)} before, {_distance(group.after)} after",) if group.before else ()
-    encodings = ("unknown, since no weights were read",) if group.encodings is None else group.encodings
+    encodings = ("unknown: no weights were read",) if group.encodings is None else group.encodings
     return " · ".join((f"{count}: {group.layers}", group.mixing, *reach, *encodings))
 
 

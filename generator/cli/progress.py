@@ -19,7 +19,7 @@ from generator.pipeline.jobs import Event, Stage
 from generator.pipeline.worker import received
 
 MOST_NAMED = 3  # checkpoints in progress that the bar lists
-STAGES = {"comparisons": "comparing checkpoints", "pages": "drawing comparisons, writing pages", "mkdocs": "making HTML of the pages"}
+STAGES = {"comparisons": "comparing checkpoints", "pages": "drawing comparisons, writing pages", "mkdocs": "building HTML"}
 
 
 class Reporter:

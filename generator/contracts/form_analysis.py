@@ -16,4 +16,4 @@ def compute_alone(compute: Callable[[Subject[FormT]], Result], form: FormT) -> R
 
     errors: NotApplicableError
     """
-    return compute(Subject(Encoding("", "", form, Provenance("")), no_input="it is shown by itself, without words"))
+    return compute(Subject(Encoding("", "", form, Provenance("")), no_input="it is shown alone, without words"))

@@ -24,8 +24,8 @@ ANGLES = Recomputed("transformers", "LlamaRotaryEmbedding")
 RESCALED = Recomputed("numpy", "the rule of Llama 3.1 as Meta published it, written out in float64")
 STRETCHED = Recomputed("numpy", "the rule of Peng et al. 2023 (arXiv 2309.00071), written out in float64")
 FLOAT32 = "angles in float32, as in the model"
-SPLITS = "both are means over random splits; three standard errors of their difference"
-SAMPLES = "both are means over random samples; three standard errors of their difference"
+SPLITS = "three standard errors of the difference between two means over random splits"
+SAMPLES = "three standard errors of the difference between two means over random samples"
 
 
 def paper_sinusoid() -> PositionTable:

@@ -68,5 +68,5 @@ class Subject(Generic[FormT_co]):
     input: InputLayer | None = None
     no_input: str = ""
     words: Floats | None = None
-    no_words: str = "its positions are not those of words"
+    no_words: str = "its positions are not word positions"
     family: str = ""

@@ -51,7 +51,7 @@ class _ClusterExecutor:
 
     def explain(self, error: BaseException) -> str:
         if isinstance(error, _ClusterLostError):
-            raise RefusedError(f"--cluster {self.address}: {error}; what was finished is kept, and the former site stands")
+            raise RefusedError(f"--cluster {self.address}: {error}; finished work is kept, and the previous site remains")
         if isinstance(error, TooLongError):
             return f"took longer than {self.seconds:g} seconds"
         if isinstance(error, MemoryError):
@@ -86,7 +86,7 @@ class _ClusterExecutor:
             if now - last_worker > WORKERS_SECONDS:
                 self.give_up(f"no worker for {WORKERS_SECONDS:g} seconds; expected one, as from `dask worker {self.address}`")
             elif now - self.last_event > self.seconds:
-                self.give_up(f"no worker took up a row for {self.seconds:g} seconds; expected one that is free")
+                self.give_up(f"no worker accepted a row within {self.seconds:g} seconds; expected a free one")
 
     def give_up(self, reason: str) -> None:
         """End every future that is pending."""
@@ -186,5 +186,5 @@ def run_on_worker(function: Callable[..., T], arguments: tuple[object, ...], cod
     worker = get_worker()
     worker.log_event(STARTED, (worker.get_current_task(), worker.address))
     if versions.code() != code:
-        raise RowError("its worker has other code or other libraries; expected the same checkout and the same versions everywhere")
+        raise RowError("its worker has different code or libraries; expected the same checkout and versions everywhere")
     return function(*arguments)

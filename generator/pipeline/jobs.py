@@ -100,7 +100,7 @@ def _result(task: Task, key: str | None, future: "Future[Done]", executor: Execu
         store.put(_name(task, key), [done.packed])
     written = store.get(_name(task, key))
     if written is None:
-        raise RefusedError(f"{store.folder}: what was just written cannot be read; expected a disk that keeps it")
+        raise RefusedError(f"{store.folder}: a result cannot be read back after writing; expected a disk that keeps it")
     return done, _listed(written, task, key)
 
 

@@ -69,8 +69,8 @@ def _sizes(files: Files, name: str, second: str) -> tuple[int, int, int]:
 
 def _notes(first: int, width: int, sizes: tuple[int, int, int]) -> tuple[str, ...]:
     shown, n_rows, n_columns = sizes
-    made = f"Put together from two tables: the first {first} of {width} dimensions come from {n_rows:,} rows, the others from {n_columns:,} columns."
-    cut = f"The first {shown * n_columns:,} of {n_rows * n_columns:,} positions are shown."
+    made = f"Composed from two tables: the first {first} of {width} dimensions come from {n_rows:,} row vectors, the others from {n_columns:,} column vectors."
+    cut = f"Only the first {shown * n_columns:,} of {n_rows * n_columns:,} positions are shown."
     return (made, cut) if shown < n_rows else (made,)
 
 
@@ -97,14 +97,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     rows, columns, table = (" by ".join(str(size) for size in numbers[name].shape) for name in ("rows", "columns", "joined"))
-    return f"Three heat maps: {rows} for the rows and {columns} for the columns of a grid, and the table of {table} joined from them."
+    return f"Three heat maps: {rows} for the rows of a grid, {columns} for its columns, and the {table} table that joins them."
 
 
 PICTURE = Picture(
-    caption="How two short tables make a long one: 4 vectors for rows and 8 for columns give 32 positions. All numbers here are random; what training makes of them is on the pages of the checkpoints.",
+    caption="Two short tables make a long one: 4 row vectors and 8 column vectors give 32 positions. The numbers are random; checkpoint pages show trained ones.",
     how_to_read=(
-        "On the right, left of the line stands the vector of the position's row: the same for eight positions, then the next. Right of it stands the vector of its column: "
-        "after eight positions the columns begin again. No two positions have both in common."
+        "In the table on the right, the part left of the line is the row vector, shared by eight positions. The part right of the line is the column vector; "
+        "it repeats after eight positions. No two positions share both."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -116,7 +116,7 @@ SCHEME = Scheme(
     key="axial",
     title="Axial table",
     also=("axial position embedding (Reformer)",),
-    summary="Positions are laid out in rows and columns; a position's vector is that of its row followed by that of its column.",
+    summary="Positions are laid out in a grid; each vector joins a row vector and a column vector.",
     looked_for="position_embeddings.weights.0 and .1 among the tensors",
     order=12,
     find=find,

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 NAME = re.compile(r"(^|\.)rel_pos_([hwt])$")
 NUMBER = re.compile(r"(?:^|\.)(\d+)(?=\.)")
 ALONG = {"h": "rows", "w": "columns", "t": "frames"}  # Frames of clips (MViT).
-TURNED = "It is stored by query minus key; it is turned round here, to key minus query."
-STRETCHED = "For another number of patches than these the model stretches it in a straight line between its rows."
+TURNED = "The tensor is ordered by query minus key; it is shown by key minus query."
+STRETCHED = "For another number of patches, the model resizes the table by linear interpolation between its rows."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -52,7 +52,7 @@ def _encoding(files: Files, name: str, part: str) -> Encoding[Form]:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected (2 · patches − 1, width)")
     reach = tensor.shape[0] // 2
     form = RelativeTable(frozen(files.tensor(name)[::-1]), frozen(np.arange(-reach, reach + 1)))
-    note = f"Its {tensor.shape[0]} vectors are for offsets along {ALONG[name[-1]]} among {reach + 1} patches. {TURNED}"
+    note = f"Its {tensor.shape[0]} vectors cover every offset in {ALONG[name[-1]]} among {reach + 1} patches. {TURNED}"
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (note, STRETCHED), "image")
 
 
@@ -81,14 +81,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     size = " by ".join(str(side) for side in numbers["both"].shape)
-    return f"Three images of {size} patches for one query: level stripes, upright stripes, and their sum, from {rounded(numbers['both'].min(), 1)} to {rounded(numbers['both'].max(), 1)}."
+    return f"Three images of {size} patches for one query: horizontal stripes, vertical stripes and their sum, from {rounded(numbers['both'].min(), 1)} to {rounded(numbers['both'].max(), 1)}."
 
 
 PICTURE = Picture(
-    caption="What one query adds to the logits of all patches. All numbers here are random; what training makes of them is on the pages of the checkpoints.",
+    caption="What one query adds to the logits of all patches. The numbers are random; checkpoint pages show trained ones.",
     how_to_read=(
-        "The dot is the patch that looks. On the left, all patches of a row get the same number, in the middle all patches of a column; on the right the two are added. "
-        "Another query, or the same query with other content, has other stripes."
+        "The dot is the query patch. Left: one number for each row. Middle: one for each column. Right: their sum. "
+        "Another query, or the same one with other content, gives other stripes."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -98,9 +98,9 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="decomposed",
-    title="Offsets by rows and columns",
+    title="Decomposed relative positions",
     also=("decomposed relative position embedding (MViTv2, SAM)",),
-    summary="A learned vector for each offset down and another for each offset across; their products with the query are added to the attention logit.",
+    summary="Learned vectors for row offsets and for column offsets; their products with the query are added to the attention logit.",
     looked_for="rel_pos_h and rel_pos_w among the tensors",
     order=64,
     find=find,

@@ -13,11 +13,11 @@ from generator.figures.style import SERIES
 from generator.text import pattern, significant
 
 ALL = "see all positions"
-AT_INPUT = "nothing here; position is added at the input"
+AT_INPUT = "none here; position enters at the input"
 WORDS: Mapping[Mixer, str] = {
-    "full": "attention to all",
-    "sliding": "attention in a window",
-    "chunked": "attention in chunks",
+    "full": "full attention",
+    "sliding": "sliding-window attention",
+    "chunked": "chunked attention",
     "recurrent": "recurrent state",
     "convolution": "convolution",
     "fourier": "Fourier transform",
@@ -76,7 +76,7 @@ def layer_strips(layer_map: Sequence[Layer], records: Sequence[EncodingRecord], 
     added = [record.part for record in before if record.form != NoEncoding.__name__]
     at_input = {part for part in parts for added_to in added if added_to.startswith(BOTH) or named_stack(added_to, parts) == part}
     return tuple(
-        _strip(part, list(layers), texts, AT_INPUT if part in at_input else "nothing here")
+        _strip(part, list(layers), texts, AT_INPUT if part in at_input else "none here")
         for part, layers in groupby(layer_map, key=lambda layer: layer.part)
     )
 
@@ -128,7 +128,7 @@ def _finding(layers: Sequence[Layer]) -> str:
     if set(counts) == {ALL} and not is_mixed:
         return ""
     lists = " and ".join(f"{count} {_singular(what) if count == 1 else what}" for what, count in counts.most_common())
-    rest = f"; attention in {unencoded} of them has neither a rotation nor a bias" if is_mixed else ""
+    rest = f"; {unencoded} {'has' if unencoded == 1 else 'have'} attention without rotation or bias" if is_mixed else ""
     return (
         f"Of {len(layers):,} layers, {lists}{rest}."
         if len(counts) > 1 or is_mixed
@@ -150,4 +150,4 @@ def _does(layer: Layer) -> str:
     ahead = 0 if mixer == "chunked" else layer.after or 0
     size = None if layer.before is None else layer.before + 1 + ahead
     seen = ALL if mixer is None or size is None else limits[mixer].format(size)
-    return f"{seen} beside a recurrent state" if "recurrent" in layer.mixers else seen
+    return f"{seen} alongside a recurrent state" if "recurrent" in layer.mixers else seen

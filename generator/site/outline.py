@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from generator.contracts import Analysis, Atlas, Outcome, Reading
 
-STAGES = {"see": "What it holds", "measure": "What the measures say", "place": "On one scale with all others"}
+STAGES = {"see": "The encoding itself", "measure": "Measures", "place": "Compared with other encodings"}
 MOST_OF_A_SCHEME = 4  # With more encodings of one scheme, all but the first have pages of their own.
 MOST_SECTIONS = 6  # on one page, which then stays below 60 kB
 

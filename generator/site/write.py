@@ -38,7 +38,7 @@ def owned(output: Path) -> Iterator[Path]:
             yield output
             _mark(output)  # Another program, or the limit of the store, may have removed a marker.
     except Timeout:
-        raise RefusedError(f"{output}: another run is building there; expected to be alone") from None
+        raise RefusedError(f"{output}: another build is running there; expected none") from None
 
 
 def _mark(output: Path) -> None:
@@ -108,12 +108,12 @@ def _unsuitable(output: Path) -> str | None:
     if path in (*_home(), Path.cwd().resolve(), *Path.cwd().resolve().parents):
         return "the working folder, one above it, or home"
     if (path / ".git").exists() or (path / "pyproject.toml").exists():
-        return "a project of its own"
+        return "another project"
     if path.exists() and not path.is_dir():
         return "not a folder"
     if any((path / name).is_symlink() for name in SWAPPED):
-        return "holds a link where a build puts a folder of its own"
-    return None if _is_output(path) else "holds files that no build of ours made"
+        return "has a link where a build puts a folder"
+    return None if _is_output(path) else "has files that no build made"
 
 
 def _is_output(folder: Path) -> bool:

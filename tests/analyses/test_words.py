@@ -130,13 +130,13 @@ def test_the_word_matrix_is_read_if_the_row_requests_it() -> None:
 def test_the_word_matrix_is_not_read_by_default() -> None:
     (subject_read,) = subjects(FILES, checkpoint(), [TABLE])
     assert subject_read.words is None
-    assert "which is large; “words: true” in the checkpoint's row asks for it" in subject_read.no_words
+    assert "which is large; to read it, set “words: true” in the checkpoint's row" in subject_read.no_words
 
 
 def test_patches_have_no_words() -> None:
     read = subjects(FILES, checkpoint(words=True), [PATCHES, TABLE])
     assert [one.words is None for one in read] == [True, False]
-    assert read[0].no_words == "its positions are not those of words"
+    assert read[0].no_words == "its positions are not word positions"
 
 
 def test_a_missing_word_matrix_has_a_reason() -> None:

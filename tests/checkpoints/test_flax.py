@@ -86,7 +86,7 @@ INVALID = {
     "a list": msgpack.packb([1, 2]),
     "a name of bytes": b"\x81\xc4\x01a\x01",
     "a claimed map of 4 billion": b"\xdf\xff\xff\xff\xff",
-    "a name that stands twice": b"\x82\xa1a\x01\xa1a\x02",
+    "a name that appears twice": b"\x82\xa1a\x01\xa1a\x02",
     "an array beyond its bytes": msgpack.packb({"a": msgpack.ExtType(1, msgpack.packb(((2**40,), "float32", b"0000")))}),
     "an array of negative size": msgpack.packb({"a": msgpack.ExtType(1, msgpack.packb(((-1, -1), "float32", b"0000")))}),
     "an array of objects": msgpack.packb({"a": msgpack.ExtType(1, msgpack.packb(((1,), "object", b"0000")))}),

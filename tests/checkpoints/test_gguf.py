@@ -153,7 +153,7 @@ def test_a_note_gives_the_step_of_a_type(kind: Kind, tmp_path: Path) -> None:
 
 def test_a_note_on_values_that_are_all_equal_gives_no_step(tmp_path: Path) -> None:
     [note] = files(raw(tmp_path, Kind.Q8_0, 32, half(0.5) + bytes(32))).notes("x")
-    assert note == "Stored as Q8_0, in blocks of 32 values with a scale of their own."
+    assert note == "Stored as Q8_0, in blocks of 32 values that share a scale."
 
 
 def changed_together(kind: Kind) -> int:

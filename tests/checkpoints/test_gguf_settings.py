@@ -220,7 +220,7 @@ def test_settings_within_a_file_of_weights_are_said_to_come_from_it(tmp_path: Pa
     write(tmp_path / "model.gguf", "llama", ROTARY)
     [encoding] = evaluate.find(FolderFiles(Folder(tmp_path, "here"), "here"))
     assert encoding.provenance.file == "model.gguf"
-    assert encoding.notes[0] == "No tensor holds it; all 16 components of each query and key head are turned, as model.gguf says."
+    assert encoding.notes[0] == "No tensor is stored; all 16 components of each query and key head are rotated, as model.gguf says."
 
 
 def test_a_config_that_a_row_gives_takes_the_place_of_the_settings_within_a_file(tmp_path: Path) -> None:

@@ -142,13 +142,13 @@ def test_a_branch_that_is_broken_in_the_cache_of_the_client_is_a_miss(reference:
     write_folder(repository / "snapshots" / COMMIT, FILES)
     write_folder(repository / "refs", {"main": reference})
     done = inline.run("inspect", "atlas/large", home=tmp_path)
-    assert (done.returncode, done.stderr) == (1, "atlas/large@main: the Hub could not be asked and the cache does not hold it\n")
+    assert (done.returncode, done.stderr) == (1, "atlas/large@main: the Hub could not be reached, and the cache does not have it\n")
 
 
 def test_a_pickle_that_the_row_allows_is_downloaded_whole(tmp_path: Path) -> None:
     with serving(HUB) as hub:
         done = inline.run("inspect", "atlas/pickled", "--pickle", home=tmp_path, endpoint=hub.endpoint)
-    assert "torch does not load it with weights_only" in done.stderr
+    assert "torch cannot load it with weights_only" in done.stderr
     assert hub.downloads() == ["config.json", "pytorch_model.bin"]
 
 
@@ -168,7 +168,7 @@ def test_the_cache_of_the_client_suffices_only_with_the_weights(case: str, tmp_p
     write_folder(tmp_path / "hub/models--atlas--large/snapshots" / COMMIT, {name: every[name] for name in names})
     done = run("inspect", f"atlas/large@{COMMIT}", home=tmp_path)
     assert (done.returncode == 0) == is_enough
-    assert ("the Hub could not be asked and the cache does not hold it" in done.stderr) != is_enough
+    assert ("the Hub could not be reached, and the cache does not have it" in done.stderr) != is_enough
 
 
 def test_results_from_the_cache_of_the_client_are_replaced_when_the_hub_answers(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_compressed_text_is_decompressed_up_to_the_limit_only(tmp_path: Path) 
     bomb = Answer(200, gzip.compress(bytes(2**27)), {"Content-Encoding": "gzip"})
     with serving(HUB, Trouble(bomb, about="config.json")) as hub:
         done = inspect(tmp_path, hub)
-    assert f"the Hub sends more than {2**26:,} bytes; expected no more than were asked for" in done.stderr
+    assert f"the Hub sends more than {2**26:,} bytes; expected no more than requested" in done.stderr
 
 
 SPAN = {"Content-Range": f"bytes 0-32767/{len(WEIGHTS)}"}
@@ -236,12 +236,12 @@ BAD_ANSWERS: Mapping[str, tuple[Answer, str]] = {
     "cut in the middle": (Answer(206, b"12", {**SPAN, "Content-Length": "32768"}), "the download broke off (RemoteProtocolError)"),
     "cut, and no ranges": (Answer(200, b"12", {"Content-Length": "32768"}), "the Hub answered 200 to a range"),
     "an empty file": (Answer(416, headers={"Content-Range": "bytes */0"}), "the Hub answered 416"),
-    "another port of this machine": (Answer(302, headers={"Location": "http://127.0.0.1:1/x"}), "the Hub sends on to 127.0.0.1;"),
-    "this machine by name": (Answer(302, headers={"Location": "http://localhost/x"}), "the Hub sends on to localhost;"),
-    "this machine in IPv6": (Answer(302, headers={"Location": "http://[::ffff:127.0.0.1]/x"}), "the Hub sends on to ::ffff:127.0.0.1;"),
-    "its own network": (Answer(302, headers={"Location": "http://169.254.169.254/x"}), "the Hub sends on to 169.254.169.254;"),
+    "another port of this machine": (Answer(302, headers={"Location": "http://127.0.0.1:1/x"}), "the Hub redirects to 127.0.0.1;"),
+    "this machine by name": (Answer(302, headers={"Location": "http://localhost/x"}), "the Hub redirects to localhost;"),
+    "this machine in IPv6": (Answer(302, headers={"Location": "http://[::ffff:127.0.0.1]/x"}), "the Hub redirects to ::ffff:127.0.0.1;"),
+    "its own network": (Answer(302, headers={"Location": "http://169.254.169.254/x"}), "the Hub redirects to 169.254.169.254;"),
     "in circles": (Answer(302, headers={"Location": MOVED.replace("moved", "/atlas")}), "the download broke off (TooManyRedirects)"),
-    "another scheme": (Answer(302, headers={"Location": "file:///etc/passwd"}), "the Hub sends on to 127.0.0.1;"),
+    "another scheme": (Answer(302, headers={"Location": "file:///etc/passwd"}), "the Hub redirects to 127.0.0.1;"),
     "patience": (refusal(429, Retry_After="3600"), "the Hub answered 429"),
 }
 

@@ -410,7 +410,7 @@ def test_the_sentence_is_not_read_by_an_encoder_of_speech() -> None:
     speech = Encoding("speech encoder", "learned", form, Provenance(""), modality="audio")
     text = Encoding("text decoder", "learned", form, Provenance(""))
     first, second = input_layer.subjects(DictFiles({}, {"wte.weight": np.eye(4)}), checkpoint(sentence=(1, 2)), [speech, text])
-    assert (first.no_input, first.no_words) == ("its positions are not those of words",) * 2
+    assert (first.no_input, first.no_words) == ("its positions are not word positions",) * 2
     assert second.input is not None
     assert second.input.sentence.ids == (1, 2)
 

@@ -111,7 +111,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "another filter": (lambda file: file.create_dataset("a", data=TABLE, compression="lzf"), "filter"),
     "a group in itself": (_looped, "nested deeper than 32"),
-    "Keras 3": (lambda file: file.create_dataset("layers/embedding/vars/0", data=TABLE), "weights of Keras 3"),
+    "Keras 3": (lambda file: file.create_dataset("layers/embedding/vars/0", data=TABLE), "Keras 3 weights"),
     "two names that become one": (
         lambda file: [file.create_dataset(f"a/m/a/{name}:0", data=TABLE) for name in ("kernel", "embeddings")],
         "2 variables with 1 names",

@@ -107,7 +107,7 @@ def test_a_name_that_stands_twice_is_a_row_error(tmp_path: Path) -> None:
     with zipfile.ZipFile(save_folder(tmp_path, CONFIG) / "model.npz", "w") as archive:
         archive.writestr("table.npy", a_header((0,)))
         archive.writestr("table.npy", a_header((0,)))
-    with pytest.raises(RowError, match="'table' stands twice"):
+    with pytest.raises(RowError, match="'table' appears twice"):
         assert FolderFiles(tmp_path, "here").tensors
 
 

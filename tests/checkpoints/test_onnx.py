@@ -396,7 +396,7 @@ def test_a_node_without_its_inputs_is_a_row_error(tmp_path: Path) -> None:
 
 
 def test_a_name_that_occurs_twice_is_a_row_error(tmp_path: Path) -> None:
-    with pytest.raises(RowError, match="'a' stands twice among the initialisers"):
+    with pytest.raises(RowError, match="'a' appears twice among the initialisers"):
         _ = opened(tmp_path, model(initialisers=[*tensors_of({"a": MATRIX}), *tensors_of({"a": MATRIX})])).tensors
 
 

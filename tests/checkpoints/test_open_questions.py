@@ -50,4 +50,4 @@ def test_learned_numbers_that_no_scheme_reads_stay_open(family: str, word: str) 
 
 
 def test_the_rotations_of_the_first_chatglm_stay_open() -> None:
-    assert "neither rotation was read" in questions({**BERT, "model_type": "chatglm", "num_layers": 2, "position_encoding_2d": True})
+    assert "Neither rotation was read" in questions({**BERT, "model_type": "chatglm", "num_layers": 2, "position_encoding_2d": True})

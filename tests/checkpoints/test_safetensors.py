@@ -165,13 +165,13 @@ def test_gaps_and_overlaps_of_tensors_are_a_row_error(offsets: list[tuple[int, i
 
 def test_the_row_error_for_a_duplicate_tensor_names_it() -> None:
     entry = json.dumps(F32)
-    with pytest.raises(RowError, match="'wpe' stands twice"):
+    with pytest.raises(RowError, match="'wpe' appears twice"):
         check(f'{{"wpe": {entry}, "wpe": {entry}}}'.encode(), 16)
 
 
 def test_a_duplicate_name_after_very_many_others_is_detected_quickly() -> None:
     others = ",".join(f'"{index}":0' for index in range(300_000))
-    with pytest.raises(RowError, match="'wpe' stands twice"):
+    with pytest.raises(RowError, match="'wpe' appears twice"):
         check(f'{{{others},"wpe":0,"wpe":0}}'.encode(), 0)
 
 

@@ -33,7 +33,7 @@ ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
     "none": (None, "no such repository; expected a public one, or HF_TOKEN for a private one"),
     "branch": (None, "no such revision; expected a branch, tag or full commit"),
     "commit": (None, "no such revision; expected a branch, tag or full commit"),
-    "pickled": (None, "only a pickle (pytorch_model.bin or another file of torch), which is not opened; expected model.safetensors"),
+    "pickled": (None, "only a pickle (pytorch_model.bin or another torch file), which is not opened; expected model.safetensors"),
     "gated": (Trouble(refusal(401, "GatedRepo"), "models/atlas/gated/"), "gated; expected access (accept its terms"),
     "gated-files": (Trouble(refusal(403, "GatedRepo"), "gated-files/resolve"), "config.json: gated; expected access (accept its terms"),
     "bad-token": (Trouble(refusal(401), "models/atlas/bad-token"), "the Hub answered 401; expected the repository (if HF_TOKEN"),
@@ -42,7 +42,7 @@ ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
     "cut": (Trouble(Answer(None), "cut/resolve"), "config.json: the download broke off (RemoteProtocolError); expected whole files"),
     "portal": (
         Trouble(Answer(body=b"<html>Log in"), "models/atlas/portal"),
-        "the Hub's answer names no commit; expected what it says of a repository",
+        "the Hub's answer names no commit; expected its description of a repository",
     ),
     "length": (
         Trouble(Answer(206, b"{}", {"Content-Range": "bytes 0-9/99"}), "length/resolve", "GET"),
@@ -248,7 +248,7 @@ def test_an_unreachable_hub_gets_one_request_for_all_rows(unreached: tuple[Built
 
 def test_every_row_that_is_not_reached_gets_one_line(unreached: tuple[Built, int]) -> None:
     built, _ = unreached
-    assert built.done.stdout.count("the Hub could not be asked and the cache does not hold it") == 3
+    assert built.done.stdout.count("the Hub could not be reached, and the cache does not have it") == 3
     assert built.done.stderr == ""
 
 
@@ -259,13 +259,13 @@ def test_a_row_that_is_not_reached_counts_as_failure_when_strict(tmp_path: Path)
 def test_inspect_reports_an_unreachable_hub_at_once(tmp_path: Path) -> None:
     done = inline.run("inspect", f"atlas/table@{OLD}", home=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.strip() == f"atlas/table@{OLD}: the Hub could not be asked and the cache does not hold it"
+    assert done.stderr.strip() == f"atlas/table@{OLD}: the Hub could not be reached, and the cache does not have it"
 
 
 def test_a_hub_that_accepts_and_never_responds_times_out(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         done = inline.run("inspect", "atlas/table", home=tmp_path, endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
-    assert "the Hub could not be asked" in done.stderr
+    assert "the Hub could not be reached" in done.stderr
 
 
 def test_offline_builds_read_the_cache_and_send_no_request(tmp_path: Path) -> None:
@@ -283,9 +283,9 @@ SETTINGS = {
     "no host": ({"endpoint": "http://[::1"}, "HF_ENDPOINT: 'http://[::1'; expected an address such as https://huggingface.co"),
     "no address": ({"endpoint": "hub"}, "HF_ENDPOINT: 'hub'; expected an address"),
     "no port": ({"endpoint": "http://localhost:99999"}, "HF_ENDPOINT: 'http://localhost:99999'; expected an address"),
-    "another kind of proxy": ({"ALL_PROXY": "gopher://127.0.0.1:9"}, "the Hub's client does not start (Unknown scheme for proxy URL"),
+    "another kind of proxy": ({"ALL_PROXY": "gopher://127.0.0.1:9"}, "the Hub's client cannot start (Unknown scheme for proxy URL"),
     "no token": ({"HF_TOKEN": "hf_é"}, "HF_TOKEN: letters beyond ASCII; expected a token of the Hub"),
-    "no certificates": ({"SSL_CERT_FILE": "/no/such/file"}, "the Hub's client does not start ("),
+    "no certificates": ({"SSL_CERT_FILE": "/no/such/file"}, "the Hub's client cannot start ("),
 }
 
 

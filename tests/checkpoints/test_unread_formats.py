@@ -10,18 +10,18 @@ from generator.errors import RowError
 from tests.synthetic import PICKLED, TABLE, WORDLESS, write_folder
 
 FOUND = {
-    "adapter_config.json": "an adapter by PEFT",
-    "adapter_model.safetensors": "an adapter by PEFT",
-    "model_index.json": "a pipeline of diffusers",
+    "adapter_config.json": "a PEFT adapter",
+    "adapter_model.safetensors": "a PEFT adapter",
+    "model_index.json": "a diffusers pipeline",
     "bert_model.ckpt.index": "a TensorFlow checkpoint",
     "model.ckpt-1000.index": "a TensorFlow checkpoint",
     "model.ckpt.data-00000-of-00001": "a TensorFlow checkpoint",
-    "saved_model.pb": "a SavedModel of TensorFlow",
-    "model.tflite": "a model of TensorFlow Lite",
-    "Model.mlpackage/Manifest.json": "a model of Core ML",
-    "openvino_model.xml": "a model of OpenVINO",
-    "model.keras": "a model of Keras 3",
-    "ggml-tiny.en.bin": "a file of GGML from before GGUF",
+    "saved_model.pb": "a TensorFlow SavedModel",
+    "model.tflite": "a TensorFlow Lite model",
+    "Model.mlpackage/Manifest.json": "a Core ML model",
+    "openvino_model.xml": "an OpenVINO model",
+    "model.keras": "a Keras 3 model",
+    "ggml-tiny.en.bin": "a GGML file from before GGUF",
 }
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
 CONFIG = TABLE["config.json"]

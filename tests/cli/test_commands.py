@@ -261,7 +261,7 @@ BAD_FOLDERS: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "a list": (partial(write_folder, contents={"config.json": b"[]"}), "bad/config.json: list; expected a JSON object"),
     "only a pickle": (
         partial(write_folder, contents=PICKLED),
-        "bad: only a pickle (pytorch_model.bin or another file of torch), which is not opened; expected",
+        "bad: only a pickle (pytorch_model.bin or another torch file), which is not opened; expected",
     ),
 }
 
@@ -348,7 +348,7 @@ def test_a_site_on_a_port_in_use_is_refused_before_it_is_built(here: Path) -> No
     with socket.create_server(("127.0.0.1", 0)) as occupied:
         port = occupied.getsockname()[1]
         done = invoke("serve", "--output", "served", "--port", str(port))
-    assert (done.exit_code, done.stderr) == (2, f"--port {port}: Address already in use; expected one that is free\n")
+    assert (done.exit_code, done.stderr) == (2, f"--port {port}: Address already in use; expected a free port\n")
     assert not (here / "served").exists()
 
 

@@ -208,7 +208,7 @@ BY: dict[str, Callable[[], Numbers]] = {
     "Llama 2 stretched sixteenfold by YaRN: pairs unchanged, slowed fully, between": lambda: slowed(frequencies(1e4), stretched(), 16.0),
     "First distance of each bucket in an encoder, 32 buckets up to 128": lambda: first_distances(causal=False),
     "First distance of each bucket in a decoder, 32 buckets up to 128": lambda: first_distances(causal=True),
-    "Last of the slopes of 12 heads": last_slope,
+    "Last slope of 12 heads": last_slope,
 }
 
 

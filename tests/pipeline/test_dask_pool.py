@@ -138,7 +138,7 @@ def test_a_worker_with_other_code_does_no_work(scheduler: Cluster, tmp_path: Pat
     events: list[jobs.Event] = []
     with scheduler.pool("other")() as executor:
         [outcome] = jobs.run({task: None}, ResultStore(tmp_path / "store"), executor, events.append).values()
-    assert outcome.reason == "its worker has other code or other libraries; expected the same checkout and the same versions everywhere"
+    assert outcome.reason == "its worker has different code or libraries; expected the same checkout and versions everywhere"
 
 
 def evaluated(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], *tasks: evaluate.Task) -> list[str | None]:
@@ -157,7 +157,7 @@ def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pyt
 def test_a_scheduler_that_is_lost_ends_the_run_with_one_sentence(
     scheduler: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(RefusedError, match=r"its scheduler was lost; what was finished is kept, and the former site stands$"):
+    with pytest.raises(RefusedError, match=r"its scheduler was lost; finished work is kept, and the previous site remains$"):
         packed(tmp_path, scheduler.pool(), lambda _: scheduler.scheduler.kill())
     assert capfd.readouterr().err == ""
 
@@ -186,7 +186,7 @@ def test_a_row_that_needs_more_memory_than_its_worker_has_fails_with_that_reason
 
 def test_a_run_whose_only_worker_cannot_be_freed_ends(tmp_path: Path) -> None:
     other = replace(ENDLESS, checkpoint=replace(ENDLESS.checkpoint, slug="other"))
-    with running(tmp_path, 1, "--no-nanny") as cluster, pytest.raises(RefusedError, match="no worker took up a row for 1 seconds"):
+    with running(tmp_path, 1, "--no-nanny") as cluster, pytest.raises(RefusedError, match="no worker accepted a row within 1 seconds"):
         evaluated(tmp_path, cluster.pool(seconds=1.0), ENDLESS, other)
 
 

@@ -39,7 +39,7 @@ def test_a_long_table_is_cut_to_whole_rows_with_a_note(monkeypatch: pytest.Monke
     monkeypatch.setattr(axial, "MOST_VALUES", 300)
     (encoding,) = find(DictFiles({}, {FIRST: np.zeros((4, 1, 6)), SECOND: np.zeros((1, 8, 10))}))
     assert form_of(encoding, PositionTable).vectors.shape == (16, 16)
-    assert "The first 16 of 32 positions are shown." in encoding.notes
+    assert "Only the first 16 of 32 positions are shown." in encoding.notes
 
 
 def test_a_row_that_is_too_long_is_a_row_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,9 +113,9 @@ def test_the_row_in_the_middle_is_for_the_querys_own_position() -> None:
 def test_the_notes_mention_the_factors_and_layernorm(tmp_path: Path) -> None:
     (encoding,) = read(find, made("DebertaV2Model", **BUCKETED), tmp_path).values()
     notes = " ".join(encoding.notes)
-    assert "LayerNorm is applied" in notes
+    assert "after LayerNorm" in notes
     assert "queries (content to position) and keys (position to content)" in notes
-    assert "The 4 nearest offsets each way have a vector each" in notes
+    assert "The 4 nearest offsets in each direction have their own vector" in notes
 
 
 @pytest.mark.parametrize(("config", "shape"), BAD)

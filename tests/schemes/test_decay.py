@@ -337,7 +337,9 @@ def test_sizes_that_are_invalid_are_a_row_error(family: str, sizes: dict[str, in
 @pytest.mark.parametrize(("family", "told"), [("jamba", True), ("bamba", False), ("zamba2", True)])
 def test_a_note_says_which_layers_decay_and_whether_the_others_are_told_of_position(family: str, told: bool) -> None:
     (encoding,) = find(DictFiles({"model_type": family, "num_hidden_layers": 12}, MAMBA_2_LAYERS))
-    assert any("2 of 12 layers decay: 2, 10." in note and ("have no encoding" in note) is told for note in encoding.notes)
+    assert any(
+        "2 of 12 layers have a decaying state: 2, 10." in note and ("have no position encoding" in note) is told for note in encoding.notes
+    )
 
 
 def test_the_number_of_a_layer_is_limited() -> None:

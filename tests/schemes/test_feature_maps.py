@@ -65,8 +65,8 @@ def test_the_feature_map_of_a_mask_head_has_the_sinusoid_of_its_module(family: s
 
 
 def test_the_size_is_that_of_the_config_or_an_assumption_with_a_note() -> None:
-    assert "stride 32 for images of 96 × 160 pixels, as its config says: 3 rows by 5 columns" in found(config_of("oneformer")).notes[0]
-    assert "640 × 640 pixels, an assumption, for its config tells none: 20 rows by 20" in found({"model_type": "rt_detr"}).notes[0]
+    assert "stride 32, for images of 96 × 160 pixels (as its config says): 3 rows by 5 columns" in found(config_of("oneformer")).notes[0]
+    assert "640 × 640 pixels (an assumption: its config gives no size): 20 rows by 20" in found({"model_type": "rt_detr"}).notes[0]
 
 
 def test_the_stride_is_that_of_the_feature_map_of_the_encoder() -> None:

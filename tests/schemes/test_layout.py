@@ -45,7 +45,7 @@ def test_layoutlmv3_concatenates_the_vectors_of_a_box(tmp_path: Path) -> None:
     theirs = as_numbers(model.embeddings.calculate_spatial_position_embeddings(boxes()))[0, 0]
     encodings = read(find, model, tmp_path)
     np.testing.assert_allclose(np.concatenate(looked_up(encodings)), theirs, rtol=0, atol=1e-6)
-    assert "joined" in encodings["x"].notes[1]
+    assert "concatenated" in encodings["x"].notes[1]
 
 
 def test_the_table_of_box_order_of_lilt_equals_what_its_module_adds(tmp_path: Path) -> None:

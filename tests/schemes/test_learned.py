@@ -146,7 +146,7 @@ def test_a_config_with_the_number_of_rows_or_of_positions_needs_no_note(configur
 
 def test_a_table_of_another_length_than_in_the_config_has_a_note() -> None:
     (encoding,) = find(DictFiles({"model_type": "bert", "max_position_embeddings": 9}, {"position_embeddings.weight": TABLE}))
-    assert "config.json speaks of 9 positions; the tensor holds 6" in encoding.notes[0]
+    assert "config.json gives 9 positions; the tensor has 6" in encoding.notes[0]
 
 
 @pytest.mark.parametrize("configured", [1e12, -1, "x", float("nan"), 0, True])
@@ -178,7 +178,7 @@ def test_the_key_of_an_encoding_is_a_valid_path(prefix: str) -> None:
 def test_a_note_on_mpt_without_alibi_mentions_that_transformers_adds_it() -> None:
     config = {"model_type": "mpt", "attn_config": {"alibi": False}}
     (encoding,) = find(DictFiles(config, {"transformer.wpe.weight": np.eye(4)}))
-    assert "adds ALiBi all the same" in encoding.notes[-1]
+    assert "adds ALiBi anyway" in encoding.notes[-1]
     (other,) = find(DictFiles({**config, "attn_config": {"alibi": True}}, {"transformer.wpe.weight": np.eye(4)}))
     assert not any("ALiBi" in note for note in other.notes)
 
@@ -209,12 +209,12 @@ def test_a_note_on_perceiver_says_where_its_tables_are_not_added() -> None:
     assert torch.equal(query[0], model.decoder.decoder.output_position_encodings.position_embeddings)
     name = "perceiver.decoder.decoder.output_position_encodings.position_embeddings"
     (encoding,) = find(DictFiles({"model_type": "perceiver"}, {name: np.eye(4)}))
-    assert any("holds its queries" in note and "joined to those of an image" in note for note in encoding.notes)
+    assert any("holds the decoder's queries" in note and "concatenated to image vectors" in note for note in encoding.notes)
 
 
 def test_a_note_on_bros_mentions_its_other_encoding() -> None:
     (encoding,) = find(DictFiles({"model_type": "bros"}, {"bros.embeddings.position_embeddings.weight": np.eye(4)}))
-    assert "two words' boxes" in encoding.notes[-1]
+    assert "between word boxes" in encoding.notes[-1]
 
 
 def test_an_invalid_position_embedding_type_is_ignored() -> None:

@@ -71,7 +71,7 @@ def test_a_hybrid_with_recurrent_layers_has_more_than_its_causal_mask(layer_type
 @pytest.mark.parametrize("family", FAMILIES)
 def test_without_weights_a_note_says_that_the_decays_were_not_read(family: str) -> None:
     (encoding,) = find(DictFiles({"model_type": family}))
-    assert "which were not read: this row has none" in encoding.notes[1]
+    assert "They were not read: this row has none" in encoding.notes[1]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

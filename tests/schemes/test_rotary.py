@@ -412,8 +412,8 @@ def test_the_layers_without_rotation_equal_those_of_the_model(family: str, modul
 def test_a_note_lists_the_layers_of_every_kind() -> None:
     types = {"layer_types": ["sliding_attention", "sliding_attention", "full_attention"], "num_hidden_layers": 3}
     encodings = {encoding.part: encoding for encoding in find(DictFiles({**LLAMA, **TYPES, **types}))}
-    assert "Layer 2 of 3 turns by it." in encodings["decoder full attention"].notes
-    assert "Layers 0–1 of 3 turn by it." in encodings["decoder sliding attention"].notes
+    assert "Layer 2 of 3 uses this rotation." in encodings["decoder full attention"].notes
+    assert "Layers 0–1 of 3 use this rotation." in encodings["decoder sliding attention"].notes
 
 
 def test_layers_with_different_bases_have_the_rotations_of_the_model() -> None:
@@ -425,16 +425,14 @@ def test_layers_with_different_bases_have_the_rotations_of_the_model() -> None:
     assert list(encodings) == ["decoder base 10000", "decoder base 500000"]
     for encoding, module in zip(encodings.values(), model.rotary_embs, strict=True):
         close(form_of(encoding, Rotation).frequencies, module.inv_freq)
-    assert "Layers 0, 3 of 4 turn by it." in encodings["decoder base 10000"].notes
+    assert "Layers 0, 3 of 4 use this rotation." in encodings["decoder base 10000"].notes
 
 
 def test_a_multimodal_rotation_of_an_older_config_is_split_between_time_height_and_width() -> None:
     rope = {"type": "mrope", "mrope_section": [4, 6, 6]}
     (encoding,) = find(DictFiles({**LLAMA, "model_type": "qwen2_vl", "rope_theta": 1e6, "rope_scaling": rope}))
     assert form_of(encoding, Rotation).rope_type == "default"
-    assert any(
-        note.startswith("4 pairs turn with time, 6 with height and 6 with width, one run after the other") for note in encoding.notes
-    )
+    assert any(note.startswith("4 pairs rotate by time, 6 by height and 6 by width, in consecutive blocks") for note in encoding.notes)
 
 
 def test_the_former_name_of_longrope_is_accepted() -> None:
@@ -445,7 +443,7 @@ def test_the_former_name_of_longrope_is_accepted() -> None:
 
 def test_a_note_on_deepseek_gives_the_rotated_part_of_each_head() -> None:
     (encoding,) = find(DictFiles({**LLAMA, "model_type": "deepseek_v3", "rope_theta": 1e4, "qk_rope_head_dim": 16, "qk_nope_head_dim": 48}))
-    assert "16 of the 64 components of each query and key head are turned in a part of its own" in encoding.notes[0]
+    assert "16 of the 64 components of each query and key head are rotated, in a separate part" in encoding.notes[0]
 
 
 @given(st.text(max_size=12))
@@ -460,7 +458,7 @@ def test_a_note_on_deepseek_gives_the_factor_on_logits_of_its_code() -> None:
     sizes = {"model_type": "deepseek_v3", "hidden_size": 64, "num_attention_heads": 1, "qk_rope_head_dim": 16, "qk_nope_head_dim": 48}
     rope = {**YARN, "factor": 40.0, "mscale": 1.0, "mscale_all_dim": 1.0}
     (encoding,) = find(DictFiles({**sizes, "rope_scaling": rope}))
-    assert f"all logits are multiplied by {yarn_apply_mscale(rope, 1.0):.4g}; that is done beside the rotation." in encoding.notes[-1]
+    assert f"all logits are multiplied by {yarn_apply_mscale(rope, 1.0):.4g}, separately from the rotation." in encoding.notes[-1]
     (encoding,) = find(DictFiles({**sizes, "rope_scaling": {**rope, "mscale_all_dim": 0.0}}))
     assert "logits" not in " ".join(encoding.notes)
 

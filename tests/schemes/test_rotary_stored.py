@@ -34,13 +34,13 @@ def first_note(settings: dict[str, Any], stored: Array, name: str = NAME) -> str
 @pytest.mark.parametrize("base", [1e4, 5e5])
 def test_a_note_says_that_stored_frequencies_are_those_of_the_config(base: float, kind: type[Any]) -> None:
     note = first_note({**LLAMA, "rope_theta": base}, frequencies(rope_theta=base).astype(kind))
-    assert note.startswith(f"The file stores the same frequencies in “{NAME}”; all 32 components of each query and key head are turned")
+    assert note.startswith(f"The file stores the same frequencies in “{NAME}”; all 32 components of each query and key head are rotated")
 
 
 def test_a_note_says_that_stored_frequencies_are_others_and_not_shown() -> None:
     note = first_note({**LLAMA, "rope_theta": 5e5}, frequencies(rope_theta=1e4))
     assert note.startswith(
-        f"Shown are the frequencies that follow from config.json, not those in “{NAME}” (1 to 0.0001778 radians per position); all 32"
+        f"The frequencies shown follow from config.json; they differ from those in “{NAME}” (1 to 0.0001778 radians per position); all 32"
     )
 
 
@@ -48,7 +48,7 @@ def test_a_note_says_that_stored_frequencies_are_others_and_not_shown() -> None:
     "name", ["visual.rotary_pos_emb.inv_freq", "pos_emb.inv_freq", "inv_freq_of_words", "audio_tower.rotary_emb.inv_freq"]
 )
 def test_frequencies_of_something_else_are_not_compared(name: str) -> None:
-    assert first_note({**LLAMA, "rope_theta": 5e5}, frequencies(), name).startswith("No tensor holds it; all 32 components")
+    assert first_note({**LLAMA, "rope_theta": 5e5}, frequencies(), name).startswith("No tensor is stored; all 32 components")
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16])
@@ -90,7 +90,7 @@ def test_cached_cosines_of_transformers_are_those_of_the_config_or_not() -> None
     tensors = cached(2048, rope_theta=1e4)
     for base, beginning in (
         (1e4, "The file stores the same frequencies in"),
-        (2e4, "Shown are the frequencies that follow from config.json"),
+        (2e4, "The frequencies shown follow from config.json"),
     ):
         [encoding] = find(DictFiles({**LLAMA, "rope_theta": base}, tensors))
         assert encoding.notes[0].startswith(beginning)

@@ -56,7 +56,7 @@ def test_a_stored_sinusoid_is_recognised_in_every_layout(layout: SinusoidLayout,
     np.testing.assert_array_equal(vectors_of(DictFiles(arrays={"embed_positions.weight": stored})), stored)
 
 
-@pytest.mark.parametrize(("layout", "words"), [("interleaved", "by turns"), ("halves", "first half"), ("tensor2tensor", "exponent")])
+@pytest.mark.parametrize(("layout", "words"), [("interleaved", "interleaved"), ("halves", "first half"), ("tensor2tensor", "exponent")])
 def test_a_note_describes_the_layout_of_a_stored_sinusoid(layout: SinusoidLayout, words: str) -> None:
     (encoding,) = find(DictFiles(arrays={"embed_positions.weight": sinusoid(24, 16, layout)}))
     assert words in encoding.notes[-1]
@@ -216,7 +216,7 @@ def test_positions_of_sound_are_counted_anew_in_every_chunk_that_the_model_convo
 
     _, lengths = chunk_and_pad_features(torch.zeros(4, 500), torch.tensor([500]), half)
     (encoding,) = find(DictFiles({"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8, "n_window": half}))
-    assert f"counted anew in every {int(lengths[0])} frames" in encoding.notes[0]
+    assert f"restart every {int(lengths[0])} frames" in encoding.notes[0]
 
 
 def test_a_stored_table_of_another_part_does_not_override_a_sinusoid() -> None:

@@ -66,7 +66,7 @@ def test_a_decoder_has_no_unused_bucket() -> None:
 
 @pytest.mark.parametrize(("name", "first"), [(NAME, 91), (DECODER_NAME, 113)])
 def test_a_note_gives_the_first_distance_of_the_last_bucket(name: str, first: int) -> None:
-    assert f"offsets of {first} positions and more" in find(DictFiles(arrays={name: TABLE}))[0].notes[0]
+    assert f"offsets of {first} positions or more" in find(DictFiles(arrays={name: TABLE}))[0].notes[0]
 
 
 def test_the_values_next_to_the_query_by_hand() -> None:

@@ -88,8 +88,8 @@ def test_the_note_says_how_sure_that_is() -> None:
     model = tiny.build("bert", **NARROW)
     (encoding,) = found(model.config.to_dict(), renamed(model))
     assert encoding.notes[0] == (
-        "No tensor is named as a position table. The code of this family in transformers has one of 32 × 16 "
-        f"(embeddings.position_embeddings.weight), and “{encoding.provenance.tensor}” is the only tensor of that shape: it is taken for this table."
+        "No tensor has the name of a position table. In transformers, this family has one of 32 × 16 "
+        f"(embeddings.position_embeddings.weight). “{encoding.provenance.tensor}” is the only tensor of that shape; it is taken for this table."
     )
 
 
@@ -156,7 +156,7 @@ def test_of_an_unknown_family_the_sizes_in_the_config_make_a_table_likely() -> N
     (encoding,) = found(UNKNOWN, of_unknown())
     assert encoding.provenance.tensor == "b"
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, of_unknown()["b"])
-    assert "likely the position table, but not certainly" in encoding.notes[0]
+    assert "likely, but not certainly, the position table" in encoding.notes[0]
 
 
 @pytest.mark.parametrize(

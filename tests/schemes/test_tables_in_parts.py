@@ -124,7 +124,7 @@ def test_a_centred_and_scaled_sinusoid_of_a_series_is_recognised(first: int) -> 
     files = DictFiles(model.config.to_dict(), {"encoder.positional_encoder.position_enc": table})
     (encoding,) = sinusoidal.find(files)
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, table[first:])
-    assert "less their mean and then scaled" in encoding.notes[-1]
+    assert "mean-centred and then scaled" in encoding.notes[-1]
     assert learned.find(files) == []
 
 

@@ -197,15 +197,15 @@ LATTICES: list[tuple[int, dict[str, Any], Lattice]] = [
     (24, {**VIT, "n_cls_tokens": 8}, Lattice(8, 0, (4, 4), "as config.json says")),
     (22, {**VIT, "num_detection_tokens": 5}, Lattice(1, 5, (4, 4), "as config.json says")),
     (17, {"vision_config": VIT}, Lattice(1, 0, (4, 4), "as config.json says")),
-    (26, VIT, Lattice(1, 0, (5, 5), "taken to be square")),
-    (25, {}, Lattice(0, 0, (5, 5), "taken to be square")),
+    (26, VIT, Lattice(1, 0, (5, 5), "assumed square")),
+    (25, {}, Lattice(0, 0, (5, 5), "assumed square")),
     (27, {}, Lattice()),
     (33, {**VIT, "tubelet_size": [2, 8, 8]}, Lattice(1)),
     (65, {"image_size": 32, "tubelet_size": [2, 8, 8]}, Lattice(1)),
     (17, {"image_size": 32, "tubelet_size": [2, 8, 8]}, Lattice(1, 0, (4, 4), "as config.json says")),
-    (25, {"image_size": "x", "patch_size": None}, Lattice(0, 0, (5, 5), "taken to be square")),
-    (25, {"image_size": -32, "patch_size": 0}, Lattice(0, 0, (5, 5), "taken to be square")),
-    (25, {"image_size": [32, "y"], "patch_size": [8]}, Lattice(0, 0, (5, 5), "taken to be square")),
+    (25, {"image_size": "x", "patch_size": None}, Lattice(0, 0, (5, 5), "assumed square")),
+    (25, {"image_size": -32, "patch_size": 0}, Lattice(0, 0, (5, 5), "assumed square")),
+    (25, {"image_size": [32, "y"], "patch_size": [8]}, Lattice(0, 0, (5, 5), "assumed square")),
     (22, {**VIT, "num_detection_tokens": -5}, Lattice()),
 ]
 
@@ -234,7 +234,7 @@ def test_a_table_with_channels_first_is_read_as_in_sam_2() -> None:
     table = noise(1, 6, 3, 3)
     encoding, _ = learned.find(DictFiles({}, {"backbone.pos_embed": table, "backbone.pos_embed_window": noise(1, 6, 2, 2)}))
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors[5], table[0, :, 1, 2])
-    assert "a second, smaller one" in encoding.notes[-1]
+    assert "a second, smaller table" in encoding.notes[-1]
 
 
 def test_the_second_table_of_sam_2_equals_what_its_module_tiles_over_the_grid() -> None:
@@ -322,7 +322,7 @@ def test_the_sentence_belongs_to_the_table_of_words() -> None:
     }
     files = DictFiles({**VIT, "vocab_size": 5}, arrays)
     patches, words = subjects(files, checkpoint(sentence=(1, 2, 3)), learned.find(files))
-    assert (patches.input, patches.no_input) == (None, "its positions are not those of words")
+    assert (patches.input, patches.no_input) == (None, "its positions are not word positions")
     assert words.input is not None
 
 

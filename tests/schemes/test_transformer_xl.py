@@ -155,7 +155,7 @@ def test_a_bias_without_a_map_is_ignored() -> None:
 
 def test_a_note_gives_the_factors_and_the_divisor() -> None:
     (encoding,) = find(DictFiles({}, {BIAS: np.zeros((2, 4)), MAP: np.zeros((8, 8))}))
-    assert "bias_v times the sinusoid of the offset mapped by relative_k_proj, divided by √4" in encoding.notes[0]
+    assert "bias_v times the sinusoid of the offset, mapped by relative_k_proj and divided by √4" in encoding.notes[0]
 
 
 @pytest.mark.parametrize(("left", "right"), [(13, 0), (5, 2)])

@@ -126,7 +126,7 @@ def test_a_build_that_is_killed_while_it_marks_its_folder_can_be_repeated(
 
 
 def test_a_second_build_in_the_same_folder_is_refused(output: Path) -> None:
-    with owned(output), pytest.raises(RefusedError, match="another run is building there; expected to be alone"), owned(output):
+    with owned(output), pytest.raises(RefusedError, match="another build is running there; expected to be alone"), owned(output):
         pass
     assert contents(output / "site") == FIRST
 

@@ -74,7 +74,7 @@ class Repository:
         try:
             return requests.large(url, label, self.budget, MOST_FILE_BYTES, store)
         except OSError as error:
-            raise RowError(f"{label} cannot be kept in {self.blobs.folder} ({error.strerror}); expected room on that disk") from None
+            raise RowError(f"{label} cannot be stored in {self.blobs.folder} ({error.strerror}); expected space on that disk") from None
 
     def _opening(self, name: str) -> requests.Part:
         """The first bytes of a file and its length, which are cached as one blob: 8 bytes of length, then the data."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import httpx2
 
 QUIET_SECONDS = 30.0  # without a byte
-UNREACHED = "the Hub could not be asked and the cache does not hold it"
+UNREACHED = "the Hub could not be reached, and the cache does not have it"
 T = TypeVar("T")
 
 
@@ -66,7 +66,7 @@ def session() -> "httpx2.Client":
     except (ImportError, ValueError, OSError, httpx2.InvalidURL) as error:
         cause = str(error).partition(". ")[0]
         raise RefusedError(
-            f"the Hub's client does not start ({cause}); expected HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE that it can use"
+            f"the Hub's client cannot start ({cause}); expected HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE that it can use"
         ) from None
     if _guard not in client.event_hooks["request"]:
         client.event_hooks["request"].append(_guard)
@@ -142,7 +142,7 @@ def _streamed(url: str, row: str, budget: RetryBudget, headers: Mapping[str, str
         except (httpx2.ConnectError, httpx2.ConnectTimeout, OfflineModeIsEnabled):
             raise NotReachedError(f"{row}: {UNREACHED}") from None
         except _LocalRedirect as error:
-            raise RowError(f"{row}: the Hub sends on to {error}; expected a public address, or its own") from None
+            raise RowError(f"{row}: the Hub redirects to {error}; expected a public address, or its own") from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             if wait is None or pause > budget.left() or not isinstance(error, httpx2.TransportError):
                 kind = TransientError if isinstance(error, httpx2.TransportError) else RowError

@@ -58,7 +58,7 @@ def raise_for_status(response: "httpx2.Response", row: str, with_token: bool) ->
 def retry_exhausted(response: "httpx2.Response", row: str, left: float) -> TransientError:
     """The error for a response in ``RETRYABLE`` without further retries; ``left``: seconds left in the budget."""
     wait = retry_after(response.status_code, response.headers)
-    answer = f"the Hub answered {response.status_code}" + (f" and asks to be left alone for {wait:,.0f} seconds" if wait else "")
+    answer = f"the Hub answered {response.status_code}" + (f" and asks for a pause of {wait:,.0f} seconds" if wait else "")
     return TransientError(f"{row}: {answer}; expected {f'at most {left:,.0f}' if wait > left else 'the repository'}")
 
 
@@ -72,7 +72,7 @@ def pieces(response: "httpx2.Response", row: str, most: int) -> Iterator[bytes]:
         for piece in response.iter_bytes():
             received += len(piece)
             if received > most:
-                raise RowError(f"{row}: the Hub sends more than {most:,} bytes; expected no more than were asked for")
+                raise RowError(f"{row}: the Hub sends more than {most:,} bytes; expected no more than requested")
             if time.monotonic() > end:
                 raise TransientError(
                     f"{row}: the Hub took longer than {LONGEST_SECONDS:.0f} seconds for {received:,} bytes; expected all of them"

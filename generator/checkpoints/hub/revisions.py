@@ -97,7 +97,7 @@ def _fetched(place: str, revision: str, row: str, budget: RetryBudget) -> Listin
     answer = requests.whole(url, row, budget, MOST_LISTING_BYTES)
     fetched = _parsed(answer)
     if fetched is None:
-        raise RowError(f"{row}: the Hub's answer names no commit; expected what it says of a repository")
+        raise RowError(f"{row}: the Hub's answer names no commit; expected its description of a repository")
     for name in {revision, fetched.commit}:
         blob_cache(place, name).put(LISTING, answer)
     return fetched

@@ -27,7 +27,7 @@ NORMS = (
 )
 MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings_project.weight")
 MOST_TOKENS = 24
-NO_WORDS = "it needs the whole word matrix, which is large; “words: true” in the checkpoint's row asks for it"
+NO_WORDS = "it needs the whole word matrix, which is large; to read it, set “words: true” in the checkpoint's row"
 AROUND = ("[CLS]", "[SEP]")
 
 
@@ -74,9 +74,9 @@ def _no_word_table(files: Files) -> str:
 
 def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], first: Encoding[Form] | None) -> Subject[Form]:
     if first is None or encoding.modality != "text":
-        return Subject(encoding, no_input="its positions are not those of words")
+        return Subject(encoding, no_input="its positions are not word positions")
     if encoding is not first:
-        return Subject(encoding, no_input=f"the sentence is taken apart under “{first.part}”")
+        return Subject(encoding, no_input=f"the sentence is shown under “{first.part}”")
     try:
         return Subject(encoding, read(files, checkpoint))
     except NotApplicableError as error:
@@ -94,7 +94,7 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
     forward, backward, notes = _sentences(files, checkpoint)
     sentence, norm = _rows(files, name, forward), _norm(files)
     if _ending(files, MAPPED):
-        notes += ("A learned map takes these vectors to the width of the layers afterwards; the anatomy ends before it.",)
+        notes += ("A learned map then projects these vectors to the width of the layers; the anatomy ends before it.",)
     return InputLayer(
         sentence=sentence,
         reversed=_rows(files, name, backward),
@@ -115,7 +115,7 @@ def _sentences(files: Files, checkpoint: Checkpoint) -> tuple[Tokens, Tokens, tu
     if (text := files.read("tokenizer.json")) is not None:
         return _tokenize(text, words, files), _tokenize(text, words[::-1], files), ()
     if (text := files.read("vocab.txt")) is not None:
-        note = "There is only a vocab.txt, so the sentence is split at its spaces and each piece looked up as it stands."
+        note = "There is only a vocab.txt, so the sentence is split at spaces and each piece is looked up unchanged."
         return _look_up(text, words), _look_up(text, words[::-1]), (note,)
     raise NotApplicableError("there is neither a tokenizer.json nor a vocab.txt, and the row gives no token ids")
 

@@ -14,12 +14,12 @@ TYPE = ("position_embedding_type", "position_embeddings_type")
 def open_questions(files: Files, encodings: Sequence[Encoding[Form]], schemes: Sequence[Scheme]) -> Iterator[str]:
     """One sentence for each; none where the encodings that were found are all that config and weights speak of."""
     if not files.config.settings:
-        yield "There is no config.json, so the family is unknown; only what names and shapes of the tensors say was read."
+        yield "There is no config.json, so the family is unknown; only names and shapes of tensors were used."
     for refused in dict.fromkeys(stack.refused for stack in stacks(files.config) if stack.refused):
-        yield f"The config class of this family in transformers refuses {files.config.source} ({refused}); it was read as it stands."
+        yield f"The config class of this family in transformers rejects {files.config.source} ({refused}); it was read unchanged."
     yield from dict.fromkeys(UNREAD[stack.config.family] for stack in stacks(files.config) if stack.config.family in UNREAD)
     if not files.tensors and not encodings:
-        yield "No weights were read; a learned table or a learned bias would be among them."
+        yield "No weights were read; a learned table or a learned bias would be stored there."
     yield from table_questions(files)
     for name in TYPE:
         word = files.config.anywhere.text(name)

@@ -43,7 +43,7 @@ def _square(n_rows: int) -> Lattice:
     for before in (0, 1):
         side = isqrt(max(n_rows - before, 0))
         if side > 1 and side * side == n_rows - before:
-            return Lattice(before, 0, (side, side), "taken to be square")
+            return Lattice(before, 0, (side, side), "assumed square")
     return Lattice()
 
 

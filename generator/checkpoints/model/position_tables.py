@@ -205,7 +205,7 @@ def _first_row(files: Files, table: TableTensor) -> int:
         first_row = (1 if padding is None else padding) + 1
     if not 0 <= first_row < n_rows:
         raise RowError(
-            f"{files.where}: {table.tensor} has {n_rows:,} rows, and positions begin at row {first_row}; expected one row of them at least"
+            f"{files.where}: {table.tensor} has {n_rows:,} rows, and positions begin at row {first_row}; expected at least one row of positions"
         )
     return first_row
 
@@ -213,10 +213,10 @@ def _first_row(files: Files, table: TableTensor) -> int:
 def _rows_note(files: Files, table: StoredTable) -> tuple[str, ...]:
     notes, n_rows = [], _size(table.stored.shape)[0]
     if table.first_row:
-        notes.append(f"The tensor has {n_rows:,} rows; the first {table.first_row} are not positions in this family and are left out.")
+        notes.append(f"The tensor has {n_rows:,} rows; the first {table.first_row} are not positions in this family; they are left out.")
     configured, stored = files.config.size("n_positions"), n_rows - table.first_row
     if configured is not None and configured not in (n_rows, stored):
-        notes.append(f"config.json speaks of {configured:,} positions; the tensor holds {stored:,}, and these are shown.")
+        notes.append(f"config.json gives {configured:,} positions; the tensor has {stored:,}, which are shown.")
     return tuple(notes)
 
 
@@ -225,11 +225,11 @@ def _patches_note(files: Files, table: StoredTable) -> tuple[str, ...]:
     before, after, grid = table.lattice.before, table.lattice.after, table.lattice.grid
     notes = []
     if left := [rows for count, rows in ((before, f"the first {before}"), (after, f"the last {after}")) if count]:
-        notes.append(f"The tensor has {n_rows:,} rows; {' and '.join(left)} belong to special tokens, not to patches, and are left out.")
-    laid = f"{grid[0]} rows by {grid[1]} columns, {table.lattice.source}" if grid else "no grid of rows and columns is known for them"
+        notes.append(f"The tensor has {n_rows:,} rows; {' and '.join(left)} belong to special tokens, not to patches; they are left out.")
+    laid = f"{grid[0]} rows by {grid[1]} columns, {table.lattice.source}" if grid else "their grid of rows and columns is unknown"
     notes.append(f"The {n_rows - before - after:,} positions are patches, numbered row by row: {laid}.")
     if f"{table.stored.tensor}_window" in files.tensors:
         notes.append(
-            "The model resizes this table to the grid of its input and adds a second, smaller one again and again; the two are shown apart."
+            "The model resizes this table to the grid of its input and adds a second, smaller table as tiles. The two are shown separately."
         )
     return tuple(notes)

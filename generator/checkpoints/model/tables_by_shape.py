@@ -19,7 +19,7 @@ ATTRIBUTE = re.compile(r"^ +self\.(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
 ELSEWHERE = re.compile(r"rope|rotary|alibi|relative|(^|[._])rel_|inv_freq|sinusoid|bias_table|(^|[._])pos_bias", re.IGNORECASE)
 OF_POSITIONS = re.compile(r"(^|_)pos(_|ition)", re.IGNORECASE)  # Settings that may name a scheme, or say that there is no table.
 WITH_TABLE = ("absolute", "learned")
-UNNAMED = "No tensor is named as a position table"
+UNNAMED = "No tensor has the name of a position table"
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ def _plain(shape: Shape) -> Shape:
 def _taken(files: Files, tensor: str, name: str, shape: Shape) -> TableTensor:
     is_transposed = _plain(files.tensors[tensor].shape) != _plain(shape)
     note = (
-        f"{UNNAMED}. The code of this family in transformers has one of {_times(shape)} ({name}), and “{tensor}” is the only tensor of that shape"
-        f"{' or its transpose: its transpose is' if is_transposed else ': it is'} taken for this table."
+        f"{UNNAMED}. In transformers, this family has one of {_times(shape)} ({name}). “{tensor}” is the only tensor of that shape"
+        f"{' or its transpose; its transpose' if is_transposed else '; it'} is taken for this table."
     )
     return TableTensor(tensor, name, shape, is_transposed, (note,))
 
@@ -121,7 +121,7 @@ def _taken(files: Files, tensor: str, name: str, shape: Shape) -> TableTensor:
 def _unclear(names: list[str], n_parameters: int, shape: Shape) -> str:
     count = f"{len(names):,} tensors have" if len(names) > 1 else "1 tensor has"
     others = f", and {n_parameters:,} parameters of the model do" if n_parameters > 1 else ""
-    return f"{UNNAMED}. The code of this family in transformers has one of {_times(shape)}; {count} that shape{others}, so none is shown."
+    return f"{UNNAMED}. In transformers, this family has one of {_times(shape)}; {count} that shape{others}, so none is shown."
 
 
 def _of_sizes(files: Files) -> Search:
@@ -136,8 +136,8 @@ def _of_sizes(files: Files) -> Search:
     if len(names) != 1 or shape[0] in others or _plain(files.tensors[names[0]].shape) != shape:
         return Search()
     note = (
-        f"{UNNAMED}, and transformers does not have this family. “{names[0]}” is the only tensor of {_times(shape)}, the numbers of positions and of "
-        "dimensions in config.json, which names no rotation and no bias: likely the position table, but not certainly. "
+        f"{UNNAMED}, and transformers does not have this family. “{names[0]}” is the only tensor of {_times(shape)}, the numbers of positions and "
+        "dimensions in config.json, which names no rotation and no bias. It is likely, but not certainly, the position table. "
         "Positions are counted from its first row."
     )
     return Search((TableTensor(names[0], names[0], files.tensors[names[0]].shape, notes=(note,)),))

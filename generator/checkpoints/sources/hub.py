@@ -30,7 +30,7 @@ def reach() -> None:
     try:
         requests.session().head(constants.ENDPOINT, timeout=REACH_SECONDS, follow_redirects=False)
     except OfflineModeIsEnabled:
-        raise NotReachedError("HF_HUB_OFFLINE is set, so the Hub was not asked") from None
+        raise NotReachedError("HF_HUB_OFFLINE is set, so the Hub was not contacted") from None
     except (HTTPError, OSError, UnicodeError) as error:
         raise NotReachedError(f"the Hub did not answer ({type(error).__name__})") from None
 

@@ -24,9 +24,9 @@ MOST_HEADS = 4096
 SHOWN = 128  # offsets in the form; the bias is linear beyond.
 PAPER = InPrint("Press et al. 2022 (arXiv 2108.12409)", "section 3")
 STEEPEST = 8.0  # Press et al. 2022, section 3: the slopes end at 2^−8.
-LEFT_OUT = "Shown is what config.json asks for under alibi_bias_max; the code of transformers does not pass it on, and takes 8."
-BOTH_SIDES = "In an encoder the penalty grows with the distance to both sides."
-NOTE = "No tensor holds it; the slopes follow from the number of heads."
+LEFT_OUT = "The slopes use alibi_bias_max from config.json. The code of transformers ignores that setting and uses 8."
+BOTH_SIDES = "In an encoder, the penalty grows with distance in both directions."
+NOTE = "No tensor is stored: the slopes follow from the number of heads."
 
 
 def slopes(n_heads: int, steepest: float = STEEPEST) -> Floats:
@@ -85,8 +85,8 @@ def _encoding(stack: Stack) -> Encoding[Form]:
 
 def _rounding_notes(head_dim: int) -> tuple[str, str]:
     return (
-        f"This family rounds the slopes to bfloat16 and divides the bias by √{head_dim} with the logit; so are the values shown.",
-        "It also rounds slope × key position to bfloat16, so that far into a text the bias grows in steps; those are not shown.",
+        f"This family rounds the slopes to bfloat16 and divides the bias by √{head_dim}, as part of the logit. The values shown include both steps.",
+        "It also rounds slope × key position to bfloat16, so the bias grows in steps far into a text. These steps are not shown.",
     )
 
 
@@ -107,14 +107,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     first, last = 1 / numbers["slopes"][[0, -1]]
-    return f"{len(numbers['slopes'])} straight lines that meet in 0 at offset 0, with slopes from 1/{rounded(first, 0)} to 1/{rounded(last, 0)}."
+    return f"{len(numbers['slopes'])} straight lines that meet at offset 0 with bias 0, with slopes from 1/{rounded(first, 0)} to 1/{rounded(last, 0)}."
 
 
 PICTURE = Picture(
-    caption="The bias of every head of a model with 8 heads. Nothing in it is learned.",
+    caption="The bias of each head in a model with 8 heads. Nothing here is learned.",
     how_to_read=(
-        "Offset 0, at the right, is the query itself; further left lie earlier keys. The lower a line, the less weight a key gets before its content counts: "
-        "the steepest head hardly sees beyond ten positions, the flattest loses a quarter of a logit over all 64."
+        "Offset 0, at the right, is the query itself; earlier keys lie to the left. A lower line means less weight for a key, before its content counts. "
+        "The steepest head hardly sees beyond ten positions; the flattest loses a quarter of a logit over all 64."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -126,7 +126,7 @@ SCHEME = Scheme(
     key="alibi",
     title="ALiBi",
     also=("attention with linear biases",),
-    summary="A penalty on the attention logit that grows linearly with distance, each head with its own fixed slope.",
+    summary="A penalty on the attention logit that grows linearly with distance; each head has its own fixed slope.",
     looked_for="a config that asks for ALiBi",
     order=50,
     find=find,
@@ -134,21 +134,21 @@ SCHEME = Scheme(
     words=("alibi",),
     published=(
         Published(
-            "Slopes of 8 heads, in print as powers of 1/2",
+            "Slopes of 8 heads (printed as powers of 1/2)",
             ("0.5", "0.25", "0.125", "0.0625", "0.03125", "0.015625", "0.0078125", "0.00390625"),
             PAPER,
             list,
             partial(slopes, 8),
         ),
         Published(
-            "First three and last of the slopes of 16 heads, in print as powers of 1/2",
+            "First three and last slopes of 16 heads (printed as powers of 1/2)",
             ("0.70710678", "0.5", "0.35355339", "0.00390625"),
             PAPER,
             itemgetter(0, 1, 2, -1),
             partial(slopes, 16),
         ),
         Published(
-            "Last of the slopes of 12 heads",
+            "Last slope of 12 heads",
             ("0.088388",),
             Recomputed("transformers", "build_alibi_tensor of BLOOM"),
             itemgetter(slice(-1, None)),

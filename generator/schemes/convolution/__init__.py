@@ -41,7 +41,7 @@ def _encoding(files: Files, name: str) -> Encoding[Form]:
     width = tensor.shape[2]
     # Padded by width // 2 on both sides; where the width is even, the last output is dropped.
     form = Convolution(frozen(weights), frozen(np.arange(width) - width // 2))
-    groups = f"Its {tensor.shape[0]} channels are in groups of {tensor.shape[1]}, each of which sees its own group alone."
+    groups = f"Its {tensor.shape[0]} channels form groups of {tensor.shape[1]}; each channel sees only its own group."
     part = stack(name) if number is None else f"{stack(name)} convolution {number}"
     return Encoding(part, SCHEME.key, form, Provenance.of(files, name), (groups, *normed), "audio", stack_kind(name))
 
@@ -54,10 +54,10 @@ def _weights(files: Files, name: str, kind: str) -> tuple[Floats, tuple[str, ...
     length_name = name[: -len(kind)] + LENGTH[kind]
     expected = (1, 1, weights.shape[2])
     if length_name not in files.tensors or files.tensors[length_name].shape != expected:
-        raise RowError(f"{files.where}: {name} needs a tensor {length_name} of shape {expected}; found none")
+        raise RowError(f"{files.where}: {name} without a tensor {length_name} of shape {expected}; expected both")
     directions = np.sqrt(np.sum(weights**2, axis=(0, 1), keepdims=True))
     scaled = np.divide(weights, directions, out=np.zeros_like(weights), where=directions > 0.0) * files.tensor(length_name)
-    return scaled, ("Length and direction of the weights at each offset are stored apart; they are put together here.",)
+    return scaled, ("The norm and direction of the weights at each offset are stored separately; they are combined here.",)
 
 
 N_SHOWN, WIDTH_SHOWN = 24, 8
@@ -75,24 +75,24 @@ def _draw(numbers: Numbers) -> "Figure":
     figure, (left, right) = panels(2, height=3.4)
     picture = image(left, numbers["offsets"], (-WIDTH_SHOWN // 2, WIDTH_SHOWN // 2), DIVERGING)
     left.set_box_aspect(1)
-    left.set(xlabel="frame heard", ylabel="frame")
+    left.set(xlabel="input frame", ylabel="output frame")
     colour_bar(figure, picture, [left], "offset")
     right.plot(numbers["heard"], color=SERIES[0], marker="o", markersize=3)
-    right.set(xlabel="frame", ylabel="frames heard", ylim=(0, WIDTH_SHOWN + 0.5))
+    right.set(xlabel="frame", ylabel="input frames in reach", ylim=(0, WIDTH_SHOWN + 0.5))
     right.grid(axis="y")
     return figure
 
 
 def _alt(numbers: Numbers) -> str:
     reached = numbers["heard"]
-    return f"A band along the diagonal of {reached.size} by {reached.size} frames, and a line: {reached[0]} frames heard at the first, {reached.max()} in the middle, {reached[-1]} at the last."
+    return f"A band along the diagonal of {reached.size} by {reached.size} frames, and a line: {reached[0]} input frames reach the first output, {reached.max()} the middle, {reached[-1]} the last."
 
 
 PICTURE = Picture(
-    caption="What each frame hears through a convolution of width 8, with offsets −4 to 3. Frames near an end hear fewer: that is all that a convolution tells of absolute position.",
+    caption="Input frames that a convolution of width 8 (offsets −4 to 3) combines for each output. Outputs near an end combine fewer: the only sign of absolute position.",
     how_to_read=(
-        "Row: the frame whose sum is made; column: the frame heard. Each colour is an offset, with a matrix of weights of its own, so past and future are told apart. "
-        "White is out of reach. The line counts the frames heard; where it is lower, zeros take their place."
+        "Row: output frame; column: input frame. Each colour is an offset with its own weight matrix, so past and future differ. "
+        "White is out of reach. The line counts the input frames; where it is lower, zeros fill the window."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -104,7 +104,7 @@ SCHEME = Scheme(
     key="convolution",
     title="Convolution",
     also=("convolutional positional embedding (wav2vec 2.0)",),
-    summary="A wide convolution over the sequence, whose output is added to the input: each position hears what stands around it.",
+    summary="A wide convolution over the sequence; its output is added to the input, so each position carries traces of its neighbours.",
     looked_for="pos_conv_embed among the tensors",
     order=38,
     find=find,

@@ -96,7 +96,7 @@ def _vectors(files: Files, name: str) -> tuple[Floats, tuple[str, ...]]:
     weight, bias = (files.tensor(str(parameter)) for parameter in parameters)
     epsilon = files.config.positive("layer_norm_eps", 1e-7)
     spread = np.sqrt(rows.var(axis=1, keepdims=True) + epsilon)
-    note = "LayerNorm is applied to the stored vectors, as the model does before it uses them."
+    note = "The vectors are shown after LayerNorm, which the model applies before it uses them."
     return (rows - rows.mean(axis=1, keepdims=True)) / spread * weight + bias, (note,)
 
 
@@ -105,8 +105,8 @@ def _notes(files: Files, n_buckets: int | None) -> tuple[str, ...]:
     kinds = (config.text("pos_att_type") or "").split("|") + list(config.listed("pos_att_type"))
     used = {"c2p": "queries (content to position)", "p2c": "keys (position to content)"}
     with_what = " and ".join(text for kind, text in used.items() if kind in kinds)
-    uses = (f"They are multiplied with {with_what}, each after a learned map of the layer.",) if with_what else ()
-    near = f"The {n_buckets // 2} nearest offsets each way have a vector each; farther ones share." if n_buckets else ""
+    uses = (f"After a learned projection in each layer, they are multiplied with {with_what}.",) if with_what else ()
+    near = f"The {n_buckets // 2} nearest offsets in each direction have their own vector; farther offsets share." if n_buckets else ""
     return (*((near,) if near else ()), *uses)
 
 
@@ -133,14 +133,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     ranges = (f"{numbers[name].max()} to {numbers[name].min()}" for name in ("first", "later"))
-    return "Two lines that fall from row {} and {}, the first straight between two level ends, the second bent.".format(*ranges)
+    return "Two lines that fall from row {} and {}: the first straight between two flat ends, the second curved.".format(*ranges)
 
 
 PICTURE = Picture(
-    caption="Which row of the table each offset takes, in the first version and in versions 2 and 3.",
+    caption="The row of the table that each offset uses, in the first version and in versions 2 and 3.",
     how_to_read=(
-        "Where the line is steep, every offset has a vector of its own. Where it is flat, offsets share one: in the first version those beyond 512, "
-        "in the later ones more and more from 128 on. Rows are stored by query minus key, so the line falls."
+        "Where the line is steep, every offset has its own vector. Where it is flat, offsets share one: beyond 512 in the first version, "
+        "increasingly from 128 on in the later ones. Rows are stored by query minus key, so the line falls."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -152,7 +152,7 @@ SCHEME = Scheme(
     key="deberta",
     title="Disentangled attention",
     also=("relative position embedding of DeBERTa", "content-to-position and position-to-content attention"),
-    summary="A learned vector for each offset, or range of offsets, which every layer multiplies with queries and with keys.",
+    summary="A learned vector for each offset, or range of offsets, multiplied with queries and keys in every layer.",
     looked_for="rel_embeddings.weight among the tensors",
     order=32,
     find=find,

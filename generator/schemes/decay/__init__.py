@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 MOST_HEADS = 4096
 LINEAR = "linear_attention"  # Type of a layer, in a config.
-ZERO_INPUT = "The rate depends on the content: the model adds a term of the token to the bias. Shown is the rate where that term is 0."
-OF_ALL = "Its tensor and digest, below, are those of the first of these layers."
-BY_RULE = "No tensor holds it: the rates follow from the number of heads and of layers."
-OF_PAPER = "The code of this family is not in transformers; the rates are those of the paper (arXiv 2307.08621, section 2.2)."
+ZERO_INPUT = "The rate depends on content: each token adds a term to the bias. The rate shown is for a term of 0."
+OF_ALL = "The tensor and digest below belong to the first of these layers."
+BY_RULE = "No tensor is stored: the rates follow from the numbers of heads and layers."
+OF_PAPER = "transformers has no code for this family; the rates are those of the paper (arXiv 2307.08621, section 2.2)."
 
 
 def lightning(n_heads: int, layer: int, n_layers: int) -> Floats:
@@ -122,8 +122,8 @@ def _layers_note(layers: Sequence[int], n_layers: int, config: ModelConfig) -> t
     """Note on the layers with a decay where others have none, and on those between them where these have no encoding."""
     if len(layers) >= n_layers:
         return ()
-    between = " Layers of attention between them have no encoding of position." if attends_without_encoding(config) else ""
-    return (f"{len(layers)} of {n_layers} layers decay: {pattern(layers)}.{between}",)
+    between = " The attention layers between them have no position encoding." if attends_without_encoding(config) else ""
+    return (f"{len(layers)} of {n_layers} layers have a decaying state: {pattern(layers)}.{between}",)
 
 
 N_SHOWN, HEADS_SHOWN = 256, 4
@@ -142,7 +142,7 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     figure, axes = panels(2, height=3.2)
-    titles = {"retention": "RetNet: the state", "slopes": "ALiBi: weight of an equal key"}
+    titles = {"retention": "RetNet: state", "slopes": "ALiBi: weight of an equally good key"}
     labels = {
         "retention": [f"head {head + 1}: 1 − 1/{2 ** (head + 5)} a step" for head in range(HEADS_SHOWN)],
         "slopes": [f"head {2 * head + 2} of 8: slope 1/{4 ** (head + 1)}" for head in range(HEADS_SHOWN)],
@@ -151,7 +151,7 @@ def _draw(numbers: Numbers) -> "Figure":
         ax.axhline(0.5, color=MUTED, linewidth=0.8, linestyle=DOTTED)
         for head, line in enumerate(numbers[name]):
             ax.plot(numbers["distances"], line, color=SERIES[head], label=labels[name][head])
-        ax.set(xlabel="distance (positions)", ylabel="share that is left", xlim=(0, N_SHOWN), ylim=(0.0, 1.02))
+        ax.set(xlabel="distance (positions)", ylabel="remaining share", xlim=(0, N_SHOWN), ylim=(0.0, 1.02))
         ax.set_title(title)
         ax.legend(loc="upper right")
     return figure
@@ -160,15 +160,15 @@ def _draw(numbers: Numbers) -> "Figure":
 def _alt(numbers: Numbers) -> str:
     ends = {name: f"{rounded(numbers[name][0, -1], 4, 0.0)} to {rounded(numbers[name][-1, -1], 2)}" for name in ("retention", "slopes")}
     return (
-        f"Two panels of {HEADS_SHOWN} curves each that start at 1 and fall ever more slowly; after {N_SHOWN} positions, "
-        f"{ends['retention']} is left in RetNet, {ends['slopes']} by ALiBi."
+        f"Two panels of {HEADS_SHOWN} curves that start at 1 and fall ever more slowly. After {N_SHOWN} positions, "
+        f"{ends['retention']} remains in RetNet and {ends['slopes']} in ALiBi."
     )
 
 
 PICTURE = Picture(
-    caption="Left, what is left of the state in the first four heads of RetNet, by its rule; right, by how much ALiBi lowers the weight of a key that is as good a match as the query's own.",
+    caption="Left: how much of the state remains in RetNet's first four heads, by its rule. Right: how much ALiBi lowers the weight of a key that matches as well as the query's own.",
     how_to_read=(
-        "Both are exponentials: each position takes the same share of what is left. The half-distance is where a curve crosses the dotted line; "
+        "Both are exponentials: each position takes the same share of what remains. The half-distance is where a curve crosses the dotted line: "
         "22 positions for RetNet's first head, 177 for its fourth."
     ),
     numbers=_numbers,
@@ -181,8 +181,8 @@ SCHEME = Scheme(
     key="decay",
     title="Decay",
     also=("forgetting", "state space models", "linear attention", "gated delta networks", "lightning attention", "retention"),
-    summary="Recurrent layers keep a state that fades a little with every position: what was read lately counts more.",
-    looked_for="recurrent layers whose rate of forgetting is stored or follows from a rule (Mamba, RWKV, gated delta nets, lightning attention …)",
+    summary="Recurrent layers keep a state that decays with every position, so recent tokens count more.",
+    looked_for="recurrent layers with a decay rate that is stored or follows from a rule (Mamba, RWKV, gated delta nets, lightning attention …)",
     order=55,
     find=find,
     picture=PICTURE,

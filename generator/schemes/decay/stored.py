@@ -32,7 +32,7 @@ SOFT_CAP = 15.0  # Default of gate_soft_cap.
 PRODUCT = "The rate is {rate} · softplus(b), where b is the bias of the step ({bias})."
 BOUNDED = "The rate is {bound:g} · sigmoid(exp(A_log) · dt_bias), so that one position leaves at least e^−{bound:g} of the state."
 CLIPPED = (
-    "softplus(b) is limited to {range}, as it is while the model reads a text; token by token, the code of transformers does not limit it."
+    "softplus(b) is limited to {range}, as when the model reads a text at once. Token by token, the code of transformers does not limit it."
 )
 
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 NAME = re.compile(r"(^|\.)(x|y|h|w|row|col|box)_position_embeddings\.weight$")
 PARTS = {"x": "x", "y": "y", "h": "height", "w": "width", "row": "y", "col": "x", "box": "order"}
 EDGES = {
-    "x": "Looked up for the left edge of a word's box and for its right edge.",
-    "y": "Looked up for the upper edge of a word's box and for its lower edge.",
-    "height": "Looked up for the height of a word's box.",
-    "width": "Looked up for the width of a word's box.",
-    "order": "Looked up for the place of a word in the text, and added to what its box looks up.",
+    "x": "Indexed by the left and right edges of a word's box.",
+    "y": "Indexed by the upper and lower edges of a word's box.",
+    "height": "Indexed by the height of a word's box.",
+    "width": "Indexed by the width of a word's box.",
+    "order": "Indexed by a word's position in the text, and added to the vectors of its box.",
 }
-PATCHES = "Looked up for the patches of an image."
+PATCHES = "Indexed by the patches of an image."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -62,10 +62,10 @@ def _first_row(files: Files, n_rows: int) -> int:
 
 def _notes(files: Files, kind: str, first_row: int) -> tuple[str, ...]:
     if kind == ORDER:
-        return (EDGES[PARTS[kind]], f"The first {first_row} rows are not positions and are left out.")
+        return (EDGES[PARTS[kind]], f"The first {first_row} rows are not positions; they are left out.")
     used = PATCHES if kind in ("row", "col") else EDGES[PARTS[kind]]
-    put = "joined to one vector" if files.config.family in JOINED else "added up"
-    return f"{used} Rows are counted in steps of the page, not in words.", f"The vectors of all coordinates are {put}."
+    put = "concatenated" if files.config.family in JOINED else "summed"
+    return f"{used} Rows count steps of the page, not words.", f"The vectors of all coordinates are {put}."
 
 
 ORDER = "box"  # The table of the order of boxes (LiLT).
@@ -101,14 +101,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     rows = ", ".join(str(row) for row in numbers["rows"])
-    return f"A page with a box for one word, and a heat map of the {numbers['rows'].size} vectors of rows {rows} and their sum."
+    return f"A page with the box of one word, and a heat map of the {numbers['rows'].size} vectors that it looks up (rows {rows}) and their sum."
 
 
 PICTURE = Picture(
-    caption="How LayoutLM is told where a word stands: its box looks up six vectors, which are added up. The vectors here are random; what training makes of them is on the pages of the checkpoints.",
+    caption="LayoutLM encodes a word's place by its box: six vectors are looked up and summed. The numbers are random; checkpoint pages show trained ones.",
     how_to_read=(
-        "On the left, a page with the box of one word. On the right, one row for each vector that the box looks up, with the number of its row in its table: "
-        "left and right edge in the table for x, upper and lower edge in that for y, then height and width. The last row is their sum."
+        "Left: a page with one word's box. Right: one line for each vector that the box looks up, with its row number in the table. "
+        "Left and right edges use the table for x, upper and lower edges that for y; height and width follow. The last line is their sum."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -118,9 +118,9 @@ PICTURE = Picture(
 
 SCHEME = Scheme(
     key="layout",
-    title="Place on the page",
+    title="Page layout",
     also=("2-D position embedding (LayoutLM)",),
-    summary="Learned vectors for the edges, and in some families the size, of each word's box on its page.",
+    summary="Learned vectors for the edges of each word's box on its page, and in some families for its size.",
     looked_for="x_, y_, h_ and w_position_embeddings among the tensors",
     order=14,
     find=find,

@@ -37,8 +37,8 @@ def _notes(config: ModelConfig) -> tuple[str, ...]:
 
 
 IGNORED = (
-    "config.json asks for no ALiBi, and this table is among the tensors. The code of transformers for this family has no place for the table and "
-    "adds ALiBi all the same; loaded there, the model is not the one that config.json describes."
+    "config.json switches ALiBi off, and the tensors include this table. The code of transformers for this family ignores the table and "
+    "adds ALiBi anyway. Loaded there, the model is not the one that config.json describes."
 )
 TOKENS = ("the", "cat", "and", "the", "dog")
 
@@ -52,7 +52,7 @@ def _numbers() -> Numbers:
 
 
 def _draw(numbers: Numbers) -> "Figure":
-    titles = {"words": "word vectors", "positions": "rows of the table", "sum": "their sum"}
+    titles = {"words": "word vectors", "positions": "position vectors", "sum": "sum"}
     shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
     figure = image_panels(shown, (-3.0, 3.0), DIVERGING, ("dimension", "position", "value"), square=False)
     for axes in figure.axes[:3]:
@@ -63,14 +63,14 @@ def _draw(numbers: Numbers) -> "Figure":
 def _alt(numbers: Numbers) -> str:
     before, after = (np.linalg.norm(numbers[name][0] - numbers[name][3]) for name in ("words", "sum"))
     size = " by ".join(str(count) for count in numbers["sum"].shape)
-    return f"Three heat maps of {size}: word vectors, rows of the table, their sum. The two rows of “the” are {rounded(float(before), 2)} apart before, {rounded(float(after), 2)} after."
+    return f"Three heat maps of {size}: word vectors, position vectors and their sum. The two rows of “the” are {rounded(float(before), 2)} apart before, {rounded(float(after), 2)} after."
 
 
 PICTURE = Picture(
-    caption="What adding a table does: “the” has one word vector, and two different sums at positions 0 and 3. All numbers here are random; what training makes of them is on the pages of the checkpoints.",
+    caption="Adding a table tells repeated words apart: “the” has one word vector, but different sums at positions 0 and 3. The numbers are random; checkpoint pages show trained ones.",
     how_to_read=(
-        "One row for each token, one column for each dimension. On the left, the rows of the two “the” are the same; in the middle no two rows are. "
-        "On the right each cell is the sum of the two to its left, and the two “the” can be told apart."
+        "Row: token; column: dimension. Left: the two rows of “the” are equal. Middle: no two rows are. "
+        "Right: each cell is the sum of the two to its left, so the two “the” differ."
     ),
     numbers=_numbers,
     alt=_alt,

@@ -3,7 +3,7 @@
 # Published with the table alone; transformers ignores it and adds ALiBi.
 TABLE_IGNORED = frozenset({"mpt"})
 NOTES = {
-    "bros": "Besides, sinusoids of the differences between two words' boxes, through a learned map, are multiplied with the query; these are not shown.",
-    "perceiver": "In this family a table of the decoder holds its queries, one for each position of the output; a table of the input is added to "
-    "the vectors of a text and joined to those of an image.",
+    "bros": "Queries are also multiplied with sinusoids of the differences between word boxes, after a learned projection. These are not shown.",
+    "perceiver": "In this family, a decoder table holds the decoder's queries, one for each output position. An input table is added to "
+    "text vectors and concatenated to image vectors.",
 }

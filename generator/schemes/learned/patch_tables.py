@@ -14,7 +14,7 @@ from generator.errors import RowError
 from generator.numerics.arrays import Floats, frozen
 from generator.text import significant
 
-SUM = "A patch gets the sum of two vectors, one for its row and one for its column, each from a table of its own."
+SUM = "Each patch gets the sum of two vectors from separate tables, one for its row and one for its column."
 AXIS = re.compile(r"(^|\.)(row|column)_embedder\.weight$")  # Pix2Struct, Kosmos 2.5
 BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
 SIDES = ("columns", "rows")  # In the order of the tensor (Gemma 4).
@@ -58,13 +58,13 @@ def as_encoding(files: Files, table: PatchTable, scheme: str) -> Encoding[Form]:
 
 
 def _side(name: str, side: str, vectors: Floats) -> PatchTable:
-    return PatchTable(name, f"vision {side}", PositionTable(vectors), (SUM, f"This is the table of the {side}."))
+    return PatchTable(name, f"vision {side}", PositionTable(vectors), (SUM, f"This table is for the {side}."))
 
 
 def _window(name: str, stored: Floats) -> PatchTable:
     """A table within windows; stored: (d_model, n_rows, n_columns)."""
     width, rows, columns = stored.shape
-    laid = f"This table of {rows} rows by {columns} columns is laid over the grid of patches again and again, and added to the other one."
+    laid = f"This table of {rows} rows by {columns} columns is tiled over the grid of patches and added to the other table."
     vectors = frozen(np.moveaxis(stored, 0, -1).reshape(-1, width))
     return PatchTable(name, "vision within a window", PositionTable(vectors, grid=(rows, columns)), (laid,))
 
@@ -79,8 +79,8 @@ def _gated(files: Files, name: str) -> PatchTable:
     stored = files.tensor(name)
     patches = lattice_of(name, len(stored), files.config)
     vectors = frozen(share * stored[patches.before : len(stored) - patches.after])
-    gated = f"The model adds this table times 1 − tanh(gate) = {significant(share, 4)}, and so it is shown."
-    tiles = "A second table, for each shape of the image and each of its tiles, is added times tanh(gate); it is not shown."
-    laid = f"{patches.grid[0]} rows by {patches.grid[1]} columns, {patches.source}" if patches.grid else "no grid is known for them"
-    counted = f"The tensor has {len(stored):,} rows; {patches.before} of a special token are left out, the others are patches: {laid}."
+    gated = f"The table is shown as the model adds it: multiplied by 1 − tanh(gate) = {significant(share, 4)}."
+    tiles = "A second table, for each image shape and each tile, is multiplied by tanh(gate) and added too; it is not shown."
+    laid = f"{patches.grid[0]} rows by {patches.grid[1]} columns, {patches.source}" if patches.grid else "their grid is unknown"
+    counted = f"The tensor has {len(stored):,} rows. {patches.before} of a special token are left out; the others are patches ({laid})."
     return PatchTable(name, "vision", PositionTable(vectors, patches.before, patches.grid), (gated, tiles, counted))

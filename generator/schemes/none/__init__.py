@@ -14,10 +14,10 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BY_TURNS = "each layer reads the tokens one after the other and keeps a state, so that order is there without being told"
-ALONE = "its layers of attention are told nothing of position but what the causal mask gives away"
-BETWEEN = "its layers of attention are told nothing of position; the recurrent layers between them read the tokens one after the other"
-UNREAD = "How fast the state of its recurrent layers forgets is stored in the weights, which were not read: this row has none."
+BY_TURNS = "each layer reads the tokens in order and keeps a state, so order is implicit"
+ALONE = "its attention layers get position only from the causal mask"
+BETWEEN = "its attention layers have no encoding; the recurrent layers between them read the tokens in order"
+UNREAD = "How fast the recurrent state decays is stored in the weights. They were not read: this row has none."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -58,21 +58,21 @@ def _numbers() -> Numbers:
 
 
 def _draw(numbers: Numbers) -> "Figure":
-    titles = {"attention": "attention, told nothing", "recurrence": "a recurrent layer"}
+    titles = {"attention": "attention without encoding", "recurrence": "recurrent layer"}
     shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
-    return image_panels(shown, (0.0, 1.0), SEQUENTIAL, ("token read", "step", "weight"), square=True)
+    return image_panels(shown, (0.0, 1.0), SEQUENTIAL, ("token", "step", "weight"), square=True)
 
 
 def _alt(numbers: Numbers) -> str:
     even, faded = (numbers[name][-1, 0] for name in ("attention", "recurrence"))
-    return f"Two lower triangles of {N_SHOWN} by {N_SHOWN}: rows of one colour each, the last {rounded(even, 3)}; and stripes that fade from 1 on the diagonal to {rounded(faded, 3)}."
+    return f"Two lower triangles of {N_SHOWN} by {N_SHOWN}. Left: each row has one colour, {rounded(even, 3)} in the last. Right: stripes fade from 1 on the diagonal to {rounded(faded, 3)}."
 
 
 PICTURE = Picture(
-    caption=f"What each token counts for at each step, all contents being alike: left in attention under a causal mask, right in a recurrent layer whose state keeps {RETAINED:g} of itself from step to step (a number chosen for the picture).",
+    caption=f"How much each token counts at each step if all contents are equal. Left: attention under a causal mask. Right: a recurrent layer whose state keeps {RETAINED:g} of itself at each step (a value chosen for the picture).",
     how_to_read=(
-        "Row: the step; column: the token. On the left, every row is of one colour: order makes no difference, only the number of tokens so far does. "
-        "On the right, tokens fade with their distance, so that the same tokens in another order leave another state."
+        "Row: step; column: token. Left: every row has one colour, so order makes no difference; only the number of tokens so far does. "
+        "Right: tokens fade with distance, so the same tokens in another order leave another state."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -83,8 +83,8 @@ PICTURE = Picture(
 SCHEME = Scheme(
     key="none",
     title="No encoding",
-    also=("NoPE, where layers of attention are told nothing",),
-    summary="The model's code has no encoding of position; order can come from reading the tokens one after the other, or from the causal mask.",
+    also=("NoPE (attention layers without position)",),
+    summary="The model's code has no position encoding; order can come from recurrence or from the causal mask.",
     looked_for="a family whose code has no position encoding (Mamba, RWKV, Jamba …)",
     order=90,
     find=find,

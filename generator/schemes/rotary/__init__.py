@@ -33,12 +33,12 @@ SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_emb_fraction")
 ALIASES = {"mrope": "default", "su": "longrope"}  # Names in older configs.
 ROPE_DIM_KEY = "qk_rope_head_dim"  # Size of a part of each head for rotation alone (DeepSeek).
 MOST_COMPONENTS = 2**16
-NOT_STORED = "No tensor holds it"
+NOT_STORED = "No tensor is stored"
 FACTOR_TENSORS = ("rope_freqs.weight", "rope_factors_short.weight")  # in files of llama.cpp
 WITHOUT_ATTENTION: Mapping[Mixer, tuple[str, str]] = {
-    "recurrent": ("has no attention but a recurrent state", "have no attention but a recurrent state"),
-    "convolution": ("has no attention but a convolution", "have no attention but a convolution"),
-    "fourier": ("has no attention but a Fourier transform", "have no attention but a Fourier transform"),
+    "recurrent": ("has a recurrent state instead of attention", "have a recurrent state instead of attention"),
+    "convolution": ("has a convolution instead of attention", "have a convolution instead of attention"),
+    "fourier": ("has a Fourier transform instead of attention", "have a Fourier transform instead of attention"),
     "none": ("mixes no positions", "mix no positions"),
 }
 
@@ -160,8 +160,8 @@ def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:
     """Note on the rotated components."""
     turned = f"{rotary_dim} of the {head_dim} components" if rotary_dim < head_dim else f"all {head_dim} components"
     has_rope_part = config.value(ROPE_DIM_KEY) is not None and rotary_dim < head_dim
-    shared_part = " in a part of its own, which all heads of the keys share" if has_rope_part else ""
-    return f"{turned} of each query and key head are turned{shared_part}, as config.json says."
+    shared_part = ", in a separate part whose key all heads share" if has_rope_part else ""
+    return f"{turned} of each query and key head are rotated{shared_part}, as config.json says."
 
 
 def _split_note(rope: ModelConfig) -> tuple[str, ...]:
@@ -170,9 +170,9 @@ def _split_note(rope: ModelConfig) -> tuple[str, ...]:
     if len(sections) != 3:
         return ()
     time, height, width = sections
-    order = "taken by turns" if rope.flag("mrope_interleaved") is True else "one run after the other"
+    order = "interleaved" if rope.flag("mrope_interleaved") is True else "in consecutive blocks"
     return (
-        f"{time!r:.9} pairs turn with time, {height!r:.9} with height and {width!r:.9} with width, {order}; of a token of text all three are its position.",
+        f"{time!r:.9} pairs rotate by time, {height!r:.9} by height and {width!r:.9} by width, {order}. For a text token, all three equal its position.",
     )
 
 
@@ -180,19 +180,19 @@ def _longer_note(config: ModelConfig, form: Rotation) -> tuple[str, ...]:
     """Note on a scaling that depends on the length of the text, or that also multiplies the logits."""
     if form.rope_type == "longrope":
         trained = form.scaling.get("original_max_position_embeddings", form.n_positions)
-        return (f"Shown are the frequencies for texts of up to {trained!r:.12} positions; longer ones are turned by others.",)
+        return (f"The frequencies shown are for texts of up to {trained!r:.12} positions; longer texts use others.",)
     if form.has_fixed_alpha:
         alpha = form.scaling["alpha"]
         return (f"The base is multiplied by {alpha!r:.12}^(d/(d − 2)) for d rotated components, whatever the length of the text.",)
     if form.rope_type == "dynamic":
-        return (f"Shown are the frequencies up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
+        return (f"The frequencies shown hold up to {form.n_positions:,} positions; beyond, the base grows with the text.",)
     share, factor = (form.scaling.get(key) for key in ("mscale_all_dim", "factor"))
     if config.value(ROPE_DIM_KEY) is None or not isinstance(share, float | int) or not isinstance(factor, float | int):
         return ()
     if not share > 0.0 or not 1.0 < factor < math.inf:
         return ()
     larger = (0.1 * share * math.log(factor) + 1.0) ** 2  # As in DeepSeek-V3 of transformers.
-    return (f"To make up for the longer context, all logits are multiplied by {significant(larger, 4)}; that is done beside the rotation.",)
+    return (f"To compensate for the longer context, all logits are multiplied by {significant(larger, 4)}, separately from the rotation.",)
 
 
 def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
@@ -202,7 +202,7 @@ def _layers_notes(rotated: RotatedLayers) -> Iterator[str]:
     n_layers, indices = len(all_layers), [layer.index for layer in rotated.layers]
     if not 0 < len(indices) < n_layers:
         return
-    yield f"{_named(indices)} of {n_layers} {'turn' if len(indices) > 1 else 'turns'} by it."
+    yield f"{_named(indices)} of {n_layers} {'use' if len(indices) > 1 else 'uses'} this rotation."
     without = [layer for layer in all_layers if not layer.attends]
     for mixer, words in WITHOUT_ATTENTION.items():
         if layers := [layer.index for layer in without if mixer in layer.mixers]:
@@ -237,14 +237,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     near, far = numbers["mean"][[1, 100]]
-    return f"On the left {len(numbers['cosines'])} waves, one a row, longer from row to row. On the right their mean, 1 at offset 0, {rounded(near, 2)} at 1, {rounded(far, 2)} at 100."
+    return f"Left: {len(numbers['cosines'])} waves, one per row, longer from row to row. Right: their mean, 1 at offset 0, {rounded(near, 2)} at 1, {rounded(far, 2)} at 100."
 
 
 PICTURE = Picture(
-    caption="What a rotation makes of an offset, for a head of 64 components with base 10,000: left pair by pair, right all pairs together.",
+    caption="The cosine that a rotation gives each offset, in a head of 64 components with base 10,000. Left: each pair. Right: the mean of all pairs.",
     how_to_read=(
-        "On the left, red means that query and key are turned alike at this offset, blue that they point away from each other. Pairs at the top go round in a few positions, "
-        "those at the bottom hardly move. On the right, how alike equal contents look at each offset: it falls, in waves."
+        "Left: red means that the pair is rotated alike in query and key, blue that it is rotated to opposite directions. Pairs at the top complete a turn in a few positions; "
+        "pairs at the bottom hardly move. Right: the similarity of equal contents at each offset. It falls in waves."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -256,7 +256,7 @@ SCHEME = Scheme(
     key="rotary",
     title="Rotary",
     also=("RoPE", "rotary position embedding (RoFormer)"),
-    summary="Pairs of query and key components are turned by an angle proportional to position, so that their product depends on the offset.",
+    summary="Pairs of query and key components are rotated by an angle proportional to position, so their product depends on the offset.",
     looked_for="rotary parameters in config.json (rope_theta, rope_scaling, rotary_dim …)",
     order=40,
     find=find,

@@ -28,10 +28,10 @@ FACTORS: Mapping[str, tuple[str, ...]] = {"phimoe": ("short_mscale",)}
 OF_IMAGES = frozenset({"efficientloftr"})  # Image models without a setting of one.
 # Notes on code that config.json does not describe.
 CODE_NOTES = {
-    "qwen2_5_omni_dit": "Only the first head of each layer is turned.",
-    "clvp_encoder": "The values are turned as well, in the same way.",
-    "moonshine_streaming": "The encoder has attention without a rotation.",
-    "mistral_large4_text": "Shown are the frequencies before the model multiplies each by a learned number.",
+    "qwen2_5_omni_dit": "Only the first head of each layer is rotated.",
+    "clvp_encoder": "The values are rotated in the same way.",
+    "moonshine_streaming": "The encoder's attention has no rotation.",
+    "mistral_large4_text": "The frequencies are shown before the model multiplies each by a learned number.",
 }
 LEAST_OF_CLVP = 32  # Components of a head.
 

@@ -87,7 +87,7 @@ def compared(stored: Stored, form: Rotation) -> str:
     if stored.equals(form.frequencies):
         return f"The file stores the same frequencies in “{stored.name}”"
     ends = " to ".join(significant(float(value), 4) for value in stored.frequencies[[0, -1]])
-    return f"Shown are the frequencies that follow from config.json, not those in “{stored.name}” ({ends} radians per position)"
+    return f"The frequencies shown follow from config.json; they differ from those in “{stored.name}” ({ends} radians per position)"
 
 
 def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
@@ -98,8 +98,8 @@ def alone(files: Files, scheme: str) -> list[Encoding[Rotation]]:
         return []
     n_pairs = len(stored.frequencies)
     form = Rotation(base, 2 * n_pairs, 2 * n_pairs, stored.n_positions or UNKNOWN_LENGTH)
-    counted = "" if stored.n_positions else f" The length of its texts is not known; {UNKNOWN_LENGTH:,} positions are shown."
-    note = f"The tensor has the {'cosines' if stored.n_positions else 'frequencies'} of {n_pairs} pairs, which are powers of one base.{counted}"
+    counted = "" if stored.n_positions else f" The context length is unknown; {UNKNOWN_LENGTH:,} positions are shown."
+    note = f"The tensor holds the {'cosines' if stored.n_positions else 'frequencies'} of {n_pairs} pairs, which are powers of one base.{counted}"
     return [Encoding(stack(stored.name), scheme, form, Provenance.of(files, stored.name), (note,), stack=stack_kind(stored.name))]
 
 

@@ -83,17 +83,19 @@ def _rotations(model: ImageModel) -> Iterator[AxisRotation]:
     quarter, half = head_dim // 4, head_dim // 4 * 2
     base = base_of(model.config, CENTRED_BASE if model.family in CENTRED else BASE)
     rows, columns, grid_note = _grid(model.config)
-    shared = f"Of the {head_dim} components of each head, {half} turn with the row of the patch and {half} with its column ({quarter} pairs each)"
+    shared = (
+        f"Of the {head_dim} components of each head, {half} rotate by the row of the patch and {half} by its column ({quarter} pairs each)"
+    )
     if model.family in BY_TURNS:
-        note = f"{shared}: of one series of {2 * quarter} frequencies by base {base:g}, rows have the first, the third …, columns the second, the fourth …. {grid_note}"
+        note = f"{shared}. Rows and columns alternate in one series of {2 * quarter} frequencies with base {base:g}; rows take the first. {grid_note}"
         yield " rows", Rotation(base, half, head_dim, rows), (note,)
         yield " columns", Rotation(base, half, head_dim, columns, step=base ** (-2.0 / head_dim)), (note,)
         return
-    note = f"{shared}, by the same {quarter} frequencies of base {base:g}; shown is one of the two. {grid_note}"
+    note = f"{shared}. Both use the same {quarter} frequencies with base {base:g}; one of the two is shown. {grid_note}"
     if model.family not in CENTRED:
         yield "", Rotation(base, half, head_dim, max(rows, columns)), (note,)
         return
-    centred = "Patches are not counted: the image reaches from −1 to 1 both ways, and 1 is a full turn of 2π, so patches of a finer grid are nearer."
+    centred = "Patches are not counted: the image spans −1 to 1 in both directions, and the fastest pair turns by 2π over a distance of 1. Patches of a finer grid are therefore closer."
     for along, side in ((" rows", rows), (" columns", columns)) if rows != columns else (("", rows),):
         yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), (note, centred)
 
@@ -104,8 +106,8 @@ def _grid(config: ModelConfig) -> tuple[int, int, str]:
     if stated := next(section_grids(config), None):
         return *stated, _grid_note(stated, "as config.json says")
     if stored is not None and (side := isqrt(max(stored, 0))) > 1:
-        return side, side, _grid_note((side, side), "as its stored table has")
-    return SIDE, SIDE, f"The model takes images of any size; a side of {SIDE} patches is shown."
+        return side, side, _grid_note((side, side), "as its stored table says")
+    return SIDE, SIDE, f"The model takes images of any size; a grid with {SIDE} patches per side is shown."
 
 
 def _grid_note(grid: Grid, source: str) -> str:
@@ -134,14 +136,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     side, both = numbers["all"][REACH, -1], numbers["all"][-1, -1]
-    return f"Three images over offsets of up to {REACH} patches: level stripes, upright stripes, and their mean, a cross that is 1 in the middle, {rounded(side, 2)} at its arms' ends, {rounded(both, 2)} in the corners."
+    return f"Three images over offsets of up to {REACH} patches: horizontal stripes, vertical stripes, and their mean. The mean is a cross: 1 in the centre, {rounded(side, 2)} at the ends of its arms, {rounded(both, 2)} in the corners."
 
 
 PICTURE = Picture(
-    caption="What the rotation makes of an offset between two patches, for a head of 64 components with base 10,000.",
+    caption="The mean cosine that the rotation gives each offset between two patches, in a head of 64 components with base 10,000.",
     how_to_read=(
-        "The middle is the patch that looks; a cell above it is for a patch that lies above. Yellow: query and key are turned alike. Half of the pairs count rows alone, half columns alone. "
-        "Together they make a cross: for a patch in the same row, however far, half of the pairs are turned alike, and so for the same column."
+        "The centre is the query patch; a cell above it is a key above. Yellow: query and key are rotated alike. Half of the pairs count only rows, half only columns. "
+        "Together they make a cross: within one row or column, half of the pairs are rotated alike at any distance."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -153,8 +155,8 @@ SCHEME = Scheme(
     key="rotary_2d",
     title="Rotary in two dimensions",
     also=("2-D or axial RoPE", "rotary embedding for images"),
-    summary="Part of each query and key turns by an angle proportional to the patch's row, part by one proportional to its column.",
-    looked_for="a model of images in config.json whose family turns queries and keys by rows and columns (DINOv3, Pixtral, Qwen2-VL …)",
+    summary="Part of each query and key is rotated by an angle proportional to the patch's row, part by one proportional to its column.",
+    looked_for="an image model in config.json whose family rotates queries and keys by rows and columns (DINOv3, Pixtral, Qwen2-VL …)",
     order=46,
     find=find,
     picture=PICTURE,

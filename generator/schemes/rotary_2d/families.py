@@ -60,7 +60,7 @@ def of_video(config: ModelConfig) -> Iterator[AxisRotation]:
 def of_vjepa2(config: ModelConfig) -> Iterator[AxisRotation]:
     """V-JEPA 2, encoder and predictor: a third of each head for each of time, row and column, with two frequencies in a pair."""
     side = config.whole("crop_size") // config.whole("patch_size")
-    neighbours = "In this code the two components of a pair are not turned by one frequency but by two that are neighbours in the series."
+    neighbours = "In this code, the two components of a pair rotate with two neighbouring frequencies of the series, not with one."
     for along, start in (("", ""), (" predictor", "pred_")):
         width, heads = (config.whole(f"{start}{key}") for key in ("hidden_size", "num_attention_heads"))
         for _, form, notes in _thirds(along, _fit(width // heads, config.where, least=6), BASE, max(side, 1)):
@@ -69,12 +69,12 @@ def of_vjepa2(config: ModelConfig) -> Iterator[AxisRotation]:
 
 def _thirds(along: str, head_dim: int, base: float, side: int) -> Iterator[AxisRotation]:
     third = 2 * (head_dim // 3 // 2)
-    rest = f"; {head_dim - 3 * third} turn with none" if head_dim > 3 * third else ""
-    note = f"Of the {head_dim} components of each head, {third} turn with time, {third} with the row of the patch and {third} with its column{rest}"
+    rest = f"; {head_dim - 3 * third} are not rotated" if head_dim > 3 * third else ""
+    note = f"Of the {head_dim} components of each head, {third} rotate by time, {third} by the row of the patch and {third} by its column{rest}"
     yield (
         along,
         Rotation(base, third, head_dim, side),
-        (f"{note}, by the same {third // 2} frequencies of base {base:g}; shown is one of the three.",),
+        (f"{note}. All three use the same {third // 2} frequencies with base {base:g}; one is shown.",),
     )
 
 
@@ -83,8 +83,14 @@ def in_windows(config: ModelConfig) -> Iterator[AxisRotation]:
     head_dim, base = head_dim_of(config), base_of(config, BASE)
     window, side = config.whole("window_size"), _side(config)
     note = _halves(head_dim, base)
-    yield " in windows", Rotation(base, head_dim // 4 * 2, head_dim, window), (note, f"Layers of windows count {window} patches each way.")
-    smaller = f"Layers that see the whole image count in steps of {window}/{side}, so that its {side} patches reach as far as a window's {window}."
+    yield (
+        " in windows",
+        Rotation(base, head_dim // 4 * 2, head_dim, window),
+        (note, f"Window layers count {window} patches in each direction."),
+    )
+    smaller = (
+        f"Layers that see the whole image count in steps of {window}/{side}, so its {side} patches span as much as a window's {window}."
+    )
     yield " of the whole image", Rotation(base, head_dim // 4 * 2, head_dim, side, step=window / side), (note, smaller)
 
 
@@ -96,8 +102,8 @@ def of_memory(config: ModelConfig) -> Iterator[AxisRotation]:
     name = "memory_attention_rope_feat_sizes"
     side = max((whole(size, f"{config.where}: {name}") for size in config.listed(name)), default=SIDE)
     coarse = config.listed("memory_attention_rope_k_sizes")
-    keys = (f"Keys of the memory are counted in a grid of {' by '.join(f'{size!r:.9}' for size in coarse)}.",) if len(coarse) == 2 else ()
-    turned = "Turned are the queries and keys of the attention to remembered frames, and of the attention within a frame before it."
+    keys = (f"Memory keys are counted on a grid of {' by '.join(f'{size!r:.9}' for size in coarse)}.",) if len(coarse) == 2 else ()
+    turned = "The rotation acts in the attention to remembered frames, and in the attention within a frame before it."
     yield " memory", Rotation(base, head_dim // 4 * 2, head_dim, side), (_halves(head_dim, base), turned, *keys)
 
 
@@ -105,13 +111,13 @@ def across_heads(config: ModelConfig) -> Iterator[AxisRotation]:
     """Efficient LoFTR: one rotation of the whole width before the split into heads, rows and columns alternating."""
     width, base = _fit(config.whole("hidden_size"), config.where), base_of(config, BASE)
     half = width // 4 * 2
-    note = f"All {width} components of a query are turned before it is split into heads: pairs turn with the row and the column of the feature by turns"
+    note = f"All {width} components of a query are rotated before it is split into heads. Pairs alternate between the row and the column of the feature"
     yield (
         "",
         Rotation(base, half, width, SIDE),
         (
-            f"{note}, by the same {half // 2} frequencies of base {base:g}; shown is one of the two.",
-            f"The model takes images of any size; a side of {SIDE} is shown.",
+            f"{note}. Both use the same {half // 2} frequencies with base {base:g}; one of the two is shown.",
+            f"The model takes images of any size; a grid with {SIDE} per side is shown.",
         ),
     )
 
@@ -119,8 +125,8 @@ def across_heads(config: ModelConfig) -> Iterator[AxisRotation]:
 def _halves(head_dim: int, base: float) -> str:
     quarter, half = head_dim // 4, head_dim // 4 * 2
     return (
-        f"Of the {head_dim} components of each head, {half} turn with the row of the patch and {half} with its column, "
-        f"by the same {quarter} frequencies of base {base:g}; shown is one of the two."
+        f"Of the {head_dim} components of each head, {half} rotate by the row of the patch and {half} by its column. "
+        f"Both use the same {quarter} frequencies with base {base:g}; one of the two is shown."
     )
 
 

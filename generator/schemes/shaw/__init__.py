@@ -85,7 +85,7 @@ def _draw(numbers: Numbers) -> "Figure":
     left.set_box_aspect(1)
     left.set(xlabel="key position", ylabel="query position")
     right.plot(numbers["offsets"], numbers["clipped"], color=SERIES[0], marker="o", markersize=3)
-    right.set(xlabel="offset: key minus query (positions)", ylabel="offset whose vector is taken")
+    right.set(xlabel="offset: key minus query (positions)", ylabel="offset whose vector is used")
     right.set_xticks(range(-10, 11, 5))
     right.grid(axis="y")
     return figure
@@ -93,16 +93,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     low, high = numbers["clipped"].min(), numbers["clipped"].max()
-    return (
-        f"A matrix of 12 by 12 positions, one number along each diagonal, and a line that rises from {low} to {high} and is level beyond."
-    )
+    return f"A matrix of 12 by 12 positions with one number along each diagonal, and a line that rises from {low} to {high} and is flat beyond."
 
 
 PICTURE = Picture(
-    caption=f"Which offset's vector each pair of positions takes, where the limit is {LIMIT}: {2 * LIMIT + 1} vectors do for a text of any length.",
+    caption=f"The offset whose vector each pair of positions uses, for a limit of {LIMIT}: {2 * LIMIT + 1} vectors serve a text of any length.",
     how_to_read=(
-        "Row: the position that looks; column: the position looked at. The number is the offset whose vector the query is multiplied with. It is the same along "
-        f"each diagonal, and beyond {LIMIT} positions it stays the same: all far keys on one side share a vector."
+        "Row: query; column: key. The number is the offset whose vector the query is multiplied with. It is the same along "
+        f"each diagonal. Beyond {LIMIT} positions it no longer changes: all far keys on one side share a vector."
     ),
     numbers=_numbers,
     alt=_alt,

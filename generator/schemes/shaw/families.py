@@ -11,7 +11,7 @@ from generator.encodings.buckets import buckets
 from generator.numerics.arrays import Array
 
 QUERIES = "Queries are multiplied with these vectors"
-BEYOND = "beyond the last offset its vector holds"
+BEYOND = "farther offsets use the vector of the last"
 MOST_OFFSETS = 8193
 COLUMNS = r"(^|\.)rel_logits_proj\.proj$"  # One column for each offset.
 SPEECHT5 = r"(^|\.)pe_k\.weight$"
@@ -61,7 +61,7 @@ def _of_vits(_config: ModelConfig, n_rows: int) -> Rows | None:
     """VITS: 2 · window + 1 rows; no vector beyond."""
     window = n_rows // 2
     rows = np.concatenate([[-1], np.arange(n_rows), [-1]])
-    note = f"There is a vector for offsets of up to {window}, and none beyond."
+    note = f"Offsets up to {window} have vectors; farther ones have none."
     return Rows(np.arange(-window - 1, window + 2), rows, note) if n_rows % 2 else None
 
 
@@ -69,15 +69,15 @@ def _of_granite(config: ModelConfig, n_rows: int) -> Rows | None:
     """Granite Speech: 2 · max + 1 rows in the order of query minus key; only offsets within a block of frames are used."""
     most, block = n_rows // 2, configured(config, "context_size", 200)
     offsets = np.arange(-min(block - 1, most), min(block - 1, most) + 1)
-    note = f"{QUERIES}, in blocks of {block} frames; rows for larger offsets are stored and not used."
+    note = f"{QUERIES}, in blocks of {block} frames; rows for larger offsets are stored but not used."
     return Rows(offsets, most - offsets, note) if n_rows % 2 else None
 
 
 def _of_inkling(_config: ModelConfig, n_rows: int) -> Rows | None:
     """Inkling: a column for each distance to the past, shared by the heads; no vector beyond."""
     rows = np.concatenate([[-1], np.arange(n_rows)[::-1]])
-    note = "Each head multiplies these vectors with a projection of the token of their own width, made for the purpose"
-    return Rows(np.arange(-n_rows, 1), rows, f"{note}; there is none for offsets beyond {n_rows - 1}.")
+    note = "Each head multiplies these vectors with a dedicated projection of the token, as wide as they are"
+    return Rows(np.arange(-n_rows, 1), rows, f"{note}; offsets beyond {n_rows - 1} have none.")
 
 
 def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
@@ -86,9 +86,7 @@ def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
     if n_rows != n_buckets or n_buckets < 4 or furthest <= n_buckets // 2:
         return None
     offsets = np.arange(-furthest, 1)
-    note = (
-        "The hidden state, not the query, is multiplied with these vectors, those of all heads side by side, and a constant of each added"
-    )
+    note = "The hidden state, not the query, is multiplied with these vectors (all heads side by side), and a constant is added for each"
     ahead = "The streams that predict further ahead count the same offsets from the token that they predict."
     return Rows(offsets, buckets(offsets, n_buckets, furthest, causal=True), f"{note}; {BEYOND}. {ahead}")
 

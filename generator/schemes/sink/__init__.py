@@ -26,8 +26,8 @@ NAME = re.compile(
     r"^(?P<stack>(?:.*?\.)?)(?P<layer>\d+)\.(?:.*\.)?(?:sinks|learnable_sink_param|attn_sink|attention_sink_bias|softmax_offset|attn_sinks\.weight)$"
 )
 MOST_HEADS, MOST_LAYERS = 4096, 4096
-OUTSIDE = "It is no encoding of position: a sink takes weight from all keys alike, wherever they stand."
-OF_ALL = "Its tensor and digest, below, are those of the first of these layers."
+OUTSIDE = "A sink is no position encoding: it takes weight from all keys alike, wherever they stand."
+OF_ALL = "The tensor and digest below belong to the first of these layers."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -76,7 +76,7 @@ def _draw(numbers: Numbers) -> "Figure":
     for index, line in enumerate(numbers["shares"]):
         axes.plot(numbers["keys"], line, color=SERIES[index], label=f"sink {rounded(numbers['logits'][index], 0)}")
     logarithmic(axes, "x")
-    axes.set(xlabel="keys", ylabel="weight that goes to no key", ylim=(0.0, 1.02), xlim=(1.0, 10.0**MOST_KEYS))
+    axes.set(xlabel="keys", ylabel="weight assigned to no key", ylim=(0.0, 1.02), xlim=(1.0, 10.0**MOST_KEYS))
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
@@ -87,10 +87,10 @@ def _alt(numbers: Numbers) -> str:
 
 
 PICTURE = Picture(
-    caption="Weight that a sink takes from keys whose logits are all 0, by the number of keys. The five sinks are made up for the picture.",
+    caption="Weight that a sink takes from keys whose logits are all 0, by number of keys. The five sinks are invented for the picture.",
     how_to_read=(
-        "A sink of 0 counts as much as one key, and takes half the weight where there is only one. A sink of 6 counts as much as e⁶ ≈ 403 keys. "
-        "Keys with higher logits take weight back: only the difference counts."
+        "A sink of 0 counts as one key, and takes half the weight if there is only one. A sink of 6 counts as e⁶ ≈ 403 keys. "
+        "Keys with higher logits regain weight: only the difference counts."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -102,8 +102,8 @@ SCHEME = Scheme(
     key="sink",
     title="Attention sinks",
     also=("learned sinks", "softmax with an extra logit"),
-    summary="A learned logit in each head, in softmax beside those of the keys, takes weight from all keys alike.",
-    looked_for="attention sinks, which act beside an encoding of position",
+    summary="A learned extra logit in each head's softmax, which takes weight from all keys alike.",
+    looked_for="attention sinks, which act alongside a position encoding",
     order=95,
     find=find,
     picture=PICTURE,

@@ -28,13 +28,13 @@ FACTOR = re.compile(r"(^|\.)(encoder|decoder)\.prenet\.encode_positions\.alpha$"
 SIDES = {"encoder": Part("text encoder", ("max_text_positions",)), "decoder": Part("speech decoder", ("max_speech_positions",), "audio")}
 DEFAULT_LENGTHS = {"encoder": 450, "decoder": 4000}
 MOST_VALUES = 2**27  # 1 GB in float64; ten times the largest in use.
-COSINES_FIRST_DESCRIPTION = "all cosines in the first half of the vector, all sines in the second, with the exponent k/(d/2 − 1)"
+COSINES_FIRST_DESCRIPTION = "cosines in the first half of the vector, sines in the second, with the exponent k/(d/2 − 1)"
 DESCRIPTIONS = {
-    "interleaved": "sines and cosines by turns, as printed in the paper",
-    "halves": "all sines in the first half of the vector, all cosines in the second",
+    "interleaved": "interleaved sines and cosines, as printed in the paper",
+    "halves": "sines in the first half of the vector, cosines in the second",
     "tensor2tensor": "sines and cosines in halves, with the exponent k/(d/2 − 1) of tensor2tensor",
     "columns first": "half of the vector is the sinusoid of the patch's column, the other half that of its row",
-    "shifted": "sines and cosines by turns, less their mean and then scaled",
+    "shifted": "interleaved sines and cosines, mean-centred and then scaled",
     "rows first": "half of the vector is the sinusoid of the patch's row, the other half that of its column",
 }
 
@@ -47,7 +47,10 @@ def find(files: Files) -> list[Encoding[Form]]:
     tables = stored_tables(files)
     stored = [
         as_encoding(
-            files, table, SCHEME.key, (f"The stored table equals the sinusoid to {table.tolerance:g}: {DESCRIPTIONS[table.layout]}.",)
+            files,
+            table,
+            SCHEME.key,
+            (f"The stored table equals the sinusoid to within {table.tolerance:g}: {DESCRIPTIONS[table.layout]}.",),
         )
         for table in tables
         if table.layout is not None
@@ -82,7 +85,7 @@ def _times(files: Files, name: str, part: Part, default: int) -> Encoding[Form]:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}, for {n_positions:,} × {d_model:,} values; expected one number")
     factor = float(files.tensor(name).reshape(-1)[0])
     form = PositionTable(frozen(factor * sinusoid(n_positions, d_model)))
-    note = f"It is made when the model runs: {DESCRIPTIONS['interleaved']}, and multiplied by a trained number, {significant(factor, 4)}, as it is shown."
+    note = f"The model computes it at run time: {DESCRIPTIONS['interleaved']}, multiplied by a trained number ({significant(factor, 4)}). It is shown after that multiplication."
     return Encoding(part.name, SCHEME.key, form, Provenance.of(files, name), (note,), part.modality, part.stack)
 
 
@@ -100,13 +103,13 @@ def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
     """The sinusoid of the patches of a clip, numbered through all frames."""
     grid = next(section_grids(config), None)
     if grid is None:
-        raise RowError(f"{config.where}: config.json tells no image_size and patch_size; expected both, for the clip's patches are counted")
+        raise RowError(f"{config.where}: config.json has no image_size and patch_size; expected both, to count the clip's patches")
     steps = config.whole("num_frames", 16) // config.whole("tubelet_size", 2)
     shape = steps * grid[0] * grid[1], config.needed("d_model")
     if not 0 < shape[0] * shape[1] <= MOST_VALUES:
         raise RowError(f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected 1 to {MOST_VALUES:,} values")
-    counted = f"Patches are counted through the clip, step by step and row by row: {steps} steps of {grid[0]} rows by {grid[1]} columns."
-    note = f"No tensor holds it; it is made when the model runs: {DESCRIPTIONS['interleaved']}. {counted}"
+    counted = f"Patches are numbered through the clip, step by step and row by row: {steps} steps of {grid[0]} rows by {grid[1]} columns."
+    note = f"No tensor is stored; the model computes it at run time: {DESCRIPTIONS['interleaved']}. {counted}"
     form = PositionTable(sinusoid(*shape))
     return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,), "image")]
 
@@ -124,9 +127,9 @@ def _encoding(config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: in
     if spec.scaled:
         table = table / np.sqrt(shape[1])
     description = COSINES_FIRST_DESCRIPTION if spec.cosines_first else DESCRIPTIONS[spec.layout]
-    counts = f" The first position has the angles of number {first_row}." if first_row else ""
+    counts = f" The first position uses the angles of number {first_row}." if first_row else ""
     scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
-    note = f"No tensor holds it; it is made when the model runs: {description}.{counts}{scaled}{_restart(config, spec)}"
+    note = f"No tensor is stored; the model computes it at run time: {description}.{counts}{scaled}{_restart(config, spec)}"
     form = PositionTable(frozen(table), first_row)
     return Encoding(part.name, SCHEME.key, form, Provenance("config.json", shape=shape), (note,), part.modality, part.stack)
 
@@ -134,9 +137,7 @@ def _encoding(config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: in
 def _restart(config: ModelConfig, spec: RuntimeSinusoid) -> str:
     """A sentence on chunks that are each counted from 0 (Qwen2.5-Omni, arXiv 2503.20215, section 2.2), "" without them."""
     half = config.count(spec.half_chunk)
-    return (
-        "" if half is None else f" Positions are counted anew in every {2 * half:,} frames of sound, so that only the first rows are used."
-    )
+    return "" if half is None else f" Positions restart every {2 * half:,} frames of sound, so only the first rows are used."
 
 
 def _first_angle(config: ModelConfig, spec: RuntimeSinusoid) -> int:
@@ -179,14 +180,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     near, far = numbers["cosines"][[1, 10]]
-    return f"On the left a heat map with waves that are longer from dimension to dimension. On the right a line that falls from 1 to {rounded(near, 3)} at offset 1, {rounded(far, 3)} at 10."
+    return f"Left: a heat map of waves that lengthen from dimension to dimension. Right: a line that falls from 1 to {rounded(near, 3)} at offset 1, {rounded(far, 3)} at 10."
 
 
 PICTURE = Picture(
-    caption="Left, a small table: sines and cosines by turns. Right, how alike two positions are in a table of the usual width.",
+    caption="Left: a small table of interleaved sines and cosines. Right: the cosine of two positions in a table of the usual width.",
     how_to_read=(
-        "On the left, each column is one wave over the positions: short on the left side, so long on the right that it hardly changes within the picture. "
-        "On the right, the line holds wherever the two positions stand; only their offset counts. It falls steadily as far as offset 43, then in waves."
+        "Left: each column is one wave over the positions, short at the left and almost constant at the right. "
+        "Right: only the offset counts, wherever the two positions stand. The cosine falls steadily up to offset 43, then in waves."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -198,7 +199,7 @@ SCHEME = Scheme(
     key="sinusoidal",
     title="Sinusoid",
     also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
-    summary="A vector of sines and cosines for each position, from a formula; as a rule, wavelengths grow from 2π to 10000 · 2π positions.",
+    summary="A vector of sines and cosines for each position, from a formula; wavelengths usually grow from 2π to 10000 · 2π positions.",
     looked_for="a stored table equal to the sinusoid, or a config that asks for one",
     order=20,
     find=find,

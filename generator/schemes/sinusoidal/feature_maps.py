@@ -14,8 +14,8 @@ MOST_VALUES = 2**27  # 1 GB in float64
 DEFAULT_SIZE = (640, 640)  # Rows and columns of pixels, of RT-DETR and related models.
 DEFAULT_STRIDE, DEFAULT_WIDTH = 32, 256
 DESCRIPTIONS = {
-    True: "half of the vector is the sinusoid of the place's row, the other half that of its column; both are counted from 1 and scaled,"
-    " so that the last comes to 2π",
+    True: "half of the vector is the sinusoid of the place's row, the other half that of its column; both count from 1 and are scaled"
+    " so that the last is 2π",
     False: "half of the vector is the sinusoid of the place's row, the other half that of its column",
 }
 
@@ -47,9 +47,9 @@ def feature_map(config: ModelConfig) -> FeatureMap | None:
         )
     base = config.positive("positional_encoding_temperature", BASE)
     vectors = whole_turn_sinusoid(grid, width) if head.turns else grid_sinusoid(grid, width, columns_first=False, base=base)
-    made = f"No tensor holds it; the head makes one for a feature map of any size, and attention adds it: {DESCRIPTIONS[head.turns]}."
+    made = f"No tensor is stored; the head computes it for a feature map of any size, and attention adds it: {DESCRIPTIONS[head.turns]}."
     shown = (
-        f"Shown is the map of stride {stride} for images of {size[0]} × {size[1]} pixels, {source}: {grid[0]} rows by {grid[1]} columns."
+        f"The map shown has stride {stride}, for images of {size[0]} × {size[1]} pixels ({source}): {grid[0]} rows by {grid[1]} columns."
     )
     return FeatureMap(grid, vectors, f"{made} {shown}")
 
@@ -83,4 +83,4 @@ def _size(config: ModelConfig) -> tuple[Grid, str]:
     """Rows and columns of pixels of an image, and their origin."""
     sizes = (pair(section.value(key)) for section in config.nested() for key in ("anchor_image_size", "image_size"))
     size = next((pixels for pixels in sizes if pixels and min(pixels) >= DEFAULT_STRIDE), None)
-    return (size, "as its config says") if size else (DEFAULT_SIZE, "an assumption, for its config tells none")
+    return (size, "as its config says") if size else (DEFAULT_SIZE, "an assumption: its config gives no size")

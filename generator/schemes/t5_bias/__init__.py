@@ -67,10 +67,10 @@ def _summed(config: ModelConfig, index: int) -> BiasKind | None:
     entry = ModelConfig(settings, config.where)
     along, side = ON_PAGE.get(entry.text("type") or "", ("", ""))
     hundredths = (
-        f"Offsets are counted in 1/{entry.value('scaling_factor', 100)} of the page's {side}, between the middles of two words' boxes."
+        f"Offsets are measured between the centres of two word boxes, in 1/{entry.value('scaling_factor', 100)} of the page's {side}."
     )
     n_buckets, distance = entry.value("relative_attention_num_buckets", 32), entry.value("max_distance", 100 if along else 128)
-    summed = "The encoder adds up its biases along the sequence, across the page and down it."
+    summed = "The encoder sums its biases along the sequence, across the page and down the page."
     if not along:
         return BiasKind("", (None, n_buckets), (None, distance), notes=(summed,))
     return BiasKind("", (None, n_buckets), (None, distance), along, (hundredths, summed), modality="page")
@@ -93,7 +93,9 @@ def _scale(config: ModelConfig) -> tuple[float, tuple[str, ...]]:
     if config.family not in SCALED:
         return 1.0, ()
     head_dim = config.needed("d_model") // config.needed("n_heads")
-    return 1 / math.sqrt(max(head_dim, 1)), (f"The stored values are divided by √{head_dim} with the logit; so are those shown.",)
+    return 1 / math.sqrt(max(head_dim, 1)), (
+        f"The stored values are divided by √{head_dim}, as part of the logit; the values shown include this.",
+    )
 
 
 def _rows(files: Files, kind: BiasKind, sizes: Sizes) -> tuple[Array, Array]:
@@ -134,12 +136,12 @@ def _whole(config: ModelConfig, name: str | None, default: object) -> int:
 
 def _shared(bucket: Array, offsets: Array) -> tuple[str, ...]:
     last = int(np.min(np.abs(offsets[bucket == bucket[0]])))
-    return (f"All offsets of {last} positions and more share the last bucket of their side.",)
+    return (f"All offsets of {last} positions or more share the last bucket of their side.",)
 
 
 def _unused(bucket: Array, n_buckets: int) -> tuple[str, ...]:
     unused = ", ".join(str(index) for index in sorted(set(range(n_buckets)) - set(bucket.tolist())))
-    return (f"No offset falls into bucket {unused}, so that stored row has no effect and is not drawn.",) if unused else ()
+    return (f"No offset falls into bucket {unused}, so its stored row has no effect and is not drawn.",) if unused else ()
 
 
 def _numbers() -> Numbers:
@@ -168,10 +170,10 @@ def _alt(numbers: Numbers) -> str:
 
 
 PICTURE = Picture(
-    caption="Which of 32 buckets each offset falls into, with T5's own sizes. Every head learns one number for each bucket.",
+    caption="The bucket, of 32, that each offset falls into, with T5's own sizes. Every head learns one number for each bucket.",
     how_to_read=(
-        "All offsets at one height share a learned number. Near 0 every offset has a bucket of its own; further out the steps widen, and the last one "
-        "goes on for ever. The encoder has 16 buckets for the past and 15 for the future; number 16 stays empty. The decoder has all 32 for the past."
+        "Offsets at one height share a learned number. Near 0, every offset has its own bucket; farther out, the steps widen, and the last one "
+        "has no end. The encoder has 16 buckets for the past and 15 for the future; bucket 16 stays empty. The decoder uses all 32 for the past."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -184,7 +186,7 @@ SCHEME = Scheme(
     title="Learned relative bias",
     also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
     summary="A learned number for each head and range of offsets, added to the attention logit. This scheme adds nothing to the input.",
-    looked_for="relative_attention_bias.weight and its like among the tensors (rel_attn_embed, rel_pos_bias …)",
+    looked_for="relative_attention_bias.weight and related names among the tensors (rel_attn_embed, rel_pos_bias …)",
     order=30,
     find=find,
     picture=PICTURE,

@@ -8,11 +8,11 @@ T5_BUCKETS = ("relative_attention_num_buckets", 32)  # Raffel et al. 2020, secti
 T5_DISTANCE = ("relative_attention_max_distance", 128)
 FIXED = None  # A size that the code does not take from the config.
 SCALED = frozenset({"layoutlmv3"})  # The logit is divided by √d after the bias is added.
-GATED = "Each layer multiplies these values by 2 + a (b c − 1): a and b lie between 0 and 1 and come from the query's own input, c is learned for each head. They are shown before that."
-BLOCKS = "Offsets are counted in blocks of tokens: the key stands for a whole block, and the query's own block has offset 0."
-ACROSS = "Offsets are counted in thousandths of the page's width, between the left edges of two words' boxes."
-DOWN = "Offsets are counted in thousandths of the page's height, between the lower edges of two words' boxes."
-SEGMENT = "It holds within a segment; the tensor's other rows are for pairs of segments, whatever their offset."
+GATED = "Each layer multiplies these values by 2 + a (b c − 1). Here a and b lie between 0 and 1 and come from the query's own input; c is learned for each head. The values are shown before this step."
+BLOCKS = "Offsets count blocks of tokens: the key stands for a whole block, and the query's own block has offset 0."
+ACROSS = "Offsets are measured between the left edges of two word boxes, in thousandths of the page's width."
+DOWN = "Offsets are measured between the lower edges of two word boxes, in thousandths of the page's height."
+SEGMENT = "These values hold within a segment. The tensor's other rows are for pairs of segments, whatever their offset."
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ KINDS = (
     ),
     BiasKind(
         r"(^|\.)(Local|TransientGlobal)SelfAttention\.relative_attention_bias\.weight$",
-        notes=("A query looks no further than the offsets shown.",),
+        notes=("A query sees only the offsets shown.",),
         radius=("local_radius", 127),
     ),
     BiasKind(r"(^|\.)rel_attn_embed\.weight$", ("num_buckets", 320), ("max_bucket_distance", 800), notes=(GATED,), modality="audio"),
@@ -82,7 +82,7 @@ KINDS = (
     BiasKind(
         r"(^|\.)relative_attention_bias_layer\.bias_values\.weight$",
         max_distance=("bias_max_distance", 1000),
-        notes=("There are no buckets: each offset has a row.",),
+        notes=("There are no buckets: each offset has its own row.",),
         each_offset=True,
     ),
     BiasKind(r"^(enc|dec)\.blk\.\d+\.attn_rel_b\.weight$"),  # in files of llama.cpp

@@ -16,7 +16,7 @@ from generator.text import pattern, rounded, significant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NOTE = "No tensor holds it; it follows from {settings} in config.json. Keys that match equally well get the same weight with it as without."
+NOTE = "No tensor is stored: the factor follows from {settings} in config.json. Keys that match equally well get the same weight with or without it."
 ALL_POSITIONS = 131_072  # Where a config does not say how many.
 
 
@@ -99,14 +99,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     last = rounded(numbers["factor"][-1], 3)
-    return f"A line that stays at 1 up to position {FLOOR_SCALE - 2:,}, then climbs in ever smaller steps to {last} at position {significant(numbers['positions'][-1], 8)}."
+    return f"A line that stays at 1 up to position {FLOOR_SCALE - 2:,}, then rises in ever smaller steps to {last} at position {significant(numbers['positions'][-1], 8)}."
 
 
 PICTURE = Picture(
-    caption="The factor on the logits by the rule of Llama 4, with its default settings, 0.1 and 8,192.",
+    caption="The factor on the logits by the rule of Llama 4, with its default settings (0.1 and 8,192).",
     how_to_read=(
-        "Up to about 8,000 positions nothing changes. At 8,191 the factor rises by its first step, 0.1 · ln 2 ≈ 0.07, and by 0.23 for each further factor of ten. "
-        "A larger factor makes attention sharper: the weight of the best keys falls less as more keys join."
+        "Up to about 8,000 positions nothing changes. At 8,191 the factor takes its first step, 0.1 · ln 2 ≈ 0.07. From there it gains about 0.23 for each factor of ten. "
+        "A larger factor sharpens attention: the best keys lose less weight as more keys join."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -118,8 +118,8 @@ SCHEME = Scheme(
     key="temperature",
     title="Attention temperature",
     also=("temperature tuning", "log-n scaling"),
-    summary="Attention multiplies its logits by a factor that grows with the position of the query.",
-    looked_for="a temperature of attention that depends on the position",
+    summary="Attention logits are multiplied by a factor that grows with the position of the query.",
+    looked_for="an attention temperature that depends on the position",
     order=96,
     find=find,
     picture=PICTURE,

@@ -110,15 +110,15 @@ def _reach(files: Files) -> tuple[int, tuple[str, ...]]:
     if clamp is not None and clamp <= SHOWN:
         return clamp, (f"Offsets beyond {clamp} count as {clamp}.",)
     shown = min(SHOWN, files.config.size("n_positions") or SHOWN)
-    return shown, (f"The formula goes on beyond the {shown} positions each way that are shown.",)
+    return shown, (f"The formula continues beyond the {shown} positions shown in each direction.",)
 
 
 def _notes(name: str, map_name: str, head_dim: int) -> tuple[str, ...]:
     bias, through = (next(word for word in reversed(tensor.split(".")) if word != "weight") for tensor in (name, map_name))
-    pooled = ("A layer's positions may stand for several tokens; offsets are counted in tokens.",) if through == POOLED else ()
+    pooled = ("A position of a layer may stand for several tokens; offsets are counted in tokens.",) if through == POOLED else ()
     return (
-        f"What is shown depends on position alone: {bias} times the sinusoid of the offset mapped by {through}, divided by √{head_dim}.",
-        "The query is multiplied with the same mapped sinusoid, so it too prefers some offsets to others.",
+        f"The values shown depend on position alone: {bias} times the sinusoid of the offset, mapped by {through} and divided by √{head_dim}.",
+        "The query is multiplied with the same mapped sinusoid, so it too favours some offsets.",
         *pooled,
     )
 
@@ -152,14 +152,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     size = len(numbers["content"])
-    return f"Four matrices of {size} by {size} positions: two without a visible order, one the same in every row, one the same along each diagonal."
+    return f"Four matrices of {size} by {size} positions: two without visible order, one with equal rows, one constant along each diagonal."
 
 
 PICTURE = Picture(
-    caption="The four products whose sum is a logit. All numbers here are random; what training makes of the last product is on the pages of the checkpoints.",
+    caption="The four products whose sum is a logit. The numbers are random; checkpoint pages show the last product as trained.",
     how_to_read=(
-        "Row: the position that looks; column: the position looked at. The first two change with the query. The third is the same in every row: it favours some keys, "
-        "whoever looks. The fourth is the same along each diagonal: it depends on the offset alone, and is what the atlas shows of a checkpoint."
+        "Row: query; column: key. The first two change with the query. The third is the same in every row: it favours some keys, "
+        "whatever the query. The fourth is constant along each diagonal: it depends on the offset alone. The atlas shows it for each checkpoint."
     ),
     numbers=_numbers,
     alt=_alt,
@@ -171,7 +171,7 @@ SCHEME = Scheme(
     key="transformer_xl",
     title="Transformer-XL's relative positions",
     also=("relative positional encoding with the biases u and v",),
-    summary="The sinusoid of each offset, through a learned map, is multiplied with the query and with a bias that is the same for all queries.",
+    summary="A sinusoid of the offset, after a learned map, is multiplied with the query and with a bias shared by all queries.",
     looked_for="r_r_bias, pos_bias_v or bias_v beside a map of positions among the tensors, or such a map alone in an audio tower of Gemma",
     order=36,
     find=find,

@@ -75,6 +75,6 @@ def _number(config: ModelConfig, name: str, default: int) -> int:
 def _notes(name: str) -> tuple[str, ...]:
     through = name.split(".")[-2]
     return (
-        f"What is shown is the sinusoid of each offset mapped by {through}, the vectors of all heads side by side; the query is multiplied with it.",
-        "There is no bias beside it that would count on its own.",
+        f"The vectors shown are the sinusoids of each offset, mapped by {through}, all heads side by side. The query is multiplied with them.",
+        "No separate bias acts without the query.",
     )

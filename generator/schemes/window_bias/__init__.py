@@ -25,7 +25,7 @@ KINDS = (TABLE, SIZES, NETWORK)
 NUMBER = re.compile(r"(?:^|\.)(\w+)\.(\d+)(?=\.)")
 HALVED = re.compile(r"layers\.(\d+)\.blocks\.\d+\.")
 HALVING = re.compile(r"(^|\.)stages\.\d+\.layers\.\d+\.attention_biases$")  # Layers between two stages of LeViT.
-FEWER_QUERIES = "This layer halves the grid: only the patches of every second row and column look, at all of them."
+FEWER_QUERIES = "This layer halves the grid: only patches in every second row and column are queries; all patches are keys."
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -105,20 +105,20 @@ def _draw(numbers: Numbers) -> "Figure":
     left.set_title("25 offsets")
     left.set(xlabel="columns across", ylabel="rows down")
     right.set_title("9 × 9 pairs of patches")
-    right.set(xlabel="patch looked at", ylabel="patch that looks")
+    right.set(xlabel="key patch", ylabel="query patch")
     return figure
 
 
 def _alt(numbers: Numbers) -> str:
     count, size = numbers["offsets"].size, len(numbers["pairs"])
-    return f"On the left a square of {count} numbered offsets, on the right the number that each of {size} by {size} pairs of patches uses."
+    return f"Left: a square of {count} numbered offsets. Right: the number that each of {size} by {size} pairs of patches uses."
 
 
 PICTURE = Picture(
-    caption="A window of 3 × 3 patches has 25 offsets, and so 25 learned numbers for each head: left which offset each is for, right which one each pair of patches uses.",
+    caption="A window of 3 × 3 patches has 25 offsets, so each head learns 25 numbers. Left: the offset of each number. Right: the number that each pair of patches uses.",
     how_to_read=(
-        "On the left, the middle (12) is for a patch and itself; what lies above it is for keys above. On the right, patches are counted row by row. Pairs with the same "
-        "offset have the same number and colour: 12 all along the diagonal, 13 for every neighbour to the right."
+        "Left: the centre (12) is a patch and itself; cells above it are for keys above. Right: patches are numbered row by row. Pairs with the same "
+        "offset share a number and a colour: 12 along the diagonal, 13 for every neighbour to the right."
     ),
     numbers=_numbers,
     alt=_alt,

@@ -36,8 +36,8 @@ def from_table(files: Files, name: str) -> Unfolded:
     table = files.tensor(name)
     rows, columns, special = _window(files, name, table.shape)
     values = table[: len(table) - special].T.reshape(-1, 2 * rows - 1, 2 * columns - 1)
-    left = f"The last {special} of the {len(table):,} stored rows are for [CLS], which has no place in the grid, and are left out. "
-    note = f"The window is {rows} × {columns} patches. The table is stored by query minus key; it is turned round here, to key minus query."
+    left = f"The last {special} of the {len(table):,} stored rows are for [CLS], which has no place in the grid; they are left out. "
+    note = f"The window is {rows} × {columns} patches. The table is ordered by query minus key; it is shown by key minus query."
     return Unfolded(values[:, ::-1, ::-1], (left if special else "") + note)
 
 
@@ -51,7 +51,7 @@ def from_sizes(files: Files, name: str) -> Unfolded:
     if side < 1 or side * side != table.shape[1]:
         raise RowError(f"{files.where}: {name} has shape {table.shape}; expected (heads, a square number of offsets)")
     size = np.abs(np.arange(1 - side, side))
-    note = f"The grid is {side} × {side} patches. One number is stored for the offsets that differ in sign alone; it is drawn for each of them."
+    note = f"The grid is {side} × {side} patches. Offsets that differ only in sign share one stored number; it is drawn for each of them."
     return Unfolded(table.reshape(-1, side, side)[:, size[:, None], size], note)
 
 
@@ -68,8 +68,8 @@ def from_network(files: Files, stem: str, stage: int | None) -> Unfolded:
     hidden = np.maximum(_coordinates(window, trained) @ first.T + shift, 0.0)  # (n_rows, n_columns, n), one for each offset
     values = REACH / (1.0 + np.exp(-np.moveaxis(hidden @ second.T, -1, 0)))
     note = (
-        f"The window is {window} × {window} patches, as config.json says. No table is stored: a small network of two layers, {stem}, makes each "
-        "number from the logarithm of the offset. Its outcome is drawn as it is added, between 0 and 16, and turned round to key minus query."
+        f"The window is {window} × {window} patches, as config.json says. No table is stored: a two-layer network ({stem}) makes each "
+        "number from the logarithm of the offset. Its output is drawn as it is added, between 0 and 16, by key minus query."
     )
     return Unfolded(values[:, ::-1, ::-1], note)
 
@@ -115,10 +115,10 @@ def _configured(files: Files, stage: int | None) -> tuple[int, int]:
             side = min([window[0], *rows])
             if 0 < side <= LARGEST and isinstance(trained, int) and 0 <= trained <= LARGEST:
                 return side, trained
-    raise RowError(f"{files.where}: config.json tells no window_size from 1 to {LARGEST}; expected one, for the bias is made from it")
+    raise RowError(f"{files.where}: config.json has no window_size from 1 to {LARGEST}; expected one, since the bias is made from it")
 
 
 def _there(files: Files, name: str) -> str:
     if name not in files.tensors:
-        raise RowError(f"{files.where}: no tensor named {name!r}; expected it beside the other weights that make the bias")
+        raise RowError(f"{files.where}: no tensor named {name!r}; expected it with the other weights of the bias")
     return name

@@ -45,7 +45,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     size = file.storage.size(file.name)
     if size > MOST_FILE_BYTES:
         raise RowError(f"{where}: {size:,} bytes, which would be read whole; expected at most {MOST_FILE_BYTES:,}")
-    with as_row_error(where, "msgpack does not read it", "weights of Flax"):
+    with as_row_error(where, "msgpack cannot read it", "weights of Flax"):
         tree = msgpack.unpackb(
             file.storage.path(file.name).read_bytes(),
             object_pairs_hook=_limited(where),

@@ -33,10 +33,10 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     where = f"{file.where}/{file.name}"
     h5py = optional("h5py", where)
     path = file.storage.path(file.name)
-    with as_row_error(where, "h5py does not read it", "an HDF5 file"), h5py.File(path, "r") as opened:
+    with as_row_error(where, "h5py cannot read it", "an HDF5 file"), h5py.File(path, "r") as opened:
         found = dict(_datasets(h5py, opened, where))
         if any(NUMBERED in name.split("/") for name in found):
-            raise RowError(f"{where}: weights of Keras 3, which numbers variables and does not name them; expected model.safetensors")
+            raise RowError(f"{where}: Keras 3 weights, whose variables have numbers but no names; expected model.safetensors")
         tensors = {_name(name): _stored(h5py, file, path, dataset) for name, dataset in found.items()}
     if len(tensors) < len(found):
         raise RowError(f"{where}: {len(found):,} variables with {len(tensors):,} names; expected a name for each")
@@ -99,7 +99,7 @@ def _stored(h5py: Any, file: WeightsFile, path: Path, dataset: Any) -> StoredTen
     def load() -> Array:
         if n_bytes > MOST_BYTES:
             raise RowError(f"{where}: {n_bytes:,} bytes; expected at most {MOST_BYTES:,}")
-        with as_row_error(where, "h5py does not read it", "an array"), h5py.File(path, "r") as opened:
+        with as_row_error(where, "h5py cannot read it", "an array"), h5py.File(path, "r") as opened:
             values: Array = opened[stored_name][()]
             return values if axes is None else values.transpose(axes)
 

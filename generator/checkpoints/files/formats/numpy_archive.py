@@ -45,7 +45,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     path, where = file.storage.path(file.name), f"{file.where}/{file.name}"
     tensors = {}
     with (
-        as_row_error(where, "numpy does not read it", "an .npz file"),
+        as_row_error(where, "numpy cannot read it", "an .npz file"),
         warnings.catch_warnings(action="ignore"),
         zipfile.ZipFile(path) as archive,
     ):
@@ -55,7 +55,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
         for member in members:
             name = member.filename.removesuffix(".npy")
             if name in tensors:
-                raise RowError(f"{where}: {name!r:.80} stands twice; expected each name once")
+                raise RowError(f"{where}: {name!r:.80} appears twice; expected each name once")
             with archive.open(member) as stream:
                 header = _header(stream, member, f"{where}: {name!r:.80}")
             if header.dtype.kind in NUMBERS:
@@ -93,7 +93,7 @@ def _stored(file: WeightsFile, path: Path, member: zipfile.ZipInfo, header: Head
     def load() -> Array:
         if n_bytes > MOST_BYTES:
             raise RowError(f"{where}: {n_bytes:,} bytes; expected at most {MOST_BYTES:,} in a compressed archive")
-        with as_row_error(where, "numpy does not read it", "an array"), zipfile.ZipFile(path) as archive, archive.open(member) as stream:
+        with as_row_error(where, "numpy cannot read it", "an array"), zipfile.ZipFile(path) as archive, archive.open(member) as stream:
             stream.read(header.size)
             values = np.frombuffer(stream.read(n_bytes), dtype=header.dtype)
             return values.reshape(header.shape, order="F" if header.by_columns else "C")

@@ -68,10 +68,10 @@ def spans(header: bytes, file_size: int, where: str) -> dict[str, Span]:
     expected = base
     for name, span in ordered:
         if span.start != expected:
-            raise RowError(f"{where}: the bytes of {name!r} begin at {span.start:,}; expected {expected:,}, without hole or overlap")
+            raise RowError(f"{where}: the bytes of {name!r} begin at {span.start:,}; expected {expected:,}, without gap or overlap")
         expected = span.stop
     if expected != file_size:
-        raise RowError(f"{where}: the tensors end at byte {expected:,} of {file_size:,}; expected them to end with the file")
+        raise RowError(f"{where}: the header describes {expected:,} bytes, but the file has {file_size:,}; expected the same size")
     return dict(ordered)
 
 
@@ -114,7 +114,7 @@ def _json_object(header: bytes, where: str) -> Mapping[str, Any]:
         entries = dict(pairs)
         if len(entries) < len(pairs):
             ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-            raise RowError(f"{where}: {twice!r:.80} stands twice in the header; expected each name once")
+            raise RowError(f"{where}: {twice!r:.80} appears twice in the header; expected each name once")
         return entries
 
     try:

@@ -74,7 +74,7 @@ FORMAT = FileFormat(
     suffixes=(".bin", ".pt", ".pth", ".ckpt", ".bin.index.json"),
     open=open_weights,
     refusal=(
-        "only a pickle (pytorch_model.bin or another file of torch), which is not opened; expected model.safetensors "
+        "only a pickle (pytorch_model.bin or another torch file), which is not opened; expected model.safetensors "
         "(convert it with safetensors.torch.save_file, or set `pickle: true` on the row if you trust it)"
     ),
     files=shards.files,
@@ -92,7 +92,7 @@ def _loaded(file: WeightsFile, name: str) -> Mapping[Any, Any]:
     path, where = file.storage.path(name), f"{file.where}/{name}"
     with path.open("rb") as stream:
         is_zip = stream.read(4) == b"PK\x03\x04"
-    with as_row_error(where, "torch does not load it with weights_only", "tensors alone"), warnings.catch_warnings(action="ignore"):
+    with as_row_error(where, "torch cannot load it with weights_only", "tensors alone"), warnings.catch_warnings(action="ignore"):
         if is_zip and any(member.compress_type for member in ZipFile(path).infolist()):
             raise RowError(f"{where}: a compressed zip file; expected one by torch.save, which does not compress")
         state = torch.load(path, map_location="cpu", weights_only=True, mmap=is_zip)

@@ -6,7 +6,7 @@ from typing import NoReturn
 from generator.contracts import FileFormat, WeightsFile
 from generator.errors import RowError
 
-ADAPTER = ("an adapter by PEFT, such as LoRA, which changes a base model", "merge_and_unload and save_pretrained")
+ADAPTER = ("a PEFT adapter, such as LoRA, which changes a base model", "merge_and_unload and save_pretrained")
 TENSORFLOW = ("a TensorFlow checkpoint", "load it with transformers 4, from_tf=True, and save_pretrained")
 SHARDS = ("an index of weights in shards", "load them with from_pretrained of transformers 4 and save_pretrained")
 ORIGIN = "name the checkpoint that it was made from"
@@ -14,20 +14,20 @@ ORIGIN = "name the checkpoint that it was made from"
 KINDS = {
     "adapter_config.json": ADAPTER,
     "adapter_model.*": ADAPTER,
-    "model_index.json": ("a pipeline of diffusers, which has several models", "name the folder of one of them, such as text_encoder"),
+    "model_index.json": ("a diffusers pipeline, which has several models", "name the folder of one of them, such as text_encoder"),
     "*.ckpt*.index": TENSORFLOW,
     "*.ckpt*.data-*-of-*": TENSORFLOW,
     "*.ckpt*.meta": TENSORFLOW,
-    "saved_model.pb": ("a SavedModel of TensorFlow", ORIGIN),
+    "saved_model.pb": ("a TensorFlow SavedModel", ORIGIN),
     "tf_model.h5.index.json": SHARDS,
     "flax_model.msgpack.index.json": SHARDS,
-    "openvino_*.xml": ("a model of OpenVINO", ORIGIN),
-    "*.tflite": ("a model of TensorFlow Lite", ORIGIN),
-    "*.mlmodel": ("a model of Core ML", ORIGIN),
-    "*.mlpackage/Manifest.json": ("a model of Core ML", ORIGIN),
-    "*.keras": ("a model of Keras 3, which numbers its variables and does not name them", ORIGIN),
-    "ggml-*.bin": ("a file of GGML from before GGUF", "convert it to GGUF with the program that it is for, or " + ORIGIN),
-    "*.pkl": ("a pickle of another program than torch", "if you trust it, save its tensors with safetensors"),
+    "openvino_*.xml": ("an OpenVINO model", ORIGIN),
+    "*.tflite": ("a TensorFlow Lite model", ORIGIN),
+    "*.mlmodel": ("a Core ML model", ORIGIN),
+    "*.mlpackage/Manifest.json": ("a Core ML model", ORIGIN),
+    "*.keras": ("a Keras 3 model, whose variables have numbers but no names", ORIGIN),
+    "ggml-*.bin": ("a GGML file from before GGUF", "convert it to GGUF with the program that it is for, or " + ORIGIN),
+    "*.pkl": ("a pickle from a program other than torch", "if you trust it, save its tensors with safetensors"),
 }
 ANY_DATA = ("*.pkl",)  # Beside a config.json, such a file may hold other things than weights.
 

@@ -27,7 +27,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     for name, header in _headers(file).items():
         for tensor, span in header.spans.items():
             if tensor in tensors:
-                raise RowError(f"{file.where}/{name}: {tensor!r:.80} stands in {tensors[tensor].header.file}, too; expected it in one part")
+                raise RowError(f"{file.where}/{name}: {tensor!r:.80} is also in {tensors[tensor].header.file}; expected it in one part")
             info = TensorInfo(name, span.type, span.shape)
             tensors[tensor] = stored_tensor(file.storage, info, span.start, span.stop, f"{file.where}: {tensor}")
     return tensors

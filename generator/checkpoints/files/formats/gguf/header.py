@@ -91,7 +91,9 @@ class Pieces:
         """Have at least ``n_bytes`` more than have been parsed."""
         stop = self.at + n_bytes
         if stop > self.size:
-            raise RowError(f"{self.where}: cut short: its header goes on to byte {stop:,} at least, and the file has {self.size:,}")
+            raise RowError(
+                f"{self.where}: cut short: its header needs at least {stop:,} bytes, but the file has {self.size:,}; expected a complete file"
+            )
         if stop > MOST_HEADER_BYTES:
             raise RowError(f"{self.where}: a header of {stop:,} bytes or more; expected at most {MOST_HEADER_BYTES:,}")
         n_read = len(self.data)
@@ -180,7 +182,7 @@ def _check_beginning(pieces: Pieces) -> None:
 def _new_name(pieces: Pieces, known: Mapping[str, object], what: str) -> str:
     name = pieces.text(LONGEST_NAME, f"the name of a {what}")
     if name in known:
-        raise RowError(f"{pieces.where}: the {what} {name!r:.80} stands twice in the header; expected each name once")
+        raise RowError(f"{pieces.where}: the {what} {name!r:.80} appears twice in the header; expected each name once")
     return name
 
 
@@ -204,7 +206,7 @@ def _list(pieces: Pieces, key: str, levels: int) -> tuple[Scalar, ...] | Unread:
     count = pieces.count(MOST_ITEMS, f"items of {key!r:.80}:")
     if kind == LIST:
         if not levels:
-            raise RowError(f"{pieces.where}: {key!r:.80} has more than {MOST_LEVELS} lists in each other; expected fewer")
+            raise RowError(f"{pieces.where}: {key!r:.80} has lists nested more than {MOST_LEVELS} deep; expected fewer levels")
         for _ in range(count):
             _list(pieces, key, levels - 1)
         return Unread(count)

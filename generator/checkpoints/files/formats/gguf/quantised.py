@@ -54,7 +54,7 @@ def values(data: bytes | memoryview, kind: str, shape: tuple[int, ...], where: s
         with np.errstate(all="ignore"):  # A scale may be any number, as it may in a file of float32.
             return np.asarray(dequantize(blocks, number), dtype=np.float64).reshape(shape)
     except NotImplementedError:
-        raise RowError(f"{where}: type {kind}, which the library gguf cannot turn into numbers; expected one that it can") from None
+        raise RowError(f"{where}: type {kind}, which the gguf library cannot decode; expected one that it can") from None
 
 
 def step_note(numbers: Floats, kind: str) -> str:
@@ -65,11 +65,11 @@ def step_note(numbers: Floats, kind: str) -> str:
         differences = np.diff(ordered, axis=1)
     smallest = np.where(differences > 0.0, differences, np.inf).min(axis=1)
     steps = smallest[np.isfinite(smallest)]
-    stored = f"Stored as {kind}, in blocks of {block} values with a scale of their own"
+    stored = f"Stored as {kind}, in blocks of {block} values that share a scale"
     if not steps.size:
         return f"{stored}."
     step = significant(float(np.median(steps)), 3)
-    return f"{stored}: two of them are equal or at least {step} apart (median over blocks), and what is finer is the file's rounding."
+    return f"{stored}. Two values of a block are equal or at least {step} apart (median over blocks); finer differences are the file's rounding."
 
 
 def scaled_block(kind: str) -> int:

@@ -11,7 +11,7 @@ LOGIT_MOVES = MOVES | {"Transpose"}
 N_BUCKETS = 32  # Of T5 and all its kind that have no other number in config.json (Raffel et al. 2020, section 2.1).
 # log(largest distance / distances with a bucket of their own), by which the buckets of T5 widen.
 WIDENING = {"encoder": math.log(128 / 8), "decoder": math.log(128 / 16)}
-ROLE = "as the table from which the numbers added before the Softmax are taken by bucket"
+ROLE = "as the table of numbers, by bucket, that are added before the Softmax"
 
 
 def bias_table(graph: Graph) -> Iterator[Place]:

@@ -114,7 +114,7 @@ def graph_of(proto: Any, file: GraphFile) -> Graph:
         for tensor in inner.initializer:
             if tensor.name in own:
                 raise RowError(
-                    f"{file.where}/{file.name}: {tensor.name!r:.80} stands twice among the initialisers; expected each name once"
+                    f"{file.where}/{file.name}: {tensor.name!r:.80} appears twice among the initialisers; expected each name once"
                 )
             own.add(tensor.name)
             _add(tensors, f"{prefix}{tensor.name}" if tensor.name in tensors else tensor.name, tensor, file)

@@ -147,7 +147,7 @@ def _spread(numbers: Floats, tie: Tie, whole: tuple[int, ...], shape: tuple[int,
         return numbers.reshape(())
     axis = tie.axis % len(whole)
     if shape != whole and (axis == 0 or tie.block):
-        raise RowError(f"{where}: every row has a scale of its own; expected one for all rows, where only some are read")
+        raise RowError(f"{where}: every row has a scale of its own; expected one for all rows, since only some are read")
     if tie.block:
         return np.take(numbers, np.arange(whole[axis]) // tie.block, axis=axis)
     sides = [1] * len(shape)
@@ -159,9 +159,8 @@ def _step_note(scales: Floats, dtype: str) -> str:
     bits = dtype[1:]
     sizes = np.abs(scales[np.isfinite(scales)])
     if scales.size == 1:
-        return f"The file stores these numbers quantised, in {bits} bits each: they are multiples of {significant(float(sizes.max(initial=0.0)), 3)}."
+        return f"The values are quantised to {bits} bits each, as multiples of {significant(float(sizes.max(initial=0.0)), 3)}."
     middle, largest = (significant(float(size), 3) for size in (np.median(sizes) if sizes.size else 0.0, sizes.max(initial=0.0)))
     return (
-        f"The file stores these numbers quantised, in {bits} bits each, as multiples of steps of several sizes: "
-        f"{middle} is the median, {largest} the largest."
+        f"The values are quantised to {bits} bits each, as multiples of several step sizes: {middle} is the median, {largest} the largest."
     )

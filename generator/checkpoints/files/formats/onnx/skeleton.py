@@ -51,7 +51,7 @@ def model(data: bytes | mmap, where: str) -> Any:
     try:
         proto = ModelProto.FromString(text)
     except (DecodeError, UnicodeDecodeError, ValueError):
-        raise RowError(f"{where}: no valid message of Protocol Buffers; expected an ONNX model") from None
+        raise RowError(f"{where}: not a valid Protocol Buffers message; expected an ONNX model") from None
     if not proto.HasField("graph"):
         raise RowError(f"{where}: no graph; expected an ONNX model")
     return proto

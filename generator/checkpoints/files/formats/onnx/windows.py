@@ -14,10 +14,10 @@ from generator.contracts import StoredTensor
 from generator.numerics.arrays import Array, Floats
 
 LARGEST = 64  # Patches per side.
-ROLE = "as the tensor added before a Softmax that depends on the offset in a square of patches alone"
+ROLE = "as the tensor added before a Softmax that depends only on the offset in a square of patches"
 UNFOLDED = (
-    "The file holds a number for each of the {pairs:,} pairs of patches of a window and each head. "
-    "Pairs with the same offset have the same number, and the shape and the values given here are those of the table by offset."
+    "The file stores a number for each head and each of the {pairs:,} pairs of patches in a window. "
+    "Pairs with the same offset have the same number. The shape and values given here are those of the table by offset."
 )
 
 Read = Callable[[str], Floats]
