@@ -104,7 +104,7 @@ def draw(results: Results) -> "Figure":
         _draw_dots(ax, predicted, (low, high), label.colour)
         ax.set(xlabel="position", ylabel="predicted position")
         ax.set(xlim=(low, high), ylim=(low, high))
-        ax.set_title(f"{wrapped(label.title)}\nmean error {significant(result.value('error'), 3)}", color=label.colour)
+        ax.set_title(f"{wrapped(label.title)}\nmean error {significant(result.value('error'), 3)}")
         ax.set_box_aspect(1)
     return figure
 

@@ -179,7 +179,7 @@ def draw(results: Results) -> "Figure":
         picture = image(ax, rows / scale, (-LIMIT, LIMIT), DIVERGING, n_images=len(strips))
         ax.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=7)
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
-        ax.set_title(f"{title} · RMS {significant(scale, 3)}", color=label.colour)
+        ax.set_title(f"{title} · RMS {significant(scale, 3)}")
     axes[-1].set_xlabel("dimension")
     colour_bar(figure, picture, axes, "value ÷ RMS of the step" if len(strips) > 1 else "value ÷ RMS")
     return figure

@@ -124,7 +124,7 @@ def draw_curves(results: Results) -> "Figure":
             )
         ax.axvline(0, color=MUTED, linewidth=0.6)
         ax.axhline(0, color=MUTED, linewidth=0.6)
-        ax.set_title(wrapped(label.title), color=label.colour)
+        ax.set_title(wrapped(label.title))
         ax.set(xlabel="offset: key minus query (positions)", ylabel="bias (logit)", xlim=span, ylim=limits)
         mark_beyond(ax, lines, limits)
     if single:
@@ -157,7 +157,7 @@ def _cut(result: Result) -> str:
 def draw_matrices(results: Results) -> "Figure":
     """Bias as a matrix, query by key: the heads of a single checkpoint, or the mean over heads of several."""
     images = [
-        Panel(name, label.colour, matrix)
+        Panel(name, matrix)
         for label, result in results.items()
         for name, matrix in _named(label, result.arrays["matrices"], single=len(results) == 1)
     ]

@@ -62,7 +62,7 @@ def _findings(adjacent: float, mean: float) -> tuple[Finding, ...]:
 
 def draw(results: Results) -> "Figure":
     """Cosine matrices side by side."""
-    images = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
+    images = [Panel(label.title, result.arrays["cosines"]) for label, result in results.items()]
     return image_panels(images, (-1.0, 1.0), DIVERGING, ("position", "position", "cosine similarity"), square=True)
 
 

@@ -56,7 +56,7 @@ def _findings(strong: float) -> tuple[Finding, ...]:
 
 def draw(results: Results) -> "Figure":
     """Cosine matrices of the dimensions side by side."""
-    images = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
+    images = [Panel(label.title, result.arrays["cosines"]) for label, result in results.items()]
     return image_panels(images, (-1.0, 1.0), DIVERGING, ("dimension", "dimension", "cosine similarity"), square=True)
 
 

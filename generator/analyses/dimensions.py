@@ -80,7 +80,7 @@ def draw(results: Results) -> "Figure":
         middles, scales = result.arrays["middles"][:, None], result.arrays["scales"][:, None]
         curves = np.clip((result.arrays["curves"] - middles) / np.where(scales == 0.0, 1.0, scales), -1.0, 1.0)
         ridges(ax, FILLED * curves, [f"{dimension}" for dimension in result.arrays["dimensions"]], label.colour, 1.0)
-        ax.set_title(wrapped(label.title), color=label.colour)
+        ax.set_title(wrapped(label.title))
         is_line = int(result.arrays["line"]) >= result.arrays["curves"].shape[1]
         ax.set(xlabel="position" if is_line else "patch, row by row", ylabel="dimension")
     return figure

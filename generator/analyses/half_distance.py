@@ -146,7 +146,7 @@ def draw_layers(results: Results) -> "Figure":
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         ax.set(yscale="log", ylim=limits, ylabel="half-distance (positions)", xlabel="layer")
         _plain_ticks(ax)
-        ax.set_title(wrapped(label.title), color=label.colour)
+        ax.set_title(wrapped(label.title))
         for index, slope in enumerate(ALIBI):
             ax.axhline(
                 math.log(2.0) / slope, color=REFERENCE, linewidth=0.7, linestyle=DOTTED, zorder=0, label=None if index else "ALiBi, 8 heads"

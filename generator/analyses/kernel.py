@@ -309,7 +309,7 @@ def _draw_bands(axes: "Axes", results: Results) -> None:
 
 def draw_matrices(results: Results) -> "Figure":
     """Kernels as images, query by key, side by side."""
-    images = [Panel(label.title, label.colour, result.arrays["matrix"]) for label, result in results.items()]
+    images = [Panel(label.title, result.arrays["matrix"]) for label, result in results.items()]
     labels = ("key position", "query position", "rescaled 0–1 per encoding")
     return image_panels(images, (0.0, 1.0), SEQUENTIAL, labels, square=True)
 

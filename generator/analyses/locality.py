@@ -138,10 +138,7 @@ def draw_heads(results: Results) -> "Figure":
 
 def draw_matrices(results: Results) -> "Figure":
     """Mean attention of the heads as images, query by key, on a logarithmic scale."""
-    images = [
-        Panel(label.title, label.colour, np.log10(np.maximum(result.arrays["attention"], 10.0**FAINTEST)))
-        for label, result in results.items()
-    ]
+    images = [Panel(label.title, np.log10(np.maximum(result.arrays["attention"], 10.0**FAINTEST))) for label, result in results.items()]
     return image_panels(images, (FAINTEST, 0.0), SEQUENTIAL, ("key position", "query position", "attention (power of ten)"), square=True)
 
 

@@ -206,7 +206,7 @@ def draw(results: Results) -> "Figure":
                 ylabel=f"component {second + 1} ({rounded(100 * shares[second], 0)} %)",
             )
             ax.tick_params(labelsize=7)
-        axes[LEADING * row].set_title(label.title, color=label.colour)
+        axes[LEADING * row].set_title(label.title)
     colour_bar(figure, trail_scale(), axes, "position (0 first, 1 last)")
     return figure
 

@@ -94,7 +94,7 @@ def _findings(adjacent: float | None, sides: float | None, mean: float) -> tuple
 
 def draw_matrix(results: Results) -> "Figure":
     """Cosine matrices over offsets side by side."""
-    images = [Panel(label.title, label.colour, result.arrays["cosines"]) for label, result in results.items()]
+    images = [Panel(label.title, result.arrays["cosines"]) for label, result in results.items()]
     labels = ("offset (positions)", "offset (positions)", "cosine similarity")
     figure = image_panels(images, (-1.0, 1.0), DIVERGING, labels, square=True)
     for axes, result in zip(figure.axes, results.values(), strict=False):  # The last axes hold the scale.

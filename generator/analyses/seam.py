@@ -334,7 +334,7 @@ def draw(results: Results) -> "Figure":
         of_spikes = np.concatenate([result.arrays["spikes"] - 1, result.arrays["spikes"]])
         axes.plot(of_spikes + 0.5, cosines[of_spikes], "x", color=label.colour, markersize=4.5, label=ASIDE)
         if len(results) <= MOST_NAMED:
-            points += [Point(f"{pair}|{pair + 1}", pair + 0.5, cosines[pair], label.colour) for pair in bounds[:, 0]]
+            points += [Point(f"{pair}|{pair + 1}", pair + 0.5, cosines[pair]) for pair in bounds[:, 0]]
     label_points(axes, points)
     axes.set(xlabel="position", ylabel="cosine with the next position", ylim=VIEW)
     axes.grid(axis="y")

@@ -73,7 +73,7 @@ def _percent(value: float) -> str:
 
 def draw_logits(results: Results) -> "Figure":
     """Logits of the sinks, layer by head, one image per checkpoint."""
-    images = [Panel(label.title, label.colour, _of_every_layer(result)) for label, result in results.items()]
+    images = [Panel(label.title, _of_every_layer(result)) for label, result in results.items()]
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, ("head", "layer", "logit of the sink"), square=False)
 
 

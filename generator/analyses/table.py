@@ -50,7 +50,7 @@ def _findings(rms: float, largest: float, position: int, dimension: int) -> tupl
 
 def draw(results: Results) -> "Figure":
     """Heat maps side by side, positions by dimensions, in units of the root mean square of each table."""
-    images = [Panel(label.title, label.colour, relative_values(result)) for label, result in results.items()]
+    images = [Panel(label.title, relative_values(result)) for label, result in results.items()]
     labels = ("dimension", "position", "value ÷ RMS of the table")
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
 

@@ -111,7 +111,7 @@ def draw(results: Results) -> "Figure":
     figure, axes = panels(len(results), columns, height=min(width * max(aspects) + 0.6, 5.6 if len(results) == 1 else 3.9))
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         picture = _draw_mosaic(ax, result, n_images=len(results))
-        ax.set_title(wrapped(label.title), color=label.colour)
+        ax.set_title(wrapped(label.title))
     colour_bar(figure, picture, axes, "cosine similarity")
     return figure
 

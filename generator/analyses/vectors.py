@@ -74,7 +74,7 @@ def draw(results: Results) -> "Figure":
             ax.plot(word, color=INK, linewidth=0.7, alpha=0.85, zorder=1)
             name = f"— word “{result.arrays['token']:.{LONGEST_TOKEN}}” over position 0"
             ax.annotate(name, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=8.5)
-        ax.set_title(wrapped(label.title), color=label.colour, pad=18 if has_word else None)
+        ax.set_title(wrapped(label.title), pad=18 if has_word else None)
         ax.set(xlabel="dimension", ylabel="position")
     return figure
 

@@ -83,7 +83,7 @@ def draw(results: Results) -> "Figure":
     """Bias by offset as images: the heads of a single checkpoint, or the mean over heads of several."""
     single = len(results) == 1
     images = [
-        Panel(f"head {head}" if single else label.title, label.colour, matrix)
+        Panel(f"head {head}" if single else label.title, matrix)
         for label, result in results.items()
         for head, matrix in enumerate(result.arrays["centred"][:MOST_HEADS] if single else [result.arrays["centred"].mean(axis=0)])
     ]

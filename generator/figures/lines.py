@@ -79,7 +79,6 @@ class Point:
     name: str
     x: float
     y: float
-    colour: str
 
 
 def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]) -> None:
@@ -93,7 +92,7 @@ def mark_beyond(axes: "Axes", lines: Sequence[Line], limits: tuple[float, float]
             line, excess = max(leaving, key=lambda pair: float(np.nanmax(pair[1])))
             turns, farthest = _turns(excess > 0), int(np.nanargmax(excess))
             position = float(line.x[turns[np.abs(turns - farthest).argmin()]])
-            _label_value(axes, Point(significant(line.y[farthest], 3), position, edge, line.colour), sign)
+            _label_value(axes, Point(significant(line.y[farthest], 3), position, edge), sign)
 
 
 def _turns(beyond: Array) -> Array:
@@ -126,4 +125,4 @@ def label_points(axes: "Axes", points: Sequence[Point]) -> None:
         left = after or (not before and point.x > high - room)
         if not (before and after):
             style: dict[str, Any] = {"ha": "right" if left else "left", "textcoords": "offset points"}
-            axes.annotate(point.name, (point.x, point.y), (-5 if left else 5, -9), fontsize=8, color=point.colour, **style)
+            axes.annotate(point.name, (point.x, point.y), (-5 if left else 5, -9), fontsize=8, color=INK, **style)

@@ -58,10 +58,9 @@ def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: st
 
 @dataclass(frozen=True)
 class Panel:
-    """A matrix (n_rows, n_columns) for display as an image, with the title and colour of its encoding."""
+    """A matrix (n_rows, n_columns) for display as an image, with a title."""
 
     title: str
-    colour: str
     matrix: Floats
 
 
@@ -81,7 +80,7 @@ def image_panels(
         axes.pop().set_axis_off()  # A single panel takes the left half.
     for index, (ax, panel, title) in enumerate(zip(axes, images, titles, strict=True)):
         picture = image(ax, panel.matrix, limits, colours, n_images=len(images))
-        ax.set_title(title, color=panel.colour, fontsize=8.5 if compact else None)
+        ax.set_title(title, fontsize=8.5 if compact else None)
         lowest, first = index + columns >= len(images), index % columns == 0
         ax.set(xlabel=labels[0] if lowest else None, ylabel=labels[1] if first else None)
     colour_bar(figure, picture, axes, labels[2])

@@ -71,7 +71,7 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     titles = {"down": "by rows, from H", "across": "by columns, from W", "both": "their sum"}
-    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    shown = [Panel(title, numbers[name]) for name, title in titles.items()]
     figure = image_panels(shown, (-2.0, 2.0), DIVERGING, ("column of the key", "row of the key", "added to the logit"), square=False)
     for axes in figure.axes[: len(shown)]:
         axes.plot(QUERY[1], QUERY[0], marker="o", color=ACCENT, markersize=7, markeredgecolor=INK)

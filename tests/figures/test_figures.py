@@ -9,13 +9,14 @@ import matplotlib as mpl
 import pytest
 from matplotlib.axis import Tick, XTick
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from generator.contracts import Analysis, Label, Results
-from generator.figures.style import SERIES, STYLE, WIDTH
+from generator.figures.style import INK, MUTED, SERIES, STYLE, WIDTH
 from generator.figures.svg import encode
 from generator.text import LONGEST_NAME
 from tests.analyses.test_all import ANALYSES, applicable_results
@@ -72,6 +73,13 @@ def test_no_text_is_cut_off(index: int) -> None:
     figure = full(index)
     frame = Bbox.from_bounds(0.0, 0.0, *(figure.get_size_inches() * figure.dpi)).padded(SLACK)
     assert [text for text, box in texts_and_boxes(figure) if Bbox.union([frame, box]).bounds != frame.bounds] == []
+
+
+@each_figure
+def test_every_text_can_be_read_in_both_schemes(index: int) -> None:
+    """Ink and its lighter shade have a contrast of 4.5 with the page (tests/figures/test_style.py); black and white stand on cells."""
+    colours = {to_hex(text.get_color()) for text in full(index).findobj(Text) if text.get_text().strip()}
+    assert colours <= {INK, MUTED, "#000000", "#ffffff"}
 
 
 @each_figure

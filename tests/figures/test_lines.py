@@ -63,7 +63,7 @@ def test_only_the_farthest_of_several_lines_is_labelled() -> None:
 def test_labels_of_close_points_are_on_either_side(xs: list[float], labels: list[tuple[str, str]]) -> None:
     _, (axes,) = panels(1)
     axes.set_xlim(0.0, 100.0)
-    label_points(axes, [Point(f"{x:.0f}", x, 0.5, "#111111") for x in xs])
+    label_points(axes, [Point(f"{x:.0f}", x, 0.5) for x in xs])
     assert [(text.get_text(), text.get_horizontalalignment()) for text in axes.texts] == labels
 
 

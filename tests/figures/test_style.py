@@ -8,7 +8,7 @@ import pytest
 from matplotlib import colormaps as matplotlib_colormaps
 from matplotlib.colors import to_hex
 
-from generator.figures.style import DARK, PAPER, REFERENCE, SEQUENTIAL, SERIES, STOPS
+from generator.figures.style import DARK, INK, MUTED, PAPER, REFERENCE, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats
 from generator.site import colormaps
 from generator.site.pages.map import LEVELS
@@ -50,6 +50,14 @@ def test_every_colour_contrasts_with_the_page(paper: str) -> None:
     for colour in SERIES:
         light, dark = sorted((TO_XYZ[1] @ linear(colour) + 0.05, page), reverse=True)
         assert light / dark >= 3.0, colour
+
+
+@pytest.mark.parametrize("ink", [INK, MUTED])
+def test_ink_is_legible_on_the_page_in_both_schemes(ink: str) -> None:
+    """WCAG 2.2, 1.4.3: 4.5 to 1."""
+    for colour, paper in ((ink, PAPER), (DARK[ink], DARK[PAPER])):
+        dark, light = sorted(TO_XYZ[1] @ linear(one) + 0.05 for one in (colour, paper))
+        assert light / dark >= 4.5
 
 
 def equal_colormap(colours: list[str], colormap: str) -> bool:

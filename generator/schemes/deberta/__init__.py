@@ -126,7 +126,7 @@ def _draw(numbers: Numbers) -> "Figure":
     for panel, (name, title), colour in zip(axes, titles.items(), SERIES, strict=False):
         panel.plot(numbers["offsets"], numbers[name], color=colour)
         panel.axvline(0, color=MUTED, linewidth=0.6)
-        panel.set_title(title, color=colour)
+        panel.set_title(title)
         panel.set(xlabel="offset: key minus query (positions)", ylabel="row of the table")
     return figure
 

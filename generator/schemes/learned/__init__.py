@@ -8,7 +8,7 @@ from generator.checkpoints.model.position_tables import as_encoding, stored_tabl
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Scheme
 from generator.encodings import Form
 from generator.figures.panels import Panel, image_panels
-from generator.figures.style import DIVERGING, INK
+from generator.figures.style import DIVERGING
 from generator.schemes.learned.families import NOTES, TABLE_IGNORED
 from generator.schemes.learned.patch_tables import as_encoding as of_patches
 from generator.schemes.learned.patch_tables import patch_tables
@@ -53,7 +53,7 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     titles = {"words": "word vectors", "positions": "position vectors", "sum": "sum"}
-    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    shown = [Panel(title, numbers[name]) for name, title in titles.items()]
     figure = image_panels(shown, (-3.0, 3.0), DIVERGING, ("dimension", "position", "value"), square=False)
     for axes in figure.axes[:3]:
         axes.set_yticks(range(len(TOKENS)), [f"{position} {token}" for position, token in enumerate(TOKENS)])

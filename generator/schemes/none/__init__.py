@@ -8,7 +8,7 @@ from generator.checkpoints.model.families import RECURRENT, attends_without_enco
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, NoEncoding
 from generator.figures.panels import Panel, image_panels
-from generator.figures.style import INK, SEQUENTIAL
+from generator.figures.style import SEQUENTIAL
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     titles = {"attention": "attention without encoding", "recurrence": "recurrent layer"}
-    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    shown = [Panel(title, numbers[name]) for name, title in titles.items()]
     return image_panels(shown, (0.0, 1.0), SEQUENTIAL, ("token", "step", "weight"), square=True)
 
 

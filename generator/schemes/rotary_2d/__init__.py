@@ -13,7 +13,7 @@ from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, 
 from generator.contracts.model_config import DEEPEST
 from generator.encodings import BASE, Form, Rotation
 from generator.figures.panels import Panel, image_panels
-from generator.figures.style import INK, SEQUENTIAL
+from generator.figures.style import SEQUENTIAL
 from generator.schemes.rotary_2d.families import (
     BY_TURNS,
     CENTRED,
@@ -126,7 +126,7 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     titles = {"rows": "pairs for rows", "columns": "pairs for columns", "all": "all pairs"}
-    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    shown = [Panel(title, numbers[name]) for name, title in titles.items()]
     figure = image_panels(shown, (0.5, 1.0), SEQUENTIAL, ("columns across", "rows down", "mean cosine"), square=True)
     for axes in figure.axes[: len(shown)]:
         axes.set_xticks([0, REACH, 2 * REACH], [f"−{REACH}", "0", f"{REACH}"])

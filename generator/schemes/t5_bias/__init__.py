@@ -156,7 +156,7 @@ def _draw(numbers: Numbers) -> "Figure":
     for panel, name, colour in zip(axes, ("encoder", "decoder"), SERIES, strict=False):
         panel.plot(numbers[f"{name}_offsets"], numbers[name], color=colour, linewidth=0, marker="s", markersize=2.2)
         panel.axvline(0, color=MUTED, linewidth=0.6)
-        panel.set_title(name, color=colour)
+        panel.set_title(name)
         panel.set(xlabel="offset: key minus query (positions)", ylabel="bucket", xlim=(-132, 132), ylim=(-1, 32))
     return figure
 

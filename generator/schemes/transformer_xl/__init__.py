@@ -11,7 +11,7 @@ from generator.contracts import Encoding, Files, Modality, Numbers, Picture, Pro
 from generator.encodings import BASE, Form, OffsetBias
 from generator.errors import RowError
 from generator.figures.panels import Panel, image_panels
-from generator.figures.style import DIVERGING, INK
+from generator.figures.style import DIVERGING
 from generator.numerics.arrays import Array, Floats, frozen
 from generator.schemes.transformer_xl.audio import mapped
 from generator.schemes.transformer_xl.families import TEXT_ENCODERS
@@ -146,7 +146,7 @@ def _numbers() -> Numbers:
 
 def _draw(numbers: Numbers) -> "Figure":
     titles = {"content": "query · key", "offset": "query · offset", "content_bias": "u · key", "offset_bias": "v · offset"}
-    shown = [Panel(title, INK, numbers[name]) for name, title in titles.items()]
+    shown = [Panel(title, numbers[name]) for name, title in titles.items()]
     return image_panels(shown, (-4.0, 4.0), DIVERGING, ("key position", "query position", "part of the logit"), square=True)
 
 

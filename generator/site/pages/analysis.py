@@ -6,6 +6,7 @@ from itertools import groupby
 from math import ceil, isfinite
 
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Metric, Outcome, Page, PageKind, Reading
+from generator.site.distinct import distinct
 from generator.site.outline import STAGES, addresses_of
 from generator.text import significant
 
@@ -93,7 +94,7 @@ def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> It
 def _comparison(analysis: Analysis, spec: FigureSpec, members: Sequence[Member]) -> list[Figure]:
     """Figures of all ``members``, ``per_figure`` in each; with one in each, these are the figures of the checkpoints' pages."""
     figures = []
-    for number, batch in enumerate(_batches(members, analysis.per_figure), start=1):
+    for number, batch in enumerate(_batches(distinct(members), analysis.per_figure), start=1):
         if analysis.per_figure == 1:
             figures.append(replace(Figure.of(*batch[0], analysis, spec), title=batch[0][1].label.title))
             continue

@@ -6,6 +6,7 @@ from math import ceil
 from typing import Any
 
 from generator.contracts import Analysis, Atlas, Figure, Outcome, Page, PageKind, Reading
+from generator.site.distinct import distinct
 
 Member = tuple[Outcome, Reading]
 Pair = tuple[Member, Member, tuple[Figure, ...]]
@@ -51,7 +52,7 @@ def _scheme(member: Member) -> str:
 def _figures(analysis: Analysis, *pair: Member) -> tuple[Figure, ...]:
     name = "--".join(f"{outcome.checkpoint.slug}--{reading.encoding.key}" for outcome, reading in pair)
     paths = ((f"figures/compare/{name}--{spec.key}", spec) for spec in reversed(analysis.figures))
-    return tuple(Figure.comparing(path, spec, analysis, pair, f"data/analyses/{analysis.key}.json") for path, spec in paths)
+    return tuple(Figure.comparing(path, spec, analysis, distinct(pair), f"data/analyses/{analysis.key}.json") for path, spec in paths)
 
 
 PAGE = PageKind("compare", pages)
