@@ -53,7 +53,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         translation_invariance(cosines, offsets_between(len(cosines))),
     )
     measured = (
-        Metric("half_fall", "Distance at which the mean cosine is halfway to its overall mean", half, "positions"),
+        Metric("half_fall", "Distance halfway to the overall mean", half, "positions"),
         _or_reason("half", "Distance at which the mean cosine falls below ½", half_of(profile), "positions", "it never falls below ½"),
         _or_reason("rise", "First offset at which the mean cosine rises", rise, "positions", "it never rises"),
         _or_reason("invariance", "Translation invariance", invariance, "", "all pairs of different positions have the same cosine"),

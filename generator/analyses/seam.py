@@ -199,7 +199,7 @@ def _deepest(depth: Floats, index: int) -> tuple[Metric, ...]:
     """
     reason = None if depth[index] > FLAT else "all steps are equal"
     return (
-        Metric("at", "Last position before the strongest break", None if reason else float(index), "", reason),
+        Metric("at", "Strongest break after position", None if reason else float(index), "", reason),
         Metric("depth", "Depth of the strongest break (cosine)", 0.0 if reason else float(depth[index])),
         Metric("contrast", "Depth ÷ typical variation", 0.0 if reason else float(depth[index] / variation(depth)[index])),
     )
@@ -207,7 +207,7 @@ def _deepest(depth: Floats, index: int) -> tuple[Metric, ...]:
 
 def _level_step(found: list[Break]) -> Metric:
     """found: seams, strongest first"""
-    title = "Change of the median cosine at the strongest seam (after − before)"
+    title = "Level change at the strongest seam (cosine)"
     return (
         Metric("level_step", title, found[0].after - found[0].before)
         if found
@@ -223,7 +223,7 @@ def _largest_step(steps: Floats) -> tuple[Metric, ...]:
     index = int(np.nanargmax(np.abs(steps)))
     reason = None if abs(steps[index]) > FLAT else "the median norm never changes"
     return (
-        Metric("norm_at", "Last position before the largest norm step", None if reason else float(index), "", reason),
+        Metric("norm_at", "Largest norm step after position", None if reason else float(index), "", reason),
         Metric("norm_step", "Norm ratio at the largest step (after ÷ before)", 1.0 if reason else float(np.exp(steps[index]))),
     )
 
