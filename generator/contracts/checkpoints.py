@@ -258,7 +258,7 @@ class Picture:
 class Scheme:
     """A way of encoding position.
 
-    also: other names in papers and code, which readers search for; looked_for: completes the sentence “none found; looked for …”
+    also: other names in papers and code, which readers search for; acts_in: what it changes, "" for nothing; looked_for: completes the sentence “none found; looked for …”
     find: returns the encodings of this scheme in a checkpoint; published: values that it must reproduce
     words: values of ``position_embedding_type`` in config.json that ask for it
     tells_position: False for what acts in attention beside an encoding of position
@@ -269,6 +269,7 @@ class Scheme:
     title: str
     also: tuple[str, ...]
     summary: str
+    acts_in: Literal["input", "logits", "rotation", "state", ""]
     looked_for: str
     order: int
     find: Callable[[Files], list[Encoding[Form]]]

@@ -117,6 +117,7 @@ SCHEME = Scheme(
     title="Axial table",
     also=("axial position embedding (Reformer)",),
     summary="Positions are laid out in a grid; each vector joins a row vector and a column vector.",
+    acts_in="input",
     looked_for="position_embeddings.weights.0 and .1 among the tensors",
     order=12,
     find=find,

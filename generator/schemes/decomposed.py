@@ -101,6 +101,7 @@ SCHEME = Scheme(
     title="Decomposed relative positions",
     also=("decomposed relative position embedding (MViTv2, SAM)",),
     summary="Learned vectors for row offsets and for column offsets; their products with the query are added to the attention logit.",
+    acts_in="logits",
     looked_for="rel_pos_h and rel_pos_w among the tensors",
     order=64,
     find=find,

@@ -127,6 +127,7 @@ SCHEME = Scheme(
     title="ALiBi",
     also=("attention with linear biases",),
     summary="A penalty on the attention logit that grows linearly with distance; each head has its own fixed slope.",
+    acts_in="logits",
     looked_for="a config that asks for ALiBi",
     order=50,
     find=find,

@@ -105,6 +105,7 @@ SCHEME = Scheme(
     title="Convolution",
     also=("convolutional positional embedding (wav2vec 2.0)",),
     summary="A wide convolution over the sequence; its output is added to the input, so each position carries traces of its neighbours.",
+    acts_in="input",
     looked_for="pos_conv_embed among the tensors",
     order=38,
     find=find,

@@ -153,6 +153,7 @@ SCHEME = Scheme(
     title="Disentangled attention",
     also=("relative position embedding of DeBERTa", "content-to-position and position-to-content attention"),
     summary="A learned vector for each offset, or range of offsets, multiplied with queries and keys in every layer.",
+    acts_in="logits",
     looked_for="rel_embeddings.weight among the tensors",
     order=32,
     find=find,

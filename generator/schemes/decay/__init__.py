@@ -182,6 +182,7 @@ SCHEME = Scheme(
     title="Decay",
     also=("forgetting", "state space models", "linear attention", "gated delta networks", "lightning attention", "retention"),
     summary="Recurrent layers keep a state that decays with every position, so recent tokens count more.",
+    acts_in="state",
     looked_for="recurrent layers with a decay rate that is stored or follows from a rule (Mamba, RWKV, gated delta nets, lightning attention …)",
     order=55,
     find=find,

@@ -121,6 +121,7 @@ SCHEME = Scheme(
     title="Page layout",
     also=("2-D position embedding (LayoutLM)",),
     summary="Learned vectors for the edges of each word's box on its page, and in some families for its size.",
+    acts_in="input",
     looked_for="x_, y_, h_ and w_position_embeddings among the tensors",
     order=14,
     find=find,

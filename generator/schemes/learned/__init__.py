@@ -83,6 +83,7 @@ SCHEME = Scheme(
     title="Learned table",
     also=("learned positional embedding", "absolute position embedding (BERT, GPT-2, ViT)"),
     summary="One trained vector for each position, added to the vector of the word or image patch before the first layer.",
+    acts_in="input",
     looked_for="a position table among the tensors (position_embeddings, wpe, embed_positions, pos_embed …)",
     order=10,
     find=find,

@@ -85,6 +85,7 @@ SCHEME = Scheme(
     title="No encoding",
     also=("NoPE (attention layers without position)",),
     summary="The model's code has no position encoding; order can come from recurrence or from the causal mask.",
+    acts_in="",
     looked_for="a family whose code has no position encoding (Mamba, RWKV, Jamba …)",
     order=90,
     find=find,

@@ -257,6 +257,7 @@ SCHEME = Scheme(
     title="Rotary",
     also=("RoPE", "rotary position embedding (RoFormer)"),
     summary="Pairs of query and key components are rotated by an angle proportional to position, so their product depends on the offset.",
+    acts_in="rotation",
     looked_for="rotary parameters in config.json (rope_theta, rope_scaling, rotary_dim …)",
     order=40,
     find=find,

@@ -156,6 +156,7 @@ SCHEME = Scheme(
     title="Rotary in two dimensions",
     also=("2-D or axial RoPE", "rotary embedding for images"),
     summary="Part of each query and key is rotated by an angle proportional to the patch's row, part by one proportional to its column.",
+    acts_in="rotation",
     looked_for="an image model in config.json whose family rotates queries and keys by rows and columns (DINOv3, Pixtral, Qwen2-VL …)",
     order=46,
     find=find,

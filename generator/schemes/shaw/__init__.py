@@ -113,6 +113,7 @@ SCHEME = Scheme(
     title="Shaw's relative positions",
     also=("relative position representations", "relative position embedding (relative_key in BERT)"),
     summary="A learned vector for each offset up to a limit, multiplied with the query inside attention.",
+    acts_in="logits",
     looked_for="distance_embedding, pe_k, emb_rel_k or rel_pos_emb among the tensors",
     order=34,
     find=find,

@@ -103,6 +103,7 @@ SCHEME = Scheme(
     title="Attention sinks",
     also=("learned sinks", "softmax with an extra logit"),
     summary="A learned extra logit in each head's softmax, which takes weight from all keys alike.",
+    acts_in="logits",
     looked_for="attention sinks, which act alongside a position encoding",
     order=95,
     find=find,

@@ -200,6 +200,7 @@ SCHEME = Scheme(
     title="Sinusoid",
     also=("sinusoidal positional encoding (Transformer)", "fixed absolute position embedding"),
     summary="A vector of sines and cosines for each position, from a formula; wavelengths usually grow from 2π to 10000 · 2π positions.",
+    acts_in="input",
     looked_for="a stored table equal to the sinusoid, or a config that asks for one",
     order=20,
     find=find,

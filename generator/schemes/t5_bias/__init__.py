@@ -186,6 +186,7 @@ SCHEME = Scheme(
     title="Learned relative bias",
     also=("T5's relative bias", "relative position bias", "relative attention bias", "T5 buckets"),
     summary="A learned number for each head and range of offsets, added to the attention logit. This scheme adds nothing to the input.",
+    acts_in="logits",
     looked_for="relative_attention_bias.weight and related names among the tensors (rel_attn_embed, rel_pos_bias …)",
     order=30,
     find=find,

@@ -172,6 +172,7 @@ SCHEME = Scheme(
     title="Transformer-XL's relative positions",
     also=("relative positional encoding with the biases u and v",),
     summary="A sinusoid of the offset, after a learned map, is multiplied with the query and with a bias shared by all queries.",
+    acts_in="logits",
     looked_for="r_r_bias, pos_bias_v or bias_v beside a map of positions among the tensors, or such a map alone in an audio tower of Gemma",
     order=36,
     find=find,

@@ -131,6 +131,7 @@ SCHEME = Scheme(
     title="Window bias",
     also=("relative position bias (Swin, BEiT)", "attention bias (LeViT)"),
     summary="A learned number for each head and two-dimensional offset between patches, added to the attention logit within a window.",
+    acts_in="logits",
     looked_for="relative_position_bias_table, attention_biases or continuous_position_bias_mlp among the tensors",
     order=60,
     find=find,

@@ -8,6 +8,13 @@ from generator.site.outline import Outline
 
 MOST_REMARKS = 4
 MOST_CARDS = 64  # of all groups; other checkpoints are on the pages of their schemes and in the list
+ACTING = {
+    "input": "added to the input",
+    "logits": "added to attention logits",
+    "rotation": "rotates queries and keys",
+    "state": "fades a recurrent state",
+    "": "nothing is added",
+}
 LEAST_WEIGHT = 0.5  # of a finding on this page
 
 
@@ -39,6 +46,17 @@ class Group:
         """The members with numbers, which have pictures."""
         return [member for member in self.members if member[1]]
 
+    @property
+    def numbers(self) -> str:
+        """Where the numbers of its members come from, in words."""
+        if not self.scheme.acts_in:
+            return ""
+        read = {bool(reading.encoding.provenance.tensor) for _, readings in self.members for reading in readings}
+        learned = read | {True} if any(not readings for _, readings in self.members) else read
+        if self.scheme.by_formula or learned == {False}:
+            return "by formula"
+        return "learned" if learned == {True} else "learned or by formula"
+
 
 def pages(atlas: Atlas) -> list[Page]:
     """The front page."""
@@ -47,11 +65,13 @@ def pages(atlas: Atlas) -> list[Page]:
     encodings = [reading for outcome, reading in atlas.encodings if outcome in built and reading.encoding.form != NoEncoding.__name__]
     shown = {reading.encoding.scheme for reading in encodings} | {record.scheme for outcome in built for record in outcome.unmeasured}
     most = max(MOST_CARDS // (len(used) + 1), 4)
-    hero = _hero(atlas)
+    groups = [_group(scheme, built, most) for scheme in used]
     context = {
-        "hero": hero,
+        "hero": _hero(atlas),
         "remarks": _remarks(atlas),
-        "groups": [_group(scheme, built, most) for scheme in used],
+        "groups": groups,
+        "ways": sorted(groups, key=lambda group: not group.measured),
+        "acting": ACTING,
         "families": sorted({_family(outcome) for outcome in built} - {""}),
         "family": _family,
         "without_encoding": [outcome for outcome in built if not outcome.readings and not outcome.unmeasured][:most],
