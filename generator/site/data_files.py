@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from generator import PROGRAM
-from generator.contracts import Atlas, EncodingRecord, Layer, Metric, Numbers, Outcome, Reading, Scheme
+from generator.contracts import Atlas, EncodingRecord, Layer, Metric, Numbers, Outcome, Reading, Scheme, paper_address
 from generator.numerics.arrays import Array
 
 SCHEMA = 2
@@ -58,6 +58,8 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
         "source": row.source,
         "id": row.id,
         "revision": outcome.revision or row.revision,
+        "paper": paper_address(row.paper) or None,
+        "licence": row.licence or None,
         "status": outcome.status,
         "reason": outcome.reason,
         "layers": layers(outcome.layers, [reading.encoding for reading in outcome.readings]),

@@ -304,8 +304,9 @@ def test_the_placeholder_is_no_other_colour() -> None:
 def test_options_that_only_pages_show_need_no_new_evaluation(tmp_path: Path) -> None:
     [row] = rows(tmp_path, {"nothing": NOTHING})
     run([row], tmp_path)
-    [outcome], [event] = run([replace(row, notes="new", group="other")], tmp_path)
-    assert (event.stored, outcome.checkpoint.notes, outcome.checkpoint.group) == (True, "new", "other")
+    [outcome], [event] = run([replace(row, notes="new", paper="1706.03762", licence="MIT", group="other")], tmp_path)
+    shown = outcome.checkpoint
+    assert (event.stored, shown.notes, shown.paper, shown.licence, shown.group) == (True, "new", "1706.03762", "MIT", "other")
 
 
 def test_the_key_covers_the_code(tmp_path: Path) -> None:

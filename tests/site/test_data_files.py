@@ -93,7 +93,17 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "dtype": "F32",
     }
     encoding |= {"sha256": "ab" * 32, "arrays": "data/row/decoder-learned.npz"}
-    row = {"slug": "row", "title": "Row", "source": "hub", "id": "a/b", "revision": "main", "status": "ok", "reason": None}
+    row = {
+        "slug": "row",
+        "title": "Row",
+        "source": "hub",
+        "id": "a/b",
+        "revision": "main",
+        "paper": None,
+        "licence": None,
+        "status": "ok",
+        "reason": None,
+    }
     head = {"schema": 2, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
     head["address"] = "https://example.org/atlas/"
     open_ends = {"unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers}
@@ -103,6 +113,11 @@ def test_atlas_json_has_the_documented_shape() -> None:
 def test_the_revision_is_the_commit_if_it_is_known() -> None:
     row = checkpoint(revision="main")
     assert atlas_json(Outcome(row, "ok", revision="a" * 40))["checkpoints"][0]["revision"] == "a" * 40
+
+
+def test_a_checkpoint_has_the_address_of_its_paper_and_its_licence() -> None:
+    [row] = atlas_json(Outcome(checkpoint(paper="1706.03762", licence="MIT"), "ok"))["checkpoints"]
+    assert (row["paper"], row["licence"]) == ("https://arxiv.org/abs/1706.03762", "MIT")
 
 
 @pytest.mark.parametrize("status", ["failed", "not reached"])
