@@ -72,8 +72,7 @@ def pages(atlas: Atlas) -> list[Page]:
         "groups": groups,
         "ways": sorted(groups, key=lambda group: not group.measured),
         "acting": ACTING,
-        "families": sorted({_family(outcome) for outcome in built} - {""}),
-        "family": _family,
+        "families": sorted({outcome.family for outcome in built} - {""}),
         "without_encoding": [outcome for outcome in built if not outcome.readings and not outcome.unmeasured][:most],
         "counts": {
             "checkpoints": len(built),
@@ -139,10 +138,6 @@ def _uses(scheme: Scheme, outcome: Outcome) -> bool:
 
 def _readings_of(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:
     return tuple(reading for reading in outcome.readings if reading.encoding.scheme == scheme.key)
-
-
-def _family(outcome: Outcome) -> str:
-    return next((str(fact.value) for fact in outcome.facts if fact.name == "Family"), "")
 
 
 PAGE = PageKind("front", pages)

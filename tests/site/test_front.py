@@ -1,0 +1,71 @@
+"""The front page: the figure that it opens with, and all schemes at a glance."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from generator.contracts import Atlas
+from generator.numerics.arrays import Floats
+from generator.pipeline import evaluate
+from generator.pipeline.build import SITE_SRC, TEMPLATES
+from generator.site import render
+from generator.site.pages import front
+from tests.support import checkpoint, save_folder
+from tests.synthetic import BUCKETS, ROTATION, write_folder
+
+POSITIONS = np.arange(64)
+ALONG = 4.0 * (POSITIONS / 63.0 - 0.5)
+HELIX = np.stack([8.0 * np.cos(np.pi * POSITIONS / 4), 8.0 * np.sin(np.pi * POSITIONS / 4), ALONG, 0.01 * np.cos(POSITIONS)], axis=1)
+LINE = np.stack([ALONG, ALONG**2, ALONG**3, np.ones(64)], axis=1)
+
+
+def atlas_of(folder: Path, **tables: Floats) -> Atlas:
+    """Checkpoints with these tables, one with a bias and one with a rotation."""
+    config = {"model_type": "gpt2", "n_positions": 64, "n_embd": 4, "n_layer": 1, "n_head": 2}
+    rows = [(name, save_folder(folder / name, config, {"wpe.weight": table.astype(np.float32)})) for name, table in tables.items()]
+    rows += [("buckets", write_folder(folder / "buckets", BUCKETS)), ("rotation", write_folder(folder / "rotation", ROTATION))]
+    tasks = [evaluate.Task(checkpoint(slug=name, title=name.title(), place=str(place)), "#3d7fd6", offline=True) for name, place in rows]
+    outcomes = tuple(evaluate.evaluate(task) for task in tasks)
+    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"})
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
+    """Without a curve that winds."""
+    return atlas_of(tmp_path_factory.mktemp("front"), line=LINE)
+
+
+def text_of(atlas: Atlas) -> str:
+    pages = front.pages(atlas)
+    return render.render(atlas, pages, TEMPLATES, SITE_SRC)[pages[0].path].decode()
+
+
+def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
+    text = text_of(atlas_of(tmp_path, line=LINE, helix=HELIX))
+    opening = text[: text.index("## The ways")]
+    assert 'src="figures/helix/decoder-learned/pca-curve.svg"' in opening
+    assert "64 positions wind" in opening
+    assert "figures/line/" not in opening
+
+
+def test_without_a_curve_that_winds_the_page_opens_with_words(plain: Atlas) -> None:
+    text = text_of(plain)
+    assert "pa-hero-figure" not in text
+    assert "## The ways to tell position" in text
+
+
+def test_every_scheme_says_where_it_acts_and_whether_it_is_learned(plain: Atlas) -> None:
+    ways = {
+        "Learned table": "added to the input · learned",
+        "Learned relative bias": "added to attention logits · learned",
+        "Rotary": "rotates queries and keys · by formula",
+    }
+    text = text_of(plain)
+    assert [title for title, way in ways.items() if f'<strong>{title}</strong></a>\n<span class="pa-kind">{way}</span>' not in text] == []
+
+
+def test_schemes_act_where_their_encodings_do(plain: Atlas) -> None:
+    schemes = {scheme.key: scheme.acts_in for scheme in plain.schemes}
+    acting = {(reading.form.load().acts_in, schemes[reading.encoding.scheme]) for _, reading in plain.encodings}
+    assert acting == {("input", "input"), ("attention", "logits"), ("attention", "rotation")}
