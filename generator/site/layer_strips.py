@@ -15,7 +15,7 @@ from generator.text import pattern, significant
 ALL = "see all positions"
 AT_INPUT = "none here; position enters at the input"
 WORDS: Mapping[Mixer, str] = {
-    "full": "full attention",
+    "full": "attention to all positions",
     "sliding": "sliding-window attention",
     "chunked": "chunked attention",
     "recurrent": "recurrent state",

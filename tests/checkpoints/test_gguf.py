@@ -126,7 +126,7 @@ def test_the_row_error_for_a_type_without_numbers_names_it(kind: Kind, tmp_path:
     block, n_bytes = GGML_QUANT_SIZES[kind]
     path = raw(tmp_path, kind, block, bytes(n_bytes))
     assert files(path).tensors["x"].dtype == kind.name
-    with pytest.raises(RowError, match=f"here: x: type {kind.name}, which .* cannot turn into numbers"):
+    with pytest.raises(RowError, match=f"here: x: type {kind.name}, which .* cannot decode"):
         files(path).tensor("x")
 
 
@@ -147,7 +147,7 @@ def test_a_note_gives_the_step_of_a_type(kind: Kind, tmp_path: Path) -> None:
     data, n_columns, block, step = STEPS[kind]
     [note] = files(raw(tmp_path, kind, n_columns, data)).notes("x")
     assert note.startswith(
-        f"Stored as {kind.name}, in blocks of {block} values with a scale of their own: two of them are equal or at least {step} "
+        f"Stored as {kind.name}, in blocks of {block} values that share a scale. Two values of a block are equal or at least {step} "
     )
 
 
@@ -211,7 +211,7 @@ def test_a_part_that_says_another_number_of_parts_is_refused(tmp_path: Path) -> 
 def test_a_tensor_in_two_parts_is_refused(tmp_path: Path) -> None:
     first, second = parts(tmp_path, 2)
     write(second, "llama", {"split.count": 2}, {"tensor 0": np.zeros((2, 2), dtype=np.float32)})
-    with pytest.raises(RowError, match=rf"'tensor 0' stands in {first.name}, too"):
+    with pytest.raises(RowError, match=rf"'tensor 0' is also in {first.name}"):
         _ = files(first).tensors
 
 

@@ -137,7 +137,7 @@ def test_a_quantised_tensor_is_within_half_a_step_under_the_name_of_its_floats(k
     assert np.abs(files.tensor("wpe.weight") - MATRIX).max() <= float(scale) * 0.500001  # The scale is rounded to float32.
     np.testing.assert_array_equal(files.rows("wpe.weight", [3]), files.tensor("wpe.weight")[[3]])
     [note] = files.notes("wpe.weight")
-    assert f"in {whole.itemsize * 8} bits" in note
+    assert f"to {whole.itemsize * 8} bits" in note
     assert significant(float(scale), 3) in note
 
 

@@ -35,7 +35,7 @@ def test_a_scheme_that_is_named_and_not_found_stays_open(word: str, title: str) 
 
 def test_a_config_that_its_family_refuses_stays_open() -> None:
     config = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 3, "head_dim": 16, "rope_theta": 1e4, "vocab_size": 100}
-    assert "refuses config.json" in questions(config)
+    assert "rejects config.json" in questions(config)
 
 
 def test_no_encoding_is_not_claimed_beside_another() -> None:

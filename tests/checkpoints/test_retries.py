@@ -75,7 +75,7 @@ def test_no_row_waits_beyond_its_budget(clock: Clock, monkeypatch: pytest.Monkey
     begun = clock.now
     with (
         serving(REPOSITORIES, Trouble(refusal(429, Retry_After="290"))) as hub,
-        pytest.raises(TransientError, match="for 290 seconds; expected at most 160"),
+        pytest.raises(TransientError, match="of 290 seconds; expected at most 160"),
     ):
         request(hub, RetryBudget(), monkeypatch)
     assert clock.now - begun == 290.0
@@ -85,7 +85,7 @@ def test_a_wait_beyond_the_budget_is_an_error_at_once(clock: Clock, monkeypatch:
     far = refusal(429, Retry_After="Fri, 31 Dec 9999 23:59:59 GMT")
     with (
         serving(REPOSITORIES, Trouble(far)) as hub,
-        pytest.raises(TransientError, match=rf"for [\d,]+ seconds; expected at most {retries.LONGEST:g}"),
+        pytest.raises(TransientError, match=rf"of [\d,]+ seconds; expected at most {retries.LONGEST:g}"),
     ):
         request(hub, RetryBudget(), monkeypatch)
     assert clock.slept == []

@@ -70,10 +70,10 @@ BAD_ENTRIES: list[Any] = [
 BAD_COVERS = [  # pairs of offsets, size of the data
     ([(0, 16), (8, 24)], 24, "overlap"),
     ([(0, 16), (0, 16)], 16, "overlap"),
-    ([(0, 16), (20, 36)], 36, "hole"),
-    ([(4, 20)], 20, "hole"),
-    ([(0, 16)], 20, "end with the file"),
-    ([(0, 16)], 12, "end with the file"),
+    ([(0, 16), (20, 36)], 36, "gap"),
+    ([(4, 20)], 20, "gap"),
+    ([(0, 16)], 20, "the same size"),
+    ([(0, 16)], 12, "the same size"),
 ]
 UNREADABLE = ["BOOL", "U8", "I8", "F8_E5M2", "F8_E4M3", "F8_E8M0", "U16", "U64", "F4", "C64"]
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=20).filter(lambda name: name != "__metadata__")

@@ -51,7 +51,7 @@ ROW_ERRORS: dict[str, tuple[Trouble | None, str]] = {
     "down": (Trouble(refusal(500), "models/atlas/down"), "the Hub answered 500; expected the repository"),
     "busy": (
         Trouble(refusal(429, Retry_After="3600"), "models/atlas/busy"),
-        f"asks to be left alone for 3,600 seconds; expected at most {LONGEST:g}",
+        f"asks for a pause of 3,600 seconds; expected at most {LONGEST:g}",
     ),
     "lost": (Trouble(Answer(None), "models/atlas/lost"), "the download broke off (RemoteProtocolError); expected whole files"),
 }

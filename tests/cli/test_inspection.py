@@ -54,7 +54,7 @@ def test_a_strip_has_a_letter_for_every_layer_and_the_number_of_the_first_in_eac
 
 def test_layers_that_are_alike_are_one_line_of_the_legend() -> None:
     text = " ".join(shown().split())
-    assert "b 12 layers: 2, 5, … 35 (one in 3) · full attention · all before, none after ·" in text
+    assert "b 12 layers: 2, 5, … 35 (one in 3) · attention to all positions · all before, none after ·" in text
     assert "a 24 layers: 0–1, 3–4, 6–7, 9–10 and 8 more ranges · sliding-window attention · up to 1,023 before, none after ·" in text
 
 

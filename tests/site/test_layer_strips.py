@@ -32,7 +32,7 @@ def test_a_rotation_is_described_by_its_base_and_components() -> None:
 def test_windows_and_layers_without_encoding_are_a_finding() -> None:
     (strip,) = layer_strips(stack(SLIDING, SLIDING, SLIDING, FULL), [ROTARY], all_schemes())
     assert strip.finding == (
-        "Of 4 layers, 3 see a window of 512 positions and 1 sees all positions; attention in 1 of them has neither a rotation nor a bias."
+        "Of 4 layers, 3 see a window of 512 positions and 1 sees all positions; 1 has attention without rotation or bias."
     )
 
 
@@ -56,19 +56,19 @@ def test_layers_that_all_see_everything_alike_are_no_finding() -> None:
 def test_every_stack_has_a_strip() -> None:
     encoder = Layer("encoder", "encoder", 0, "full attention", ("full",), None, None, None)
     strips = layer_strips([encoder, FULL], [], [])
-    assert [(strip.part, strip.groups[0].encodings) for strip in strips] == [("encoder", None), ("decoder", ("nothing here",))]
+    assert [(strip.part, strip.groups[0].encodings) for strip in strips] == [("encoder", None), ("decoder", ("none here",))]
 
 
 def test_attention_to_chosen_positions_is_named() -> None:
     layer = Layer("decoder", "decoder", 0, "indexed attention", ("full",), None, 0, ())
     (strip,) = layer_strips([layer], [], [])
-    assert strip.groups[0].mixing == "attention to all (indexed attention)"
+    assert strip.groups[0].mixing == "attention to all positions (indexed attention)"
 
 
 def test_layers_of_a_model_with_a_table_were_told_at_the_input() -> None:
     table = EncodingRecord("decoder", "learned", "PositionTable", Provenance(""))
     (strip,) = layer_strips(stack(FULL), [table], all_schemes())
-    assert strip.groups[0].encodings == ("nothing here; position is added at the input",)
+    assert strip.groups[0].encodings == ("none here; position enters at the input",)
 
 
 def test_a_table_of_another_part_tells_a_stack_nothing() -> None:
@@ -76,6 +76,6 @@ def test_a_table_of_another_part_tells_a_stack_nothing() -> None:
     encoder = Layer("encoder", "encoder", 0, "full attention", ("full",), None, None, ())
     table = EncodingRecord("encoder", "learned", "PositionTable", Provenance(""))
     strips = layer_strips([encoder, FULL], [table], all_schemes())
-    assert [strip.groups[0].encodings for strip in strips] == [("nothing here; position is added at the input",), ("nothing here",)]
+    assert [strip.groups[0].encodings for strip in strips] == [("none here; position enters at the input",), ("none here",)]
     (strip,) = layer_strips([FULL], [replace(table, part="vision", modality="image")], all_schemes())
-    assert strip.groups[0].encodings == ("nothing here",)
+    assert strip.groups[0].encodings == ("none here",)

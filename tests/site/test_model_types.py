@@ -76,7 +76,7 @@ def test_only_a_family_without_encoding_is_said_to_have_none(page: BeautifulSoup
 def test_layers_that_differ_are_counted_and_shown_in_order(page: BeautifulSoup) -> None:
     assert rows(page)["gemma3_text"] == [
         "26",
-        "attention in a window (22); attention to all (4)",
+        "sliding-window attention (22); attention to all positions (4)",
         "4,096",
         "Rotary: base 10,000, 256 of 256 components (22); Rotary: base 1,000,000, 256 of 256 components (4)",
         "□□□□□■" * 4 + "□□",
@@ -85,7 +85,7 @@ def test_layers_that_differ_are_counted_and_shown_in_order(page: BeautifulSoup) 
 
 
 def test_an_image_model_with_attention_to_all_patches_has_a_row(page: BeautifulSoup) -> None:
-    assert rows(page)["vit"] == ["12", "attention to all", "", "unknown without weights", ""]
+    assert rows(page)["vit"] == ["12", "attention to all positions", "", "unknown without weights", ""]
 
 
 def test_another_attention_keeps_its_name(page: BeautifulSoup) -> None:

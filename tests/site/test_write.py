@@ -126,7 +126,7 @@ def test_a_build_that_is_killed_while_it_marks_its_folder_can_be_repeated(
 
 
 def test_a_second_build_in_the_same_folder_is_refused(output: Path) -> None:
-    with owned(output), pytest.raises(RefusedError, match="another build is running there; expected to be alone"), owned(output):
+    with owned(output), pytest.raises(RefusedError, match="another build is running there; expected none"), owned(output):
         pass
     assert contents(output / "site") == FIRST
 
@@ -161,11 +161,11 @@ UNSUITABLE: dict[str, tuple[str, str]] = {
     "the working folder by another name": ("../here/../here", "the working folder, one above it, or home"),
     "home": ("~", "the working folder, one above it, or home"),
     "a link to home": ("../to-home", "the working folder, one above it, or home"),
-    "a repository": ("../repository", "a project of its own"),
-    "a project": ("../project", "a project of its own"),
-    "another's folder": ("../other", "holds files that no build of ours made"),
-    "a folder with a hidden file": ("../hidden", "holds files that no build of ours made"),
-    "one with a link for its site": ("../linked", "holds a link where a build puts a folder of its own"),
+    "a repository": ("../repository", "another project"),
+    "a project": ("../project", "another project"),
+    "another's folder": ("../other", "has files that no build made"),
+    "a folder with a hidden file": ("../hidden", "has files that no build made"),
+    "one with a link for its site": ("../linked", "has a link where a build puts a folder"),
     "a file": ("../file", "not a folder"),
     "below a file": ("../file/out", "Not a directory"),
 }
@@ -214,7 +214,7 @@ def test_a_user_without_a_home_can_build(world: Path, monkeypatch: pytest.Monkey
 
 def test_this_repository_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(RefusedError, match="a project of its own"), owned(Path(__file__).parents[2]):
+    with pytest.raises(RefusedError, match="another project"), owned(Path(__file__).parents[2]):
         pass
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from generator.contracts import Atlas, Json, Mixer, Page, PageKind
 from generator.site.layer_strips import WORDS, described
 
-UNREAD, UNKNOWN, UNTURNED = "not given by the settings", "unknown without weights", "no rotation"
+UNREAD, UNKNOWN, UNTURNED = "not said by the settings", "unknown without weights", "no rotation"
 PLAIN = frozenset({"full attention", "attention", "global"})  # Types of layers with attention to all.
 MARKS: Mapping[Mixer, str] = dict(zip(WORDS, "■□□○~≈·", strict=True))
 OTHER = "◆"
