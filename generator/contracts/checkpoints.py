@@ -269,7 +269,7 @@ class Scheme:
     title: str
     also: tuple[str, ...]
     summary: str
-    acts_in: Literal["input", "logits", "rotation", "state", ""]
+    acts_in: Literal["input", "logits", "queries and keys", "state", ""]
     looked_for: str
     order: int
     find: Callable[[Files], list[Encoding[Form]]]

@@ -191,7 +191,7 @@ def test_an_embedded_figure_is_a_page_of_its_own(page: Page, address: str) -> No
     page.on("request", lambda request: None if request.url.startswith(address) else foreign.append(request.url))
     page.goto(source[1])
     page.locator(".pa-live canvas").first.wait_for()
-    assert page.locator("#caption").inner_text().startswith("The norm")
+    assert page.locator("#caption").inner_text().startswith("Euclidean norm")
     page.locator("#source").evaluate("link => link.removeAttribute('target')")
     page.locator("#source").click()
     assert page.url == f"{address}/{MEASURE}#encoder-learned-norms-lines"

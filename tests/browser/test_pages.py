@@ -141,8 +141,9 @@ def _darkness_of_first_figure(page: Page) -> float:
 
     from PIL import Image
 
-    figure = page.locator("figure img").first
+    figure = page.locator("figure.pa-figure").first
     figure.scroll_into_view_if_needed()
+    figure = figure.locator(".pa-frame").first
     page.wait_for_timeout(300)
     grey = Image.open(BytesIO(figure.screenshot())).convert("L")
     return sum(grey.histogram()[:128]) / (grey.width * grey.height)
@@ -151,7 +152,7 @@ def _darkness_of_first_figure(page: Page) -> float:
 def test_the_site_works_from_a_file_without_javascript(browser: Browser, built: Path) -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto((built / "site/index.html").as_uri())
-    page.get_by_role("link", name="all-MiniLM-L6-v2").first.click()
+    page.get_by_role("link", name="all-MiniLM-L6-v2", exact=True).first.click()
     assert page.get_by_role("heading", level=1).inner_text().startswith("all-MiniLM-L6-v2")
     page.close()
 

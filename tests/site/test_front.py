@@ -57,8 +57,8 @@ def test_without_a_curve_that_winds_the_page_opens_with_words(plain: Atlas) -> N
 
 def test_every_scheme_says_where_it_acts_and_whether_it_is_learned(plain: Atlas) -> None:
     ways = {
-        "Learned table": "added to the input · learned",
-        "Learned relative bias": "added to attention logits · learned",
+        "Learned table": "added to the input · trained",
+        "Learned relative bias": "added to attention logits · trained",
         "Rotary": "rotates queries and keys · by formula",
     }
     text = text_of(plain)
@@ -68,4 +68,4 @@ def test_every_scheme_says_where_it_acts_and_whether_it_is_learned(plain: Atlas)
 def test_schemes_act_where_their_encodings_do(plain: Atlas) -> None:
     schemes = {scheme.key: scheme.acts_in for scheme in plain.schemes}
     acting = {(reading.form.load().acts_in, schemes[reading.encoding.scheme]) for _, reading in plain.encodings}
-    assert acting == {("input", "input"), ("attention", "logits"), ("attention", "rotation")}
+    assert acting == {("input", "input"), ("attention", "logits"), ("attention", "queries and keys")}

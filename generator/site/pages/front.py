@@ -11,7 +11,7 @@ MOST_CARDS = 64  # of all groups; other checkpoints are on the pages of their sc
 ACTING = {
     "input": "added to the input",
     "logits": "added to attention logits",
-    "rotation": "rotates queries and keys",
+    "queries and keys": "rotates queries and keys",
     "state": "fades a recurrent state",
     "": "nothing is added",
 }
@@ -52,10 +52,10 @@ class Group:
         if not self.scheme.acts_in:
             return ""
         read = {bool(reading.encoding.provenance.tensor) for _, readings in self.members for reading in readings}
-        learned = read | {True} if any(not readings for _, readings in self.members) else read
-        if self.scheme.by_formula or learned == {False}:
+        trained = read | {True} if any(not readings for _, readings in self.members) else read
+        if self.scheme.by_formula or trained == {False}:
             return "by formula"
-        return "learned" if learned == {True} else "learned or by formula"
+        return "trained" if trained == {True} else "trained or by formula"
 
 
 def pages(atlas: Atlas) -> list[Page]:

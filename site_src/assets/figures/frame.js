@@ -40,7 +40,7 @@
   );
 
   /* Watch every figure below ``root`` that has data. */
-  atlas.watch = (root = document) => root.querySelectorAll("figure.pa-figure").forEach((figure) => watcher.observe(figure));
+  atlas.watch = (root = document) => root.querySelectorAll("figure.pa-figure:has(.pa-scroll a)").forEach((figure) => watcher.observe(figure));
 
   function awake(figure, data) {
     if (!data.panels?.length) return;
