@@ -141,7 +141,7 @@ def _darkness_of_first_figure(page: Page) -> float:
 
     from PIL import Image
 
-    figure = page.locator("figure.pa-figure").first
+    figure = page.locator("figure:has(.pa-scroll)").first
     figure.scroll_into_view_if_needed()
     figure = figure.locator(".pa-frame").first
     page.wait_for_timeout(300)
