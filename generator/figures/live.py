@@ -66,7 +66,6 @@ def _panel(axes: "Axes", shape: float) -> Json:
     place = spec.num1 if spec is not None else 0
     columns = spec.get_gridspec().ncols if spec is not None else 1
     return {
-        "row": place // columns,
         "column": place % columns,
         "title": axes.get_title(loc="left") or axes.get_title(),
         "shape": round(float(box.height / box.width * shape), 3),

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ NAME = "all-MiniLM-L6-v2"
 
 
 @pytest.fixture
-def arrays(built: Path) -> "np.lib.npyio.NpzFile[Any]":
-    stored: np.lib.npyio.NpzFile[Any] = np.load(built / ARRAYS)
-    return stored
+def arrays(built: Path) -> "Iterator[np.lib.npyio.NpzFile[Any]]":
+    with np.load(built / ARRAYS) as stored:
+        yield stored
 
 
 def alive(page: Page, address: str, name: str) -> Locator:
