@@ -6,7 +6,7 @@ SETUP := .venv/.installed
 DEV := .venv/.installed-dev
 SAMPLES := samples/.brought
 
-.PHONY: help site serve test check lowest audit samples clean
+.PHONY: help site serve test check lowest audit zensical run samples clean
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -33,13 +33,21 @@ check: $(DEV) $(SAMPLES) ## lint, types, architecture, tests and a strict build
 lowest: .venv-lowest/.installed $(SAMPLES) ## build a site with the lowest versions that pyproject.toml allows
 	.venv-lowest/bin/python -m generator build --fresh --offline --output .venv-lowest/build
 
-audit: .venv-audit/bin/pip-audit ## look for known vulnerabilities in constraints.txt
-	$< --strict --progress-spinner off --requirement constraints.txt --no-deps --disable-pip
+audit: .venv-audit/.installed ## lint the workflows, and look for known vulnerabilities in constraints.txt
+	.venv-audit/bin/zizmor --offline --quiet --min-severity medium action.yml .github generator/cli/starter/site.yml
+	.venv-audit/bin/pip-audit --strict --progress-spinner off --requirement constraints.txt --no-deps --disable-pip
+
+zensical: .venv-zensical/bin/zensical $(DEV) site ## make the site by another renderer too, and say what differs
+	$< build --config-file zensical.yml
+	@$(BIN)/python -m benchmarks.renderers build/site build/zensical
+
+run: $(SETUP) ## train a tiny GPT on the text of the repository, about a minute, and measure its checkpoints
+	@$(BIN)/python -m benchmarks.tiny_gpt
 
 samples: $(SAMPLES) ## bring the sample checkpoints
 
 clean: ## remove what was built; samples and .venv stay
-	rm -rf build
+	rm -rf build .cache
 
 $(SETUP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name it with make PYTHON=...")'
@@ -66,6 +74,11 @@ $(SAMPLES): samples.txt | $(SETUP)
 	.venv-lowest/bin/python $(PIP) -c .venv-lowest/pins.txt -e '.[dev]'
 	@touch $@
 
-.venv-audit/bin/pip-audit:
+.venv-zensical/bin/zensical:
+	$(PYTHON) -m venv --clear .venv-zensical
+	.venv-zensical/bin/python $(PIP) zensical
+
+.venv-audit/.installed:
 	$(PYTHON) -m venv --clear .venv-audit
-	.venv-audit/bin/python $(PIP) pip-audit
+	.venv-audit/bin/python $(PIP) pip-audit zizmor
+	@touch $@

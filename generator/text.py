@@ -30,6 +30,11 @@ def short(name: str, most: int = LONGEST_NAME) -> str:
     return name if len(name) <= most else f"{name[: most - half - 1]}…{name[-half:]}"
 
 
+def plural(count: int, noun: str) -> str:
+    """``count`` of what ``noun`` names, such as 1 row or 2 rows."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def counted(count: int, total: int, noun: str, verb: str) -> str:
     """Subject and verb of a sentence on how many of ``total`` do something: "3 of 8 heads look".
 

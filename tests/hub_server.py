@@ -25,6 +25,7 @@ TEXTS = (".json", ".txt")  # files that the Hub compresses
 INFO = re.compile(r"/api/models/(?P<id>.+?)(/revision/(?P<revision>.+))?")
 COMMITS = re.compile(r"/api/models/(?P<id>.+?)/commits/(?P<revision>.+)")
 TREE = re.compile(r"/api/models/(?P<id>.+?)/tree/(?P<revision>[^/]+)(?P<under>/.+)?")
+REFERENCES = re.compile(r"/api/models/(?P<id>.+?)/refs")
 FILE = re.compile(r"/(?P<id>.+?)/resolve/(?P<revision>[^/]+)/(?P<name>.+)")
 
 
@@ -138,6 +139,8 @@ def run(
 
 
 def _true_answer(repositories: Mapping[str, Repository], request: Request) -> Answer:
+    if (asked := REFERENCES.fullmatch(request.path)) and asked["id"] in repositories:
+        return _json(_references(repositories[asked["id"]]))
     match = COMMITS.fullmatch(request.path) or TREE.fullmatch(request.path) or FILE.fullmatch(request.path) or INFO.fullmatch(request.path)
     repository = repositories.get(match["id"]) if match else None
     if match is None or repository is None:
@@ -166,6 +169,12 @@ def _described(match: re.Match[str], repository: Repository, commit: str) -> obj
     if match.re is TREE:
         return [{"type": "file", "oid": _oid(body), "size": len(body), "path": name} for name, body in files.items()]
     return {"id": match["id"], "sha": commit, "lastModified": LAST_MODIFIED, "siblings": [{"rfilename": name} for name in files]}
+
+
+def _references(repository: Repository) -> object:
+    """Every branch, as the Hub lists them."""
+    branches = [{"name": name, "ref": f"refs/heads/{name}", "targetCommit": commit} for name, commit in repository.branches.items()]
+    return {"branches": branches, "tags": [], "converts": []}
 
 
 def _file(body: bytes | None, commit: str) -> Answer:

@@ -9,8 +9,8 @@ import numpy as np
 from generator.contracts import Atlas, Outcome, PageKind, Reading, discovery
 from generator.encodings import PositionTable
 from generator.pipeline import evaluate, families
-from generator.pipeline.build import MKDOCS, SITE_SRC, TEMPLATES
 from generator.site import mkdocs_build, pages, render, write
+from generator.site.materials import OURS
 from tests.built import ROOT
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, TABLE, write_folder
@@ -48,6 +48,6 @@ def _with_curve(reading: Reading) -> Reading:
 def build(atlas: Atlas, folder: Path) -> Path:
     """Build the HTML site of ``atlas`` below ``folder``; returns its path."""
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    write.write(render.render(atlas, every_page, TEMPLATES, SITE_SRC), folder / "docs")
-    mkdocs_build.build(MKDOCS, folder / "docs", folder / "site", None)
+    write.write(render.render(atlas, every_page), folder / "docs")
+    mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bs4 import BeautifulSoup
 
 from generator.pipeline.evaluate import all_schemes
+from generator.site.minify import compact
+from tests import links
 from tests.built import ROOT, build, contents
 
 pytestmark = pytest.mark.samples
@@ -78,7 +79,7 @@ def test_mkdocs_builds_the_docs_on_its_own(built: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(tmp_path / "mkdocs.yml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "site/map.html").read_bytes() == (built / "site/map.html").read_bytes()
+    assert compact((tmp_path / "site/map.html").read_text(encoding="utf-8")) == (built / "site/map.html").read_text(encoding="utf-8")
 
 
 def test_the_anatomy_of_real_checkpoints_equals_the_models_own_layer(built: Path) -> None:
@@ -116,23 +117,4 @@ def test_the_page_of_model_types_is_below_200_kilobytes_and_40_on_the_line(built
 
 
 def test_no_link_is_broken(built: Path) -> None:
-    site = built / "site"
-    pages = {page: BeautifulSoup(page.read_bytes(), "html.parser") for page in site.rglob("*.html") if page.name != "404.html"}
-    broken = [(page.name, target) for page, soup in pages.items() for target in _targets(soup) if not _exists(site, page, target, pages)]
-    assert broken == []
-
-
-def _targets(soup: BeautifulSoup) -> list[str]:
-    targets = [str(tag[name]) for name in ("href", "src") for tag in soup.find_all(True) if tag.has_attr(name)]
-    return [target for target in targets if not target.startswith(("http:", "https:", "mailto:", "data:"))]
-
-
-def _exists(site: Path, page: Path, target: str, pages: dict[Path, BeautifulSoup]) -> bool:
-    path, _, fragment = target.partition("#")
-    place = (page.parent / path).resolve() if path else page
-    place = place / "index.html" if place.is_dir() else place
-    inside = place.is_relative_to(site.resolve()) and place.is_file()
-    if "=" in fragment:  # A view of the compare page, not a place on it.
-        names = [field.partition("=")[2] for field in fragment.split("&")]
-        return inside and all((site / f"data/compare/{name}.js").is_file() for name in names)
-    return inside and (not fragment or fragment == "__skip" or place not in pages or pages[place].find(id=fragment) is not None)
+    assert links.broken(built / "site") == []

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Recomputed, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Recomputed, Result, Results, Spot, Subject
 from generator.contracts.published import GPT2, SPLITS, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.figures.lines import legend_below, with_line_styles
@@ -90,7 +90,8 @@ def _of_worst(mean_errors: Floats, worst: int) -> tuple[Finding, ...]:
         f"Position {worst} alone causes {rounded(100.0 * mean_errors[worst] / mean_errors.sum(), 0)} % of the probe's error: "
         f"it is {rounded(mean_errors[worst], 0)} positions off on average, the others {rounded(others, 2, 0.0)}."
     )
-    return (Finding(text, ("worst", "worst_at", "error"), 0.5),)
+    spot = Spot("by_position", float(worst), float(mean_errors[worst]))
+    return (Finding(text, ("worst", "worst_at", "error"), 0.5, spots=(spot,)),)
 
 
 def draw(results: Results) -> "Figure":

@@ -24,6 +24,7 @@ STEPS = {
     "sum": "sum",
     "normed": "after LayerNorm",
 }
+LESSON = 16  # positions
 APART = ("words", "positions", "sum")  # Steps at which one token at two places is compared, before the input of the first layer.
 
 
@@ -65,6 +66,7 @@ def compute(subject: Subject[Form]) -> Result:
     arrays: each step (n_tokens, d_model), with norms_… (n_tokens,); tokens, ids (n_tokens,)
     twice_…, apart_… (n_twice, …): tokens at two positions of the sentence, as in ``_twice``
     again_… (n_again, …): the tokens that also occur in the reversed sentence, as in ``_again``
+    lexicon_… (n_words, …): inner products of everyday words, as in ``_lexicon``
     errors: NotApplicableError when the checkpoint has no sentence, or vectors do not fit or are not finite
     """
     layer = subject.input
@@ -87,6 +89,7 @@ def compute(subject: Subject[Form]) -> Result:
             **norms,
             **twice,
             **_again(layer, last, last_backward),
+            **_lexicon(subject, layer),
             "tokens": np.array(layer.sentence.tokens),
             "ids": np.array(layer.sentence.ids),
         },
@@ -138,6 +141,28 @@ def _again(layer: InputLayer, last: Floats, last_backward: Floats) -> dict[str, 
         "again_positions": np.array(pairs).reshape(-1, 2),
         "again_words": row_norms(np.array([first.words[i] - second.words[j] for i, j in pairs]).reshape(len(pairs), first.words.shape[1])),
         "again_inputs": row_norms(np.array([last[i] - last_backward[j] for i, j in pairs]).reshape(len(pairs), first.words.shape[1])),
+    }
+
+
+def _lexicon(subject: Subject[Form], layer: InputLayer) -> dict[str, Array]:
+    """Inner products of everyday words and of the first positions, of which the scores of all sums are made.
+
+    (w + p) · (w′ + p′) = w · w′ + w · p′ + p · w′ + p · p′ (Ke et al. 2021, arXiv 2006.15595, section 3.1)
+    returns: lexicon_tokens (n_words,), lexicon_words (n_words, n_words), lexicon_positions (n_words, n), lexicon_order (n, n); nothing
+    where there is no table of positions in a line, or no lexicon
+    """
+    form = subject.encoding.form
+    if not isinstance(form, PositionTable) or form.grid is not None or subject.words is None or not layer.lexicon:
+        return {}
+    words = subject.words[[index for _, index in layer.lexicon]] * layer.word_scale
+    positions = form.vectors[:LESSON]
+    if words.shape[1] != positions.shape[1]:
+        return {}
+    return {
+        "lexicon_tokens": np.array([word for word, _ in layer.lexicon]),
+        "lexicon_words": words @ words.T,
+        "lexicon_positions": words @ positions.T,
+        "lexicon_order": positions @ positions.T,
     }
 
 

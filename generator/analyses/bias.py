@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Spot, Subject
 from generator.encodings import OffsetBias
 from generator.figures.lines import Line, mark_beyond
 from generator.figures.panels import Panel, head_colours, image_panels, panels, wrapped
@@ -20,6 +20,8 @@ SHOWN = 32  # positions in the matrices: enough to show how buckets widen
 MOST_HEADS = 16
 MOST_CURVES = 128  # of all panels together; with more heads, only every k-th is drawn
 MOST_NAMED = 10
+MOST_PANELS, COLUMNS = 32, 4  # of heads; with more, only every k-th is drawn
+STRAIGHT = 6  # decimals to which the slopes of a straight line agree, relative to the largest bias
 MARGIN = 0.04  # of an empty side, so that its edge is visible
 SPAN = 132  # offsets on either side: T5's last bucket begins within
 LIMIT = 10.0  # logit; e^10 is a factor of 22,000 in the attention weight, next to always or never
@@ -73,12 +75,26 @@ def _extreme(form: OffsetBias, relative: Floats, sign: float) -> tuple[Finding, 
     head = int(farthest.argmax())
     index, n_more = int((sign * relative[head]).argmax()), int(np.count_nonzero(farthest > LIMIT)) - 1
     effect, side = ("favours", "above") if sign > 0 else ("avoids", "below")
-    more = f" {n_more} more {'head goes' if n_more == 1 else 'heads go'} more than {LIMIT:g} logits {side} the median." if n_more else ""
+    more = (
+        f" In {n_more} more {'head' if n_more == 1 else 'heads'}, some bias lies more than {LIMIT:g} logits {side} the median."
+        if n_more
+        else ""
+    )
     text = (
         f"Head {head} strongly {effect} {_where(form, head, index)}: its bias there is {rounded(farthest[head], 1)} logits {side} its median. "
         f"Between keys that match equally well, that is a factor of {in_words(np.exp(min(farthest[head], 100.0)))}.{more}"
     )
-    return (Finding(text, (side,), 0.7),)
+    return (Finding(text, (side,), 0.7, spots=_spot(form, head, index)),)
+
+
+def _spot(form: OffsetBias, head: int, index: int) -> tuple[Spot, ...]:
+    """The nearest of all offsets with the bias of ``head`` at ``index``, where a panel of its own shows the head."""
+    alike = np.flatnonzero(form.values[head] == form.values[head, index])
+    nearest = alike[np.argmin(np.abs(form.offsets[alike]))]
+    panel, left_out = divmod(head, _every(len(form.values), MOST_PANELS))
+    if left_out or abs(form.offsets[nearest]) > SPAN or not _is_curved(form.values):
+        return ()
+    return (Spot("curves", float(form.offsets[nearest]), float(np.clip(form.values[head, nearest], -LIMIT, LIMIT)), panel),)
 
 
 def _where(form: OffsetBias, head: int, index: int) -> str:
@@ -106,15 +122,17 @@ def _side(offset: int) -> str:
 
 
 def draw_curves(results: Results) -> "Figure":
-    """Bias of each head by offset, one panel per checkpoint."""
-    single = len(results) == 1
+    """Bias by offset: one panel per checkpoint, or per head of a single checkpoint whose heads are no straight lines."""
     span, limits = _view(results)
+    single = len(results) == 1
+    if single and _is_curved(next(iter(results.values())).arrays["values"]):
+        return _draw_heads(*next(iter(results.items())), span, limits)
     figure, axes = panels(len(results), columns=1 if single else 2, height=3.6 if single else 2.7)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         visible = np.abs(result.arrays["offsets"]) <= SPAN
         offsets, values = result.arrays["offsets"][visible], result.arrays["values"][:, visible]
         colours = head_colours(len(values)) if single else [label.colour] * len(values)
-        heads = range(0, len(values), ceil(len(values) * len(results) / MOST_CURVES))
+        heads = range(0, len(values), _every(len(values) * len(results), MOST_CURVES))
         lines = [Line(offsets, values[head], colours[head]) for head in heads]
         for head in heads:
             labelled = single and (len(values) <= MOST_NAMED or head in (0, len(values) - 1))
@@ -130,6 +148,43 @@ def draw_curves(results: Results) -> "Figure":
     if single:
         axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
+
+
+def _draw_heads(label: Label, result: Result, span: tuple[float, float], limits: tuple[float, float]) -> "Figure":
+    """A small panel for each head, and the axes of all along the outer edges."""
+    visible = np.abs(result.arrays["offsets"]) <= SPAN
+    offsets, values = result.arrays["offsets"][visible], result.arrays["values"][:, visible]
+    heads = range(0, len(values), _every(len(values), MOST_PANELS))
+    figure, axes = panels(len(heads), columns=COLUMNS, height=1.75)
+    for index, (ax, head) in enumerate(zip(axes, heads, strict=True)):
+        ax.plot(
+            offsets,
+            values[head],
+            color=label.colour,
+            drawstyle="steps-mid" if _stepped(values[head]) else "default",
+            label=f"_head {head}",
+        )
+        ax.axvline(0, color=MUTED, linewidth=0.6)
+        ax.axhline(0, color=MUTED, linewidth=0.6)
+        ax.set_title(f"head {head}", fontsize=9)
+        ax.set(xlim=span, ylim=limits)
+        mark_beyond(ax, [Line(offsets, values[head], label.colour)], limits)
+        if index % COLUMNS == 0:
+            ax.set_ylabel("bias (logit)")
+        if index + COLUMNS >= len(axes):
+            ax.set_xlabel("offset (positions)")
+    return figure
+
+
+def _every(count: int, most: int) -> int:
+    """The step with which at most ``most`` of ``count`` are taken."""
+    return ceil(count / most)
+
+
+def _is_curved(values: Floats) -> bool:
+    """Whether some of several heads is neither a straight line nor two that meet. values: (n_heads, n_offsets)"""
+    slopes = np.diff(values, axis=1) / (np.max(np.abs(values)) or 1.0)
+    return len(values) > 1 and any(np.unique(np.round(head, STRAIGHT)).size > 2 for head in slopes)
 
 
 def _view(results: Results) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -202,7 +257,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="curves",
-            caption=f"Bias of every head by offset, at most {MOST_CURVES} curves per figure, cut at ±{LIMIT:g} logits.",
+            caption=f"Bias of the heads by offset, cut at ±{LIMIT:g} logits.",
             how_to_read=(
                 "High lines mark keys that a head favours before content counts: earlier keys left of 0, later ones right. "
                 "Flat steps are offsets that share one learned value; a straight line is a fixed slope. "

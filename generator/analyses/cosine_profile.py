@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Spot, Subject
 from generator.contracts.published import COSINES, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
@@ -61,7 +61,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         Metric("positions", "Positions compared", float(len(cosines))),
         Metric("left_out", "Outliers left out", float(np.count_nonzero(form.outliers < MOST_POSITIONS))),
     )
-    findings = (*of_fall(half, rise, float(profile[1]), mean), *_of_invariance(invariance))
+    findings = (*of_fall(half, rise, profile, mean), *_of_invariance(invariance))
     return Result(measured, {"profile": profile, "spread": spread_by_offset(cosines)}, findings)
 
 
@@ -128,17 +128,20 @@ def _or_reason(key: str, title: str, value: float | None, unit: str, reason: str
     return Metric(key, title, value, unit, reason if value is None else None)
 
 
-def of_fall(half: float | None, rise: float | None, adjacent: float, mean: float) -> tuple[Finding, ...]:
+def of_fall(half: float | None, rise: float | None, profile: Floats, mean: float) -> tuple[Finding, ...]:
     """Finding on the decay of the cosine with distance; none when neighbours are hardly more similar than any two positions.
 
-    half, rise: distances of ``half_of_fall`` and ``first_rise``; adjacent: mean cosine of neighbours; mean: of any two positions
+    half, rise: distances of ``half_of_fall`` and ``first_rise``; profile: (n,), mean cosine by offset; mean: of any two positions
     """
-    if half is None or not adjacent - mean > ALIKE:
+    if half is None or not profile[1] - mean > ALIKE:
         return ()
+    spots = tuple(
+        Spot("lines", place, float(np.interp(place, np.arange(profile.size), profile))) for place in (half, rise) if place is not None
+    )
     text = f"Mean cosine falls halfway to its overall mean ({rounded(mean, 2)}) {_at_half(half)}"
     if rise is None:
-        return (Finding(f"{text}, and never rises again.", ("half_fall", "rise"), 0.4),)
-    return (Finding(f"{text}; it first rises again at {rounded(rise, 0)}.", ("half_fall", "rise"), 0.3),)
+        return (Finding(f"{text}, and never rises again.", ("half_fall", "rise"), 0.4, spots=spots),)
+    return (Finding(f"{text}; it first rises again at {rounded(rise, 0)}.", ("half_fall", "rise"), 0.3, spots=spots),)
 
 
 def _at_half(distance: float) -> str:

@@ -1,5 +1,6 @@
 """Cosine similarity between dimensions, each taken as a curve over position."""
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,37 +10,55 @@ from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
-from generator.numerics.arrays import cosine_matrix, finite, off_diagonal
+from generator.numerics.arrays import Floats, cosine_matrix, directions, finite
 from generator.text import rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STRONG = 0.9
+MOST_DRAWN = 2048  # dimensions in the matrix; of more, one in so many
+BLOCK = 1024  # dimensions that are compared with all others at once
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
-    """Cosine similarity between all pairs of columns of the table.
+    """Cosine similarity between all pairs of columns of the table, and the matrix of at most ``MOST_DRAWN`` evenly spread columns.
 
-    arrays: cosines (d_model, d_model), NaN for a column of zeros
+    arrays: cosines (n_drawn, n_drawn), NaN for a column of zeros; every (), of how many columns the matrix has one
     errors: NotApplicableError when the table is not finite, or has fewer than two columns that are not zero
     """
     vectors = finite(subject.encoding.form.vectors, "the table")
     if vectors.shape[1] < 2:
         raise NotApplicableError("there is only one dimension")
-    cosines = cosine_matrix(vectors.T)
-    sizes = np.abs(off_diagonal(cosines))
-    if not sizes.size:
-        raise NotApplicableError("fewer than two dimensions are nonzero")
-    strong = float(np.mean(sizes > STRONG)) * 100.0
+    every = ceil(vectors.shape[1] / MOST_DRAWN)
+    size, strong = _of_pairs(vectors)
     return Result(
         metrics=(
-            Metric("size", "Mean absolute cosine of two dimensions", float(sizes.mean())),
+            Metric("size", "Mean absolute cosine of two dimensions", size),
             Metric("strong", f"Pairs of dimensions with a cosine beyond ±{STRONG}", strong, "%"),
         ),
-        arrays={"cosines": cosines},
+        arrays={"cosines": cosine_matrix(vectors[:, ::every].T), "every": np.array(every)},
         findings=_findings(strong),
     )
+
+
+def _of_pairs(vectors: Floats) -> tuple[float, float]:
+    """Mean absolute cosine of all pairs of columns that are not zero, and the share of those beyond ±``STRONG``, in %.
+
+    vectors: (n_positions, d_model); errors: NotApplicableError for fewer than two such columns
+    """
+    units = directions(vectors.T)
+    units = units[~np.isnan(units[:, 0])]  # (n, n_positions)
+    count, total, strong = len(units), 0.0, 0
+    if count < 2:
+        raise NotApplicableError("fewer than two dimensions are nonzero")
+    for start in range(0, count, BLOCK):
+        sizes = np.abs(np.clip(units[start : start + BLOCK] @ units.T, -1.0, 1.0))  # (≤ BLOCK, n)
+        np.fill_diagonal(sizes[:, start:], 0.0)  # A dimension and itself are no pair.
+        total += float(sizes.sum())
+        strong += int(np.count_nonzero(sizes > STRONG))
+    pairs = count * (count - 1)
+    return total / pairs, 100.0 * strong / pairs
 
 
 def _findings(strong: float) -> tuple[Finding, ...]:
@@ -57,7 +76,9 @@ def _findings(strong: float) -> tuple[Finding, ...]:
 def draw(results: Results) -> "Figure":
     """Cosine matrices of the dimensions side by side."""
     images = [Panel(label.title, result.arrays["cosines"]) for label, result in results.items()]
-    return image_panels(images, (-1.0, 1.0), DIVERGING, ("dimension", "dimension", "cosine similarity"), square=True)
+    every = max(int(result.arrays["every"]) for result in results.values())
+    dimension = "dimension" if every == 1 else f"dimension ÷ {every}"
+    return image_panels(images, (-1.0, 1.0), DIVERGING, (dimension, dimension, "cosine similarity"), square=True)
 
 
 def alt(results: Results) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Label, Metric, Overlay, Result, Results, Spot, Subject
 from generator.encodings import Decay, OffsetBias
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
@@ -123,7 +123,11 @@ def _of_layers(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
         f"Layer {decay.layers[fastest]} has the shortest median half-distance, {_distance(float(medians[fastest]))}; "
         f"layer {decay.layers[slowest]} the longest, {_distance(float(medians[slowest]))}."
     )
-    return (Finding(text, ("layers", "spread"), 0.5),)
+    spots = tuple(
+        Spot("layers", float(decay.layers[layer]), float(np.clip(medians[layer], SHORTEST_SHOWN, LONGEST_SHOWN)))
+        for layer in (fastest, slowest)
+    )
+    return (Finding(text, ("layers", "spread"), 0.5, spots=spots),)
 
 
 def _of_slopes(halves: Floats) -> tuple[Finding, ...]:
@@ -249,6 +253,11 @@ def _left(result: Result, distance: float) -> float:
     return float(np.interp(distance, result.arrays["distances"], result.arrays["left"]))
 
 
+def left_by_distance(result: Result) -> tuple[Array, Array]:
+    """Distances, and what is left there, the mean over all rates."""
+    return result.arrays["distances"], result.arrays["left"]
+
+
 ANALYSIS = Analysis(
     key="half_distance",
     title="Exponential decay",
@@ -282,5 +291,15 @@ ANALYSIS = Analysis(
             alt=alt_left,
             draw=draw_left,
         ),
+    ),
+    overlay=Overlay(
+        x="distance (positions)",
+        y="share left",
+        points=left_by_distance,
+        how_to_read=(
+            "What is left of the state, or of a key's weight, after a distance: the mean over all rates. A long tail means that "
+            "some rates are slow."
+        ),
+        logarithmic="x",
     ),
 )

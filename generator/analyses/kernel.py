@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Label, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Label, Metric, Overlay, Result, Results, Spot, Subject
 from generator.encodings import Convolution, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, all_forms
 from generator.encodings.kernels import Kernel, Profile, profile_of, windows_of
 from generator.errors import NotApplicableError
@@ -91,7 +91,7 @@ def compute(subject: Subject[Shaped]) -> Result:
         "context": _mean_of(_scaled(context)),
         "unit": np.array(unit),
     }
-    return Result(metrics, arrays, _findings(metrics, windows, form, f"{kernels[0].longest} {unit}"))
+    return Result(metrics, arrays, _findings(metrics, windows, form, arrays["profile"], f"{kernels[0].longest} {unit}"))
 
 
 def _metrics(form: Shaped, first: Kernel, windows: list[Window], context: Profile, unit: str) -> tuple[Metric, ...]:
@@ -228,7 +228,7 @@ def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
     return "patches along rows and columns" if len(kernel.lines) > 1 or along_a_side else "positions"
 
 
-def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, line: str) -> tuple[Finding, ...]:
+def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, profile: Floats, line: str) -> tuple[Finding, ...]:
     by_key, quantity = {metric.key: metric for metric in metrics}, f"the {form.quantity.partition(',')[0]}"
     out = _left_out(form)
     left_out = (Finding(f"Positions left out as outliers: {ranges(out)}.", ("left_out",)),) if out.size else ()
@@ -249,7 +249,9 @@ def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, 
     if falls.value is not None:
         steps = "every step" if falls.value == 100.0 else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps"
         fades, rests_on = f"{fades}. It falls at {steps} within distance {STEPS}", (*rests_on, "monotonicity")
-    return (Finding(f"{fades}.", rests_on, 0.3), *left_out)
+    height = float(np.clip(np.interp(half.value, np.arange(profile.size), profile), LOWEST, HIGHEST))
+    spots = (Spot("profiles", half.value, height),) if np.isfinite(height) else ()
+    return (Finding(f"{fades}.", rests_on, 0.3, spots=spots), *left_out)
 
 
 def _between(low: float | None, high: float | None) -> str:
@@ -336,6 +338,11 @@ def _value_text(metric: Metric) -> str:
     return "not applicable" if metric.value is None else f"{rounded(metric.value, 2)} {metric.unit}".strip()
 
 
+def decay_over_all(result: Result) -> tuple[Array, Array]:
+    """Distances from 1 over all positions, and the scaled similarity there."""
+    return result.arrays["context_distances"][1:], result.arrays["context"][1:]
+
+
 ANALYSIS = Analysis(
     key="kernel",
     title="Decay with distance",
@@ -356,7 +363,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="profiles",
-            caption=f"Similarity by distance: left, within at most {POSITIONS} positions or {SIDE} patches; right, over all positions.",
+            caption=f"Similarity by distance, within at most {POSITIONS} positions or {SIDE} patches, and over all positions.",
             how_to_read=(
                 "A line crosses the dotted level at its half-distance; wiggles make some farther positions look nearer. "
                 "Each line is scaled to 1 at its highest and 0 over its far quarter, so compare shapes only. Bands are the range of a table's windows."
@@ -376,4 +383,15 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=12,
+    overlay=Overlay(
+        x="distance (positions or patches)",
+        y="similarity (1 = highest, 0 = far)",
+        points=decay_over_all,
+        how_to_read=(
+            "Mean similarity at each distance over all positions, not only the first 128. Each line is scaled: 1 is the highest mean, "
+            "0 the mean of the farthest quarter. The sooner a line falls, the more local the encoding. Ripples make some farther "
+            "positions look nearer."
+        ),
+        logarithmic="x",
+    ),
 )

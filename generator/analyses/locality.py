@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Result, Results, Spot, Subject
 from generator.encodings import OffsetBias, WindowBias
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, dots, legend_below, with_line_styles
@@ -112,7 +112,9 @@ def _findings(localities: Floats, chance: float, symmetries: Floats | None) -> t
     is_most = 2 * n_local >= localities.size
     only = "" if is_most or not n_local else "only "
     text = f"By the bias alone, {only}{attending[0].lower()}{attending[1:]} more locally than uniform attention: {compared}."
-    finding = Finding(text, ("above", "locality", "chance"), 0.4 if is_most else 0.6)
+    last = float(np.sort(localities)[::-1][n_local - 1])
+    spots = (Spot("heads", 100.0 * (n_local - 0.5) / localities.size, 100.0 * last),) if n_local else ()
+    finding = Finding(text, ("above", "locality", "chance"), 0.4 if is_most else 0.6, spots=spots)
     n_one_sided = 0 if symmetries is None else int(np.count_nonzero(symmetries < UNLIKE))
     if symmetries is None or 2 * n_one_sided < symmetries.size:
         return (finding,)

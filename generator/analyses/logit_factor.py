@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Spot, Subject
 from generator.encodings import Temperature
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
@@ -69,7 +69,9 @@ def _finding(form: Temperature, first: float | None, last: float) -> Finding:
     if first is None:
         return Finding(f"The factor stays 1 over the whole context of {form.n_positions:,} positions.", rests_on, 0.3)
     text = f"The factor on the logits exceeds 1 from position {rounded(first, 0)} on and reaches {rounded(last, 3, 1.0)} at the last of {form.n_positions:,} positions."
-    return Finding(text, rests_on, 0.5)
+    places = np.array([first, form.n_positions - 1.0])
+    spots = tuple(Spot("factor", place + 1.0, value) for place, value in zip(places, form.factor(places), strict=True))
+    return Finding(text, rests_on, 0.5, spots=spots)
 
 
 def draw(results: Results) -> "Figure":
@@ -125,6 +127,7 @@ ANALYSIS = Analysis(
             ),
             alt=alt,
             draw=draw,
+            varies=lambda result: result.value("first") is not None,
         ),
     ),
 )

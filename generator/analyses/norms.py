@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Overlay, Published, Result, Results, Spot, Subject
 from generator.contracts.published import GPT2, NORMS, array, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
@@ -84,13 +84,16 @@ def _of_positions(norms: Floats, out: Array | None) -> tuple[Finding, ...]:
     text = f"Position {farthest} has an unusual norm, {of_median} the median."
     if out.size > 1:
         text = f"{out.size} vectors have unusual norms (positions {ranges(out)}). Position {farthest} has {of_median} the median norm."
-    return (Finding(text, ("positions_out", "median"), 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4),)
+    weight = 0.8 if max(times, 1.0 / max(times, 1e-9)) >= 2.0 else 0.4
+    return (Finding(text, ("positions_out", "median"), weight, spots=(Spot("lines", farthest, min(float(times), TOP)),)),)
 
 
 def _of_dimensions(half: int, share: Floats) -> tuple[Finding, ...]:
     if share.size < 16 or half > FEW * share.size:
         return ()
-    return (Finding(f"{half} of {share.size} dimensions {'holds' if half == 1 else 'hold'} half of the table's energy.", ("half",), 0.7),)
+    text = f"{half} of {share.size} dimensions {'holds' if half == 1 else 'hold'} half of the table's energy."
+    spot = Spot("energy", 100.0 * half / share.size, 100.0 * float(share[:half].sum()))
+    return (Finding(text, ("half",), 0.7, spots=(spot,)),)
 
 
 def draw(results: Results) -> "Figure":
@@ -142,6 +145,12 @@ def alt_dimensions(results: Results) -> str:
     return "Cumulative energy of the strongest dimensions, as rising lines. " + "; ".join(summaries) + "."
 
 
+def relative_norms(result: Result) -> tuple[Array, Array]:
+    """Positions, and their norms ÷ median norm."""
+    norms = result.arrays["norms"]
+    return np.arange(norms.size), norms / (float(np.median(norms)) or float(norms.max()))
+
+
 ANALYSIS = Analysis(
     key="norms",
     title="Vector norms",
@@ -151,6 +160,7 @@ ANALYSIS = Analysis(
     order=35,
     headlines=(Headline("spread", "Spread of norms"),),
     forms=(PositionTable,),
+    beside_reference=False,
     compute=compute,
     figures=(
         FigureSpec(
@@ -162,6 +172,7 @@ ANALYSIS = Analysis(
             ),
             alt=alt,
             draw=draw,
+            varies=lambda result: (result.value("spread") or 0.0) > ALIKE,
         ),
         FigureSpec(
             key="energy",
@@ -187,6 +198,15 @@ ANALYSIS = Analysis(
             NORMS,
             array(compute, "norms", 0, 1, 2, 10, 63, 1023),
             sha256=GPT2,
+        ),
+    ),
+    overlay=Overlay(
+        x="position",
+        y="norm ÷ median norm",
+        points=relative_norms,
+        how_to_read=(
+            "How large the vector of each position is, relative to the median of its table. A level line at 1 means equal norms. "
+            "A spike is a position with an unusual norm."
         ),
     ),
 )

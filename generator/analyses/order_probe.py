@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Recomputed, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Recomputed, Result, Results, Spot, Subject
 from generator.contracts.published import GPT2, SAMPLES, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.figures.lines import legend_below, with_line_styles
@@ -94,13 +94,14 @@ def _of_many(key: str, title: str, value: float | None, n_all_pairs: int) -> Met
 
 def _finding(error: float, spread: float, many: float | None) -> Finding:
     rests_on = ("error", "spread", "error_many") if many is not None else ("error", "spread")
+    spots = (Spot("draws", error, 0.0),)
     errors = f"{uncertain(error, spread, 1)} % errors on held-out pairs (chance {rounded(CHANCE, 0)} %)"
     more = "" if many is None else f", {rounded(many, 1, 0.0)} % with {MANY:,} pairs"
     if error <= ORDERED:
-        return Finding(f"A linear probe tells which of two positions comes first: {errors}{more}.", rests_on, 0.45)
+        return Finding(f"A linear probe tells which of two positions comes first: {errors}{more}.", rests_on, 0.45, spots=spots)
     if error >= UNORDERED:
-        return Finding(f"A linear probe is weak at telling which of two positions comes first: {errors}{more}.", rests_on, 0.5)
-    return Finding(f"A linear probe usually tells which of two positions comes first: {errors}{more}.", rests_on, 0.25)
+        return Finding(f"A linear probe is weak at telling which of two positions comes first: {errors}{more}.", rests_on, 0.5, spots=spots)
+    return Finding(f"A linear probe usually tells which of two positions comes first: {errors}{more}.", rests_on, 0.25, spots=spots)
 
 
 def draw(results: Results) -> "Figure":

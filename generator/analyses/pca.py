@@ -13,6 +13,7 @@ from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.trails import seen, trail, trail_scale
 from generator.numerics.arrays import FLAT, Array, Floats, finite
+from generator.numerics.gram import principal
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -109,11 +110,8 @@ def placed_by_components(vectors: Floats) -> tuple[Floats, Floats]:
     """
     scaled = vectors / np.max(np.abs(vectors))
     centred = scaled - scaled.mean(axis=0)
-    is_wide = centred.shape[0] <= centred.shape[1]
-    values, directions = np.linalg.eigh(centred @ centred.T if is_wide else centred.T @ centred)
-    values, directions = np.maximum(values[::-1], 0.0), directions[:, : -LEADING - 1 : -1]
-    along = directions * np.sqrt(values[:LEADING]) if is_wide else centred @ directions
-    return along / np.sqrt(values.sum() / len(vectors)), values / values.sum()
+    squares, along = principal(centred, LEADING)
+    return along / np.sqrt(squares.sum() / len(vectors)), squares / squares.sum()
 
 
 def _of_path(path: Path | None, onwards: float | None) -> tuple[Metric, ...]:
@@ -178,10 +176,13 @@ def _findings(shares: Floats, path: Path | None, onwards: float | None, n_positi
             return (Finding(text, ("within_3", *rests_on, "onwards"), weight, HELIX if dominates else ""),)
         text = f"{of_variance}; along them the {winds}. {_uneven(path)}"
         return (Finding(text, ("within_3", *rests_on, "onwards"), weight),)
-    shape, weight = ("Positions form a circle", 0.8) if two >= MANY else ("The strongest directions show a circle", 0.5)
-    of_two = f"Two principal components hold {rounded(100.0 * two, 0, 100.0)} % of the variance."
-    rate = " at an even rate." if path.is_even else f". {_uneven(path)}"
-    return (Finding(f"{shape}: {winds}{rate} {of_two}", rests_on, weight),)
+    if two >= MANY:
+        rate = " at an even rate." if path.is_even else f". {_uneven(path)}"
+        of_two = f"Two principal components hold {rounded(100.0 * two, 0, 100.0)} % of the variance."
+        return (Finding(f"Positions form a circle: {winds}{rate} {of_two}", rests_on, 0.8),)
+    where = f"in the plane of largest variance ({rounded(100.0 * two, 0, 100.0)} %)."
+    text = f"{winds} around a circle at an even rate, {where}" if path.is_even else f"{winds} around a circle {where} {_uneven(path)}"
+    return (Finding(text, rests_on, 0.5),)
 
 
 def _uneven(path: Path) -> str:

@@ -5,7 +5,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Recomputed, Result, Results, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Headline,
+    Metric,
+    Overlay,
+    Published,
+    Recomputed,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.contracts.form_analysis import compute_alone
 from generator.contracts.published import GPT2, SINGULAR_VALUES, metrics, paper_sinusoid
 from generator.encodings import LEADING, PositionTable
@@ -13,7 +26,7 @@ from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
-from generator.numerics.arrays import Floats, finite, frozen
+from generator.numerics.arrays import Array, Floats, finite, frozen
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -107,7 +120,8 @@ def _of_rank(centred: Floats) -> tuple[Finding, ...]:
     hold = f"After centring, {needed} of {n_possible} components {'holds' if needed == 1 else 'hold'} 90 % of the variance"
     spread = ": the vectors spread over most directions" if needed >= MANY * n_possible else ""
     weight = 0.85 if needed <= FEW * n_possible else 0.5 if spread else 0.2
-    return (Finding(f"{hold}{spread}.", ("centred_for_90", "most"), weight),)
+    spot = Spot("energy", needed, 100.0 * float(cumulative(centred)[needed - 1]))
+    return (Finding(f"{hold}{spread}.", ("centred_for_90", "most"), weight, spots=(spot,)),)
 
 
 def _of_mean(in_mean: float) -> tuple[Finding, ...]:
@@ -161,6 +175,14 @@ def _centred_stable(form: PositionTable, first: int, stop: int) -> list[float]:
 
 ENTROPY = Recomputed("scipy", "scipy.linalg.svdvals and scipy.stats.entropy")
 OF_90_95_99 = ("for_90", "for_95", "for_99")
+
+
+def energy_by_components(result: Result) -> tuple[Array, Array]:
+    """Numbers of components of the centred table, and the share of the energy that they hold, in %."""
+    energy = result.arrays["energy_centred"]
+    return np.arange(1, energy.size + 1), 100.0 * energy
+
+
 ANALYSIS = Analysis(
     key="rank",
     title="Rank",
@@ -221,5 +243,16 @@ ANALYSIS = Analysis(
             partial(_centred_stable, first=1, stop=512),
             sha256=GPT2,
         ),
+    ),
+    overlay=Overlay(
+        x="components, strongest first",
+        y="variance explained (%)",
+        points=energy_by_components,
+        how_to_read=(
+            "The share of the variance of the mean-centred table that the first components hold. A line that is high at the left "
+            "belongs to a table that uses few directions."
+        ),
+        logarithmic="x",
+        title="Variance explained",
     ),
 )

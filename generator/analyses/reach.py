@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Spot, Subject
 from generator.encodings import Convolution
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below, with_line_styles
@@ -33,6 +33,8 @@ def compute(subject: Subject[Convolution]) -> Result:
     half = half_width(strength, form.offsets)
     place = f"within ±{half}" if half else "at offset 0"
     near, far = (energy_within(strength, form.offsets, distance) for distance in (NEAR, FAR))
+    edges = np.flatnonzero(np.abs(form.offsets) == half)
+    spots = tuple(Spot("strength", float(form.offsets[edge]), float(strength[edge] / strength.max())) for edge in edges)
     return Result(
         metrics=(
             Metric("width", "Width", float(strength.size), "positions"),
@@ -48,6 +50,7 @@ def compute(subject: Subject[Convolution]) -> Result:
                 f"{rounded(100.0 * far, 0, 100.0)} % within ±{FAR}.",
                 ("width", "half", "far"),
                 0.4,
+                spots=spots,
             ),
         ),
     )

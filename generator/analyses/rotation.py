@@ -4,7 +4,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, InPrint, Metric, Published, Recomputed, Result, Results, Subject
+from generator.contracts import (
+    Analysis,
+    FigureSpec,
+    Finding,
+    Headline,
+    InPrint,
+    Metric,
+    Overlay,
+    Published,
+    Recomputed,
+    Result,
+    Results,
+    Spot,
+    Subject,
+)
 from generator.contracts.published import (
     ANGLES,
     FLOAT32,
@@ -74,7 +88,7 @@ def compute(subject: Subject[Rotation]) -> Result:
             Metric("attention_factor", "Attention factor, on sine and cosine", form.attention_factor),
         ),
         arrays={"wavelengths": lengths, "unscaled": plain, "profile": profile, **_limits(form)},
-        findings=_findings(turns, lengths.size, form),
+        findings=_findings(turns, lengths, form),
     )
 
 
@@ -83,11 +97,13 @@ def _limits(form: Rotation) -> dict[str, Array]:
     return {"context": np.array(form.n_positions), "within": np.array(form.reach)}
 
 
-def _findings(turns: int, n_pairs: int, form: Rotation) -> tuple[Finding, ...]:
+def _findings(turns: int, lengths: Floats, form: Rotation) -> tuple[Finding, ...]:
     within, limit = _within(form)
     rests_on = ("full_turns", "pairs", *limit)
-    complete = counted(turns, n_pairs, "frequency pair", "complete")
-    return (Finding(f"{complete} a full turn {within}.", rests_on, 0.4 if turns == n_pairs else 0.6),)
+    complete = counted(turns, lengths.size, "frequency pair", "complete")
+    in_order = turns > 0 and lengths[:turns].max() <= form.reach
+    spots = (Spot("wavelengths", turns - 1, float(lengths[turns - 1])),) if in_order and turns < lengths.size else ()
+    return (Finding(f"{complete} a full turn {within}.", rests_on, 0.4 if turns == lengths.size else 0.6, spots=spots),)
 
 
 def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
@@ -154,6 +170,12 @@ def alt_profile(results: Results) -> str:
 
 def _at(profile: Floats, offset: int) -> str:
     return rounded(profile[offset], 2) if offset < profile.size else "not reached"
+
+
+def wavelengths_of(result: Result) -> tuple[Array, Array]:
+    """Indices of the frequency pairs, and their wavelengths."""
+    lengths = result.arrays["wavelengths"]
+    return np.arange(lengths.size), lengths
 
 
 ANALYSIS = Analysis(
@@ -265,5 +287,16 @@ ANALYSIS = Analysis(
             metrics(compute, "attention_factor"),
             yarn_by_16,
         ),
+    ),
+    overlay=Overlay(
+        x="frequency pair",
+        y="wavelength (positions)",
+        points=wavelengths_of,
+        how_to_read=(
+            "After how many positions each pair of components has turned once. A straight line is the plain rule. A step or a bend "
+            "usually comes from scaling to a longer context. Short wavelengths tell neighbours apart, long ones far positions."
+        ),
+        logarithmic="y",
+        title="Wavelengths",
     ),
 )

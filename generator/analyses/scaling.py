@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Spot, Subject
 from generator.contracts.published import RESCALED, STRETCHED, array, llama_3_1, metrics, yarn_by_16
 from generator.encodings import Rotation
 from generator.encodings.rescaling import OF_WHOLE_HEAD, frequencies_before
@@ -76,7 +76,9 @@ def _findings(form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.
         how = " by less" if slowed.any() and ratios.min() >= 1.0 - ROUNDING else ""
         parts.append(f"changes {'the other' if parts else 'all'} {n_between}{how}")
     text = f"{opening} {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}."
-    return (Finding(text, ("unchanged", "full", "between", "largest"), 0.6),)
+    ends = [np.flatnonzero(unchanged)[-1:], np.flatnonzero(slowed)[:1]]
+    spots = tuple(Spot("pairs", float(pair), float(ratios[pair])) for pair in np.concatenate(ends))
+    return (Finding(text, ("unchanged", "full", "between", "largest"), 0.6, spots=spots),)
 
 
 def _count(which: np.ndarray, end: str) -> str:
@@ -129,6 +131,10 @@ def draw_wavelengths(results: Results) -> "Figure":
     return figure
 
 
+def _varies(result: Result) -> bool:
+    return not result.arrays["unchanged"].all()
+
+
 def alt(results: Results, opening: str) -> str:
     """Alternative text: pairs unchanged and pairs slowed fully."""
     summaries = (
@@ -161,6 +167,7 @@ ANALYSIS = Analysis(
             ),
             alt=partial(alt, opening="Ratio of wavelengths by frequency pair."),
             draw=draw_pairs,
+            varies=_varies,
         ),
         FigureSpec(
             key="wavelengths",
@@ -171,6 +178,7 @@ ANALYSIS = Analysis(
             ),
             alt=partial(alt, opening="Ratio of wavelengths by wavelength before scaling."),
             draw=draw_wavelengths,
+            varies=_varies,
         ),
     ),
     published=(

@@ -1,11 +1,10 @@
 """Seams: breaks of the table from one position to the next that change it, or divide it."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Published, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Published, Result, Results, Spot, Subject
 from generator.contracts.form_analysis import compute_alone
 from generator.contracts.published import COSINES, DISTILBERT
 from generator.encodings import PositionTable
@@ -14,15 +13,12 @@ from generator.figures.lines import Point, label_points, legend_below, with_line
 from generator.figures.panels import panels
 from generator.figures.style import ASIDE, PAPER
 from generator.numerics.arrays import FLAT, Array, Floats, finite, row_norms
+from generator.numerics.breaks import FAR, LEAST, Break, breaks
 from generator.numerics.change_points import (
-    NORMAL,
     WINDOW,
     adjacent_cosines,
     break_depths,
-    cosines_apart,
     norm_steps,
-    seams,
-    significant_breaks,
     variation,
     window_medians,
 )
@@ -31,13 +27,9 @@ from generator.text import rounded, significant
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+FIGURE = "neighbours"
 FEWEST = 2 * WINDOW + 3  # positions: two full windows around at least two pairs
-LEAST = 0.1  # Depth from which a break is worth a sentence.
-LEVEL = 4 * WINDOW  # pairs on either side of a break of which a level is the median
-FAR = 4  # positions: two that are so far apart on one side are more alike than the two at a break that divides the table
-LEAST_STEP, DEVIATIONS = 0.02, 2.0  # Levels differ by more than both: a cosine, and typical deviations from them.
 APART = 0.4  # Difference from the median cosine from which an end is worth a sentence.
-CUTOFF = 6.0  # times the local variation; 60 random tables of 1,024 × 64 stay below
 MOST_NAMED = 2  # tables in one figure up to which seams are labelled
 ALIKE = 0.3  # Median cosine of neighbours from which a position unlike both is worth a sentence; in noise every cosine is low.
 MOST_SPIKES = 3  # with a sentence each
@@ -60,45 +52,6 @@ LENGTH_128 = {
 }  # by family
 
 
-@dataclass(frozen=True)
-class Break:
-    """Pairs of neighbours less alike than those around. first, last: these, each by the first of two positions; deepest: that of the lowest cosine
-
-    lowest: this cosine; before, after: median cosine of neighbours on either side; deviation: typical one from these
-    far: median cosine of positions ``FAR`` apart, on the side where it is lower; ratio: of the norms, after by before
-    """
-
-    first: int
-    last: int
-    deepest: int
-    lowest: float
-    before: float
-    after: float
-    deviation: float
-    far: float
-    ratio: float
-
-    @property
-    def changes_level(self) -> bool:
-        """Whether neighbours are more alike on one side than on the other."""
-        return abs(self.after - self.before) > max(LEAST_STEP, DEVIATIONS * self.deviation)
-
-    @property
-    def divides(self) -> bool:
-        """Whether the two positions at the break are less alike than two that are ``FAR`` apart on either side of it."""
-        return self.lowest < self.far - LEAST_STEP
-
-    @property
-    def is_seam(self) -> bool:
-        """Whether the table is another after the break, or turned away from what was before. Otherwise one step is larger than others."""
-        return self.changes_level or self.divides
-
-    @property
-    def boundary(self) -> int:
-        """Last position before the break: of its first pair, or of its last where neighbours are more alike from there on."""
-        return self.last if self.changes_level and self.after > self.before else self.first
-
-
 def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine of neighbouring positions, where it breaks (seams and dips), single positions unlike both neighbours, and where the norm changes.
 
@@ -118,7 +71,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if np.isnan(depth).all():
         raise NotApplicableError("zero vectors leave no run of neighbours with a cosine")
     steps = norm_steps(row_norms(vectors / np.abs(vectors).max()))
-    found = _breaks(form.inliers.vectors, of_inliers, depth, steps)
+    found = breaks(form.inliers.vectors, of_inliers, depth, steps)
     seam_breaks = [each for each in found if each.is_seam]
     dips = [each for each in found if not each.is_seam]
     single = spikes(form.outliers, cosines, of_inliers)
@@ -151,40 +104,6 @@ def spikes(outliers: Array, cosines: Floats, of_inliers: Floats) -> Array:
     alone = inner[~np.isin(inner - 1, outliers) & ~np.isin(inner + 1, outliers)]
     depth = levels[alone] - np.maximum(cosines[alone - 1], cosines[alone])
     return np.asarray(alone[(np.nan_to_num(depth) > LEAST) & (np.nan_to_num(levels[alone]) > ALIKE)])
-
-
-def _breaks(vectors: Floats, cosines: Floats, depth: Floats, steps: Floats) -> list[Break]:
-    """All breaks, strongest first.
-
-    vectors: (n_positions, d_model), NaN for outliers; cosines, depth, steps: (n_pairs,), of their neighbours, of breaks, and of the norm
-    as log ratios
-    """
-    apart = cosines_apart(vectors, FAR)
-    return [_break(bounds, cosines, apart, depth, steps) for bounds in seams(depth, significant_breaks(depth, LEAST, CUTOFF))]
-
-
-def _break(bounds: tuple[int, int], cosines: Floats, apart: Floats, depth: Floats, steps: Floats) -> Break:
-    """apart: (n_positions − FAR,), cosines of positions ``FAR`` apart; the others as in ``_breaks``."""
-    first, last = bounds
-    deepest = first + int(np.argmax(depth[first : last + 1]))
-    (before, around), (after, around_after) = (_level(side) for side in _sides(cosines, first, last + 1))
-    far = min(_level(side)[0] for side in _sides(apart, first + 1 - FAR, last + 1))
-    ratio = float(np.exp(np.nan_to_num(steps[deepest])))
-    return Break(first, last, deepest, float(cosines[deepest]), before, after, max(around, around_after), far, ratio)
-
-
-def _sides(values: Floats, stop: int, start: int) -> tuple[Floats, Floats]:
-    """The last ``LEVEL`` of ``values`` (n,) before ``stop``, and the first from ``start`` on."""
-    return values[max(stop - LEVEL, 0) : max(stop, 0)], values[start : start + LEVEL]
-
-
-def _level(values: Floats) -> tuple[float, float]:
-    """Median of ``values`` (n,) without NaN, and the scaled median absolute deviation from it; NaN and 0 without values."""
-    defined = values[~np.isnan(values)]
-    if not defined.size:
-        return float("nan"), 0.0
-    level = float(np.median(defined))
-    return level, NORMAL * float(np.median(np.abs(defined - level)))
 
 
 def _bounds(found: list[Break]) -> Array:
@@ -244,8 +163,13 @@ def _of_seams(found: list[Break], breaks: list[Break], family: str) -> tuple[Fin
         lengths = range(seam.first + 1, seam.last + 2)  # at which training sequences may have ended
         weight = 1.0 if any(length & (length - 1) == 0 for length in lengths) else 0.9 if rank == 0 else 0.6
         rests_on = ("seams", *(() if rank else ("level_step",)), *(("at", "depth") if seam is breaks[0] else ()))
-        findings.append(Finding(f"{_text_of(seam)}{_of_ratio(seam)}.", rests_on, weight, LENGTH_128[family] if explained else ""))
+        context = LENGTH_128[family] if explained else ""
+        findings.append(Finding(f"{_text_of(seam)}{_of_ratio(seam)}.", rests_on, weight, context, (_spot(seam),)))
     return tuple(findings)
+
+
+def _spot(found: Break) -> Spot:
+    return Spot(FIGURE, found.deepest + 0.5, found.lowest)
 
 
 def _text_of(seam: Break) -> str:
@@ -267,7 +191,7 @@ def _of_dips(found: list[Break]) -> tuple[Finding, ...]:
     pair = f"Positions {dip.deepest} and {dip.deepest + 1} have a cosine of {_cosine(dip.lowest)}"
     text = f"{pair}; the median of neighbours is {_cosine(dip.before)} before them and {_cosine(dip.after)} after{_of_ratio(dip)}"
     more = f" {len(found) - 1} more {'pair stands' if len(found) == 2 else 'pairs stand'} out." if len(found) > 1 else ""
-    return (Finding(f"{text}.{more}", ("dips",), WEIGHT_OF_DIP),)
+    return (Finding(f"{text}.{more}", ("dips",), WEIGHT_OF_DIP, spots=(_spot(dip),)),)
 
 
 def _of_ratio(found: Break) -> str:
@@ -279,12 +203,16 @@ def _of_spikes(single: Array, cosines: Floats, of_inliers: Floats) -> tuple[Find
 
     single: (n_spikes,), int, positions; cosines, of_inliers: (n_pairs,), of all neighbours, and NaN beside outliers
     """
-    texts = (
-        f"Position {position} is an outlier: its cosines with its neighbours are only {_cosine(cosines[position - 1])} and "
-        f"{_cosine(cosines[position])}, where neighbours usually have {_cosine(float(np.nanmedian(of_inliers)))}."
-        for position in single[:MOST_SPIKES]
-    )
-    return tuple(Finding(text, ("spikes", "typical"), 0.8) for text in texts)
+    findings = []
+    for position in single[:MOST_SPIKES]:
+        before, after = cosines[position - 1 : position + 1]
+        usual = f"where neighbours usually have {_cosine(float(np.nanmedian(of_inliers)))}"
+        text = (
+            f"Position {position} is an outlier: its cosines with its neighbours are only {_cosine(before)} and {_cosine(after)}, {usual}."
+        )
+        spot = Spot(FIGURE, float(position) + (0.5 if after < before else -0.5), float(min(before, after)))
+        findings.append(Finding(text, ("spikes", "typical"), 0.8, spots=(spot,)))
+    return tuple(findings)
 
 
 def _cosine(value: float) -> str:
@@ -298,7 +226,8 @@ def _of_ends(metrics: tuple[Metric, ...], n_positions: int) -> tuple[Finding, ..
         value = values[key]
         if value is not None and typical - value > APART:
             text = f"{name} is unlike the {other}: their cosine is {_cosine(value)}, where neighbours usually have {_cosine(typical)}."
-            findings.append(Finding(text, (key, "typical"), 0.7 if typical - value > 2.0 * APART else 0.4))
+            spot = Spot(FIGURE, 0.5 if key == "first" else n_positions - 1.5, value)
+            findings.append(Finding(text, (key, "typical"), 0.7 if typical - value > 2.0 * APART else 0.4, spots=(spot,)))
     return tuple(findings)
 
 
@@ -371,7 +300,7 @@ ANALYSIS = Analysis(
     compute=compute,
     figures=(
         FigureSpec(
-            key="neighbours",
+            key=FIGURE,
             caption="Cosine of each position with the next; circles mark seams, triangles larger steps, crosses single outliers.",
             how_to_read=(
                 "A level line means equal steps all along the table. Lasting falls or rises, and dips that divide the table, are seams; "
@@ -379,9 +308,11 @@ ANALYSIS = Analysis(
             ),
             alt=alt,
             draw=draw,
+            varies=lambda result: float(np.ptp(result.arrays["adjacent"])) > EVEN,
         ),
     ),
     per_figure=6,
+    beside_reference=False,
     published=(
         Published(
             "Mean cosine of neighbours of a DistilBERT's table from position 1 to 123, and from 130 on",
@@ -390,5 +321,11 @@ ANALYSIS = Analysis(
             _to_123_and_from_130,
             sha256=DISTILBERT,
         ),
+    ),
+    overlay=Overlay(
+        "position",
+        "cosine with the next position",
+        lambda result: (np.arange(result.arrays["adjacent"].size), result.arrays["adjacent"]),
+        "A level line means equal steps all along the table. A lasting fall or rise is a seam. Dips at the very ends are common.",
     ),
 )

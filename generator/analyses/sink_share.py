@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Spot, Subject
 from generator.encodings import Sinks
 from generator.encodings.attention import sink_share
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
@@ -36,6 +36,7 @@ def compute(subject: Subject[Sinks]) -> Result:
     n_half, n_heads = int(np.count_nonzero(at_keys >= 0.5)), logits.size
     keys = np.logspace(0.0, MOST_KEYS, N_POINTS)
     layer, head = np.unravel_index(int(logits.argmax()), logits.shape)
+    spot = Spot("logits", float(head), float(form.layers[layer]))
     strongest = f"The strongest, logit {significant(float(logits.max()), 3)} in head {head} of layer {form.layers[layer]}, takes {_percent(at_keys.max())}"
     return Result(
         metrics=(
@@ -58,6 +59,7 @@ def compute(subject: Subject[Sinks]) -> Result:
                 f"Beside {KEYS} keys of logit 0, {_lower(counted(n_half, n_heads, 'head', 'give'))} at least half the weight to the sink. {strongest}.",
                 ("half", "largest"),
                 0.5,
+                spots=(spot,),
             ),
         ),
     )

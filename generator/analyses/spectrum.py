@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Overlay, Result, Results, Spot, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below, with_line_styles
@@ -100,7 +100,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
         "control": control,
         "peaks": n_positions / np.maximum(frequencies, 1),
     }
-    return Result(metrics, arrays, _findings(arrays["peaks"], metrics[1], metrics[2], n_positions / slow))
+    spots = tuple(Spot("periods", float(periods[peak - 1]), float(arrays["mean"][peak - 1])) for peak in frequencies[:MOST_NAMED])
+    return Result(metrics, arrays, _findings(arrays["peaks"], spots, metrics[1], metrics[2], n_positions / slow))
 
 
 def _share(squares: Floats, slow: int) -> float:
@@ -112,16 +113,15 @@ def _share(squares: Floats, slow: int) -> float:
     return 100.0 * float(energy[:slow].sum() / energy.sum())
 
 
-def _findings(peak_periods: Floats, slow: Metric, control: Metric, period: float) -> tuple[Finding, ...]:
+def _findings(peak_periods: Floats, spots: tuple[Spot, ...], slow: Metric, control: Metric, period: float) -> tuple[Finding, ...]:
     findings = []
     if peak_periods.size:
         *first, last = (significant(peak, 3) for peak in peak_periods[:MOST_NAMED])
         if peak_periods.size > MOST_NAMED:
             first, last = [*first, last], f"{peak_periods.size - MOST_NAMED} more"
         listed = f"periods of {', '.join(first)} and {last}" if first else f"a period of {last}"
-        findings.append(
-            Finding(f"The spectrum peaks at {listed}{' positions' if 'more' not in last else ' (in positions)'}.", ("peaks",), 0.6)
-        )
+        unit = " positions" if "more" not in last else " (in positions)"
+        findings.append(Finding(f"The spectrum peaks at {listed}{unit}.", ("peaks",), 0.6, spots=spots))
     shares = f"{rounded(slow.value, 0)} % of their energy has periods of {significant(period, 3)} positions or more ({rounded(control.value, 0)} % with shuffled positions)"
     rests_on = (slow.key, control.key)
     if slow.value is not None and slow.value >= MOSTLY:
@@ -169,6 +169,11 @@ def alt(results: Results) -> str:
     return "Mean amplitude of the dimensions by period, with quartiles and a control with shuffled positions. " + "; ".join(summaries) + "."
 
 
+def spectrum_of(result: Result) -> tuple[Array, Array]:
+    """Periods, the shortest first, and mean amplitudes."""
+    return result.arrays["periods"][::-1], result.arrays["mean"][::-1]
+
+
 ANALYSIS = Analysis(
     key="spectrum",
     title="Spectrum",
@@ -191,4 +196,14 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=6,
+    overlay=Overlay(
+        x="period (positions)",
+        y="amplitude ÷ RMS of the table",
+        points=spectrum_of,
+        how_to_read=(
+            "Mean amplitude of the dimensions by period: slow waves on the right, fast ones on the left. A line that rises to the right "
+            "means that vectors change slowly. A peak is a rhythm, such as the length of a row or a segment."
+        ),
+        logarithmic="x",
+    ),
 )

@@ -99,6 +99,7 @@ ANALYSIS = Analysis(
     stage="see",
     order=30,
     forms=(PositionTable,),
+    beside_reference=False,
     compute=compute,
     figures=(
         FigureSpec(

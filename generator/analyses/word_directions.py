@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Spot, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
@@ -98,10 +98,12 @@ def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
     findings = []
     if top >= MARKED * chance:
         opening, weight = ("Positions share the directions of words: ", 0.75) if top >= MAJORITY else ("", 0.45)
-        findings.append(Finding(f"{opening}{most} {tenth} most {by_chance}.", ("top", "chance"), weight))
+        spot = Spot("energy", 100.0 * chance, 100.0 * top)
+        findings.append(Finding(f"{opening}{most} {tenth} most {by_chance}.", ("top", "chance"), weight, spots=(spot,)))
     if bottom >= MARKED * chance:
         opening, weight = ("Positions avoid the directions of words: ", 0.75) if bottom >= MAJORITY else ("", 0.45)
-        findings.append(Finding(f"{opening}{least} {tenth} least {by_chance}.", ("bottom", "chance"), weight))
+        spot = Spot("energy", 100.0 * (1.0 - chance), 100.0 * (1.0 - bottom))
+        findings.append(Finding(f"{opening}{least} {tenth} least {by_chance}.", ("bottom", "chance"), weight, spots=(spot,)))
     if findings:
         return tuple(findings)
     text = f"Positions prefer neither the tenth of directions that words use most ({most} of the energy) nor the least used ({least}; by chance {rounded(100.0 * chance, 0)} %)."

@@ -1,7 +1,5 @@
 """Strict parser of checkpoints.yml, which reports all problems at once, with file, line and column."""
 
-import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -18,6 +16,8 @@ from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import parse_config
 from generator.checkpoints.list_row import RESERVED, Options, Place, place_of_key, problems, row_model
+from generator.checkpoints.series import ANY
+from generator.checkpoints.slugs import slugify
 from generator.contracts import Checkpoint, Source
 from generator.errors import RefusedError, RowError
 
@@ -62,7 +62,7 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
 
     errors: RefusedError with all problems, one a line, as file:line:column: row: actual value; expected value
     """
-    rows = _rows(path)
+    rows = read_rows(path)
     model = row_model(sources)
     bare = next(source.key for source in sources if not source.is_path)
     messages: list[str] = []
@@ -85,14 +85,9 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
     return tuple(sorted((checkpoint for _, checkpoint in entries), key=lambda checkpoint: checkpoint.slug))
 
 
-def slugify(text: str) -> str:
-    """``text`` as lower-case ASCII words joined by hyphens; empty without ASCII letters or digits."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:80]
-
-
-def _rows(path: Path) -> CommentedSeq:
-    text, top = _text(path), Place(str(path), 1, 1)
+def read_rows(path: Path) -> CommentedSeq:
+    """The rows of the list at ``path``, with their places in the file. errors: RefusedError"""
+    text, top = read_text(path), Place(str(path), 1, 1)
     try:
         yaml = YAML(typ="rt")
         yaml.Composer = _PlainComposer
@@ -118,7 +113,8 @@ def _rows(path: Path) -> CommentedSeq:
     return rows
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text of the list at ``path``. errors: RefusedError"""
     if path.exists() and not path.is_file():
         raise RefusedError(f"{path}: not a regular file; expected the list of checkpoints")
     try:
@@ -146,9 +142,15 @@ def expanded(path: str) -> Path:
 
 
 def _name(folder: str) -> str:
-    """A folder as the site names it: as written if that is relative, else by its last part, for the rest is a path of the builder's machine."""
+    """A folder as the site names it: as written if that is relative, else by its last part, for the rest is a path of the builder's machine.
+
+    Of an absolute pattern, the parts from the first with a *.
+    """
     path = expanded(folder)
-    return path.name or folder if path.is_absolute() else folder
+    if not path.is_absolute():
+        return folder
+    first = next((index for index, part in enumerate(path.parts) if ANY in part), len(path.parts) - 1)
+    return "/".join(path.parts[first:])
 
 
 def _plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from ruamel.yaml.comments import CommentedMap
 
+from generator.checkpoints.series import ANY, EXPECTED_RANGE, range_of
 from generator.contracts import SENTENCE, Source, paper_address
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -18,6 +19,7 @@ RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)$", re.IGNORECASE)  # Rese
 BOOLEANS = re.compile(r"^(yes|no|on|off)$", re.IGNORECASE)  # Booleans of YAML 1.1.
 SHOULD = re.compile(r"^\w+ should (be|have) ")  # The beginning of messages of pydantic.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
+BESIDE = "x-beside"  # In the schema: keys that an example of this one needs beside it.
 
 
 class Options(BaseModel):
@@ -25,20 +27,54 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    revision: str | None = Field(None, description="Branch, tag or full commit on the Hub; a full commit never changes.")
-    title: str | None = Field(None, description="Name on the site; without one, the id or folder.")
-    group: str = Field("Checkpoints", description="Heading under which the compare page offers it.")
-    notes: str = Field("", max_length=2000, description="A sentence or two for its page: origin, what to look at.")
-    paper: str = Field("", description="The paper that describes it: an arXiv id in quotes, or an https:// address.")
-    licence: str = Field("", max_length=120, description="Licence of its weights, as an SPDX identifier where it has one.")
+    revision: str | None = Field(
+        None,
+        description="Branch, tag or full commit on the Hub; a full commit never changes.",
+        examples=["607a30d783dfa663caf39e06633721c8d4cfcd7e"],
+    )
+    title: str | None = Field(None, description="Name on the site; without one, the id or folder.", examples=["GPT-2 small"])
+    group: str = Field("Checkpoints", description="Heading under which the compare page offers it.", examples=["Language models"])
+    notes: str = Field(
+        "",
+        max_length=2000,
+        description="A sentence or two for its page: origin, what to look at.",
+        examples=["Radford et al. 2019; OpenAI."],
+    )
+    paper: str = Field(
+        "", description="The paper that describes it: an arXiv id in quotes, or an https:// address.", examples=["1706.03762"]
+    )
+    licence: str = Field(
+        "", max_length=120, description="Licence of its weights, as an SPDX identifier where it has one.", examples=["Apache-2.0"]
+    )
     sentence: str | Annotated[list[int], Field(min_length=1, max_length=24)] = Field(
         SENTENCE,
         description="Sentence whose input is shown step by step; token ids if there is no tokenizer.",
+        examples=["Time flies like an arrow.", [101, 2051, 10029, 102]],
     )
-    pickle: bool = Field(False, description="Open pickled weights with torch's weights_only, if there are none in a safer format.")
-    weights: str = Field("", description="The weights file to open, if there are several or its name is unusual.")
-    config: str = Field("", description="A config.json for weights without one, relative to this file.")
-    words: bool = Field(False, description="Read the whole word matrix (large) to compare the directions of positions and words.")
+    pickle: bool = Field(
+        False, description="Open pickled weights with torch's weights_only, if there are none in a safer format.", examples=[True]
+    )
+    weights: str = Field(
+        "", description="The weights file to open, if there are several or its name is unusual.", examples=["variants/small.safetensors"]
+    )
+    config: str = Field(
+        "", description="A config.json for weights without one, relative to this file.", examples=["references/flan-t5-small/config.json"]
+    )
+    words: bool = Field(
+        False, description="Read the whole word matrix (large) to compare the directions of positions and words.", examples=[True]
+    )
+    revisions: str | list[str] = Field(
+        "",
+        description="Checkpoints of a training run on the Hub: a list of branches and tags, or the first and the last: 'step1000 … step143000'.",
+        examples=["step1000 … step143000"],
+    )
+    every: int = Field(
+        1,
+        ge=1,
+        description="Of the checkpoints of a training run, take one in so many, and the last.",
+        examples=[10],
+        json_schema_extra={BESIDE: ["revisions"]},
+    )
 
 
 @dataclass(frozen=True)
@@ -55,7 +91,7 @@ class Place:
 
 def row_model(sources: Sequence[Source]) -> type[BaseModel]:
     """The pydantic model of a row: ``Options`` and one optional field for each source."""
-    fields: Any = {source.key: (str | None, Field(None, description=source.describes)) for source in sources}
+    fields: Any = {source.key: (str | None, Field(None, description=source.describes, examples=[source.example])) for source in sources}
     return create_model("Row", __base__=Options, **fields)
 
 
@@ -86,11 +122,13 @@ def problems(row: Any, model: type[BaseModel], sources: Sequence[Source], place:
     yield from (_message(problem, row, model, place, where) for problem in invalid)
     keys = [source.key for source in sources if row.get(source.key) is not None]
     if len(keys) != 1 and not invalid:
-        names = " or ".join(f"'{source.key}'" for source in sources)
-        yield f"{place}: {where}: found {' and '.join(keys) or 'no place to read from'}; expected {names}"
+        names = ", ".join(f"'{source.key}'" for source in sources)
+        yield f"{place}: {where}: found {' and '.join(keys) or 'no place to read from'}; expected one of {names}"
     for key in (*keys, "title", "group", "revision", "weights", "paper", "licence"):
         if isinstance(value := row.get(key), str) and (expected := _unfit(key, value, sources)):
             yield f"{place_of_key(row, key, place)}: {where}.{key}: found {value!r:.80}; expected {expected}"
+    if not invalid:
+        yield from (f"{place_of_key(row, key, place)}: {where}.{key}: {problem}" for key, problem in _of_series(row, sources))
 
 
 def place_of_key(mapping: CommentedMap, key: str, otherwise: Place) -> Place:
@@ -119,6 +157,27 @@ def _message(problem: Mapping[str, Any], row: CommentedMap, model: type[BaseMode
         hint = f" (did you mean '{close[0]}'?)" if close else ""
         return f"{at}: {where}: found the unknown key {key!r}{hint}; expected one of {', '.join(keys)}"
     return f"{at}: {where}.{key}: found {problem['input']!r:.60}; expected {SHOULD.sub('', problem['msg'])}"
+
+
+def _of_series(row: CommentedMap, sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
+    """Problems of the keys that name the checkpoints of a training run, each with its key."""
+    revisions, paths = row.get("revisions"), [str(row[source.key]) for source in sources if source.is_path and row.get(source.key)]
+    if revisions is not None:
+        if paths:
+            yield "revisions", f"found it beside the path {paths[0]!r:.60}; expected it beside a repository of the Hub"
+        if row.get("revision") is not None:
+            yield "revision", "found it beside 'revisions'; expected one of the two"
+        if isinstance(revisions, str) and range_of(revisions) is None:
+            yield "revisions", f"found {revisions!r:.80}; expected a list, or {EXPECTED_RANGE}"
+        elif not isinstance(revisions, str) and not _are_names(revisions):
+            yield "revisions", f"found {list(revisions)!r:.80}; expected different names of branches or tags, not paths"
+    if row.get("every") is not None and revisions is None and not any(ANY in path for path in paths):
+        yield "every", "found it in a row of one checkpoint; expected 'revisions', or a folder with *"
+
+
+def _are_names(revisions: Sequence[str]) -> bool:
+    plain = all(name.strip() and not FORBIDDEN.search(name) and not PATH_LIKE.search(name) for name in revisions)
+    return plain and 0 < len(revisions) == len(set(revisions))
 
 
 def _unfit(key: str, value: str, sources: Sequence[Source]) -> str | None:

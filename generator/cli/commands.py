@@ -13,24 +13,29 @@ from typing import Annotated, Any
 
 import typer
 
-from generator.checkpoints import list_file, list_row
+from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.files import weights
+from generator.checkpoints.hub import revisions
 from generator.checkpoints.model.layer_map import layer_map
 from generator.checkpoints.model.open_questions import open_questions
-from generator.cli import inspection, progress
+from generator.checkpoints.slugs import slugify
+from generator.cli import inspection, progress, reference, starter
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
 from generator.errors import AtlasError, RefusedError
+from generator.history import published, words
+from generator.history.changes import changes
 from generator.pipeline import build as builds
-from generator.pipeline import dask_pool, evaluate, local_pool, versions
+from generator.pipeline import dask_pool, evaluate, history, local_pool, versions
 from generator.pipeline.executor import Executor, Executors
-from generator.site import data_files, write
+from generator.resources import PACKAGE, ROOT
+from generator.site import data_files, materials, mkdocs_build, section, write
+from generator.text import plural
 
-SCHEMA = builds.ROOT / "checkpoints.schema.json"
+SCHEMA = ROOT / starter.SCHEMA
 OK, FAILED, REFUSED = 0, 1, 2
 LIMITS = local_pool.Limits()
 LIMITED = f"{LIMITS.seconds:g} seconds and {LIMITS.memory / 2**30:g} GiB of memory"
-WATCHED = (builds.ROOT / "generator", builds.TEMPLATES, builds.SITE_SRC, builds.MKDOCS)  # Inputs of a site other than its checkpoints.
 
 app = typer.Typer(
     help="Position Atlas: a site that compares how transformer checkpoints encode position.", no_args_is_help=True, add_completion=False
@@ -62,11 +67,20 @@ def _reporting_errors(consequence: str = "") -> Iterator[None]:
 def build(  # noqa: PLR0913, PLR0917 (one for each option)
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
-    jobs: Annotated[int, typer.Option(min=1, help=f"Checkpoints processed at once, each within {LIMITED}.")] = local_pool.CORES,
+    jobs: Annotated[
+        int, typer.Option(min=1, help=f"Checkpoints processed at once, each within {LIMITED}.", show_default="one for each processor")
+    ] = local_pool.CORES,
     offline: Annotated[bool, typer.Option("--offline", help="Contact no server; use only the cache.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Rebuild everything, even what has not changed.")] = False,
     log: Annotated[Path | None, typer.Option("--log", help="Write every event to this file, one JSON object a line.")] = None,
+    published_at: Annotated[
+        str | None, typer.Option("--published", help="Continue the history of the site that is published at this address.")
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--section", help="Write the pages into this folder too, for the docs of another site that mkdocs builds."),
+    ] = None,
     cluster: Annotated[
         str | None, typer.Option("--cluster", help="Run the work on the dask.distributed scheduler at tcp://host:port.")
     ] = None,
@@ -79,8 +93,15 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
         remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
         checkpoints = list_file.load(config_file, evaluate.all_sources())
         with write.owned(output) as folder, progress.reporting(out, len(checkpoints), log) as reporter:
+            if published_at is not None:
+                published.bring_releases(published_at, folder / history.FOLDER)
             executors = Executors(partial(local_pool.processes, jobs=jobs), remote)
-            counts = builds.build(evaluate.plan(checkpoints, offline), folder, executors, reporter.report, fresh)
+            tasks = evaluate.plan(checkpoints, offline)
+            reporter.expect(len(tasks))
+            order = builds.Order(tasks, folder, materials.beside(config_file.parent), fresh, reference.commands(app))
+            counts = builds.build(order, executors, reporter.report)
+            if into is not None:
+                section.write_section(folder / "docs", folder / "site", into, mkdocs_build.address(order.materials.settings))
             summary = reporter.close(counts, output / "site" / "index.html")
         out.print(summary)
     raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
@@ -89,7 +110,10 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
 @app.command()
 def inspect(
     source: Annotated[
-        str, typer.Argument(help="A folder in the Hub's layout, a weights file, or a Hub id (owner/name, or owner/name@revision).")
+        str,
+        typer.Argument(
+            help="A folder in the Hub's layout (with *, the last that matches), a weights file, or a Hub id (owner/name, or owner/name@revision)."
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")] = False,
     pickle: Annotated[bool, typer.Option("--pickle", help="Open pickled weights with torch's weights_only.")] = False,
@@ -98,7 +122,9 @@ def inspect(
 ) -> None:
     """Show how one checkpoint encodes position, without building anything."""
     with _reporting_errors():
-        [task] = evaluate.plan([_checkpoint_at(source, pickle, file, config)], offline=False)
+        *_, task = evaluate.plan([_checkpoint_at(source, pickle, file, config)], offline=False)  # Of a pattern with *, the last checkpoint.
+        if task.problem is not None:
+            raise task.problem
         checkpoint = task.checkpoint
         files = evaluate.open_files(checkpoint, task.offline)
         encodings = evaluate.find(files)
@@ -115,11 +141,58 @@ def inspect(
 
 
 @app.command()
-def check(config_file: Config = Path("checkpoints.yml")) -> None:
-    """Read the list of checkpoints and report every problem in it; nothing is opened."""
+def check(
+    config_file: Config = Path("checkpoints.yml"),
+    size: Annotated[bool, typer.Option("--bytes", help="Open every row, and say what a build would read of its weights.")] = False,
+) -> None:
+    """Read the list of checkpoints and report every problem in it. Without --bytes, nothing is opened.
+
+    Exit codes: 0 no problem; 1 a row could not be opened; 2 the list is not well formed.
+    """
     with _reporting_errors():
         checkpoints = list_file.load(config_file, evaluate.all_sources())
+        if size:
+            _print_sizes(checkpoints)
     out.print(f"{config_file}: {len(checkpoints)} checkpoints, no problem found")
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="A Hub id (owner/name, or owner/name@revision).")],
+    config_file: Config = Path("checkpoints.yml"),
+) -> None:
+    """Append a repository of the Hub to the list, pinned at its commit."""
+    with _reporting_errors():
+        listed = list_file.load(config_file, evaluate.all_sources())
+        asked = _checkpoint_at(name, pickle=False, file="", config=None)
+        if any(row.place == asked.place and row.source == asked.source for row in listed):
+            raise RefusedError(f"{asked.id}: is in {config_file}; expected one that is not")
+        commit = _commit(asked)
+        list_edit.add(config_file, asked.id, commit)
+    out.print(f"{config_file}: added {asked.id} at {commit}")
+
+
+@app.command()
+def pin(
+    config_file: Config = Path("checkpoints.yml"),
+    upgrade: Annotated[bool, typer.Option("--upgrade", help="Move rows that are pinned to the present commit of the main branch.")] = False,
+) -> None:
+    """Pin every row of the Hub that names no commit at its present one; rows that name a training run stay."""
+    with _reporting_errors():
+        list_file.load(config_file, evaluate.all_sources())
+        commits = {}
+        for index, row in enumerate(list_file.read_rows(config_file)):
+            name, revision = (row, None) if isinstance(row, str) else (row.get(list_edit.KEY), row.get(list_edit.REVISION))
+            is_series = not isinstance(row, str) and row.get(list_edit.REVISIONS) is not None
+            if name is not None and not is_series and (upgrade or not revisions.COMMIT.fullmatch(str(revision))):
+                commit = _commit(
+                    _checkpoint_at(name if upgrade or not revision else f"{name}@{revision}", pickle=False, file="", config=None)
+                )
+                if commit != revision:
+                    commits[index] = commit
+                    out.print(f"{name}: {revision or 'main'} → {commit}")
+        list_edit.pin(config_file, commits)
+    out.print(f"{config_file}: {plural(len(commits), 'row')} pinned")
 
 
 @app.command()
@@ -141,7 +214,7 @@ def serve(
         _require_free(port)
     rebuild()
     with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
-        for watched in (config_file, *WATCHED):
+        for watched in (config_file, PACKAGE, *materials.beside(config_file.parent).paths):
             server.watch(str(watched))
         out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
         try:
@@ -150,10 +223,70 @@ def serve(
             server.shutdown()
 
 
+@app.command()
+def diff(
+    before: Annotated[str, typer.Argument(help="An atlas.json, a site or output folder that has one, or its address.")],
+    after: Annotated[str, typer.Argument(help="Another.")],
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a table in Markdown.")] = False,
+) -> None:
+    """Show what changed from one published atlas to another.
+
+    Exit codes: 0 nothing moved; 1 something did; 2 one of them could not be read.
+    """
+    with _reporting_errors():
+        found = changes(published.atlas(before), published.atlas(after))
+    if markdown:
+        typer.echo(words.table(found) if found else "Nothing changed.")
+    else:
+        for change in found:
+            out.print(words.line(change))
+        out.print(plural(len(found), "change"))
+    raise typer.Exit(FAILED if found else OK)
+
+
+@app.command()
+def summary(
+    output: Annotated[str, typer.Argument(help="The output folder of a build.")] = "build",
+    since: Annotated[str | None, typer.Option("--since", help="The address of the published site to compare with.")] = None,
+) -> None:
+    """Print in Markdown what a build found, and what changed since the published site."""
+    with _reporting_errors():
+        built = published.atlas(output)
+        typer.echo(words.counts(built))
+        if since is not None:
+            typer.echo(words.since(published.former(since), built))
+
+
+@app.command()
+def init(folder: Annotated[Path, typer.Argument(help="An empty folder, or a new one.")] = Path()) -> None:
+    """Write a list of checkpoints to begin with, and a workflow that publishes its site."""
+    with _reporting_errors():
+        starter.write(folder)
+    out.print(f"{folder}: checkpoints.yml lists three checkpoints; 'position-atlas build' there builds their site")
+
+
 @app.command(hidden=True)
 def schema() -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
     SCHEMA.write_text(list_row.schema(evaluate.all_sources()), encoding="utf-8")
+
+
+def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
+    """Print what a build would read of each row; exit where one could not be opened."""
+    total, problems = 0, []
+    for task in evaluate.plan(checkpoints, offline=False):
+        try:
+            needed = evaluate.needed(task)
+        except AtlasError as error:
+            problems.append(str(error))
+            continue
+        total += sum(needed.values())
+        inspection.show_needed(out, task.checkpoint.slug, needed)
+    out.print(f"{total:,} bytes of weights in all")
+    for problem in problems:
+        err.print(problem)
+    if problems:
+        raise typer.Exit(FAILED)
 
 
 def _require_free(port: int) -> None:
@@ -179,7 +312,20 @@ def _checkpoint_at(source: str, pickle: bool, file: str, config: Path | None) ->
     name, _, revision = (source, "", "") if is_path else source.partition("@")
     path = str(list_file.expanded(name)) if is_path else name
     settings = "" if config is None else list_file.config_text(config, str(config))
-    return Checkpoint(list_file.slugify(name), key, name, path, name, revision or None, pickle=pickle, weights=file, config=settings)
+    return Checkpoint(slugify(name), key, name, path, name, revision or None, pickle=pickle, weights=file, config=settings)
+
+
+def _commit(checkpoint: Checkpoint) -> str:
+    """The commit of a repository's revision. errors: RefusedError when it is no repository, or the Hub does not answer"""
+    [task] = evaluate.plan([checkpoint], offline=False)
+    commit = task.checkpoint.revision or ""
+    if revisions.COMMIT.fullmatch(commit):
+        return commit
+    try:
+        evaluate.open_files(task.checkpoint, task.offline)
+    except AtlasError as error:
+        raise RefusedError(str(error)) from None
+    raise RefusedError(f"{checkpoint.id}: found no commit; expected a repository of the Hub")
 
 
 def _document(outcome: Outcome, records: Sequence[EncodingRecord]) -> dict[str, Any]:

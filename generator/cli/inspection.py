@@ -13,6 +13,7 @@ from generator.site.layer_strips import LayerGroup, LayerStrip, described, layer
 from generator.text import visible
 
 MOST_UNMEASURED = 6  # encodings that are listed of those whose numbers were not read
+MOST_TENSORS = 3  # that are listed of those that a build reads
 MORE = "+"  # In place of a letter, from the 53rd kind of layer on.
 LEAST_WIDTH = 20  # columns of text, however narrow the terminal
 INDENT = Text("  ")
@@ -51,6 +52,15 @@ def _show_unmeasured(terminal: Terminal, records: Sequence[EncodingRecord], titl
         )
     if len(records) > MOST_UNMEASURED:
         _paragraph(terminal, f"and {len(records) - MOST_UNMEASURED:,} more", INDENT)
+
+
+def show_needed(terminal: Terminal, slug: str, needed: Mapping[str, int]) -> None:
+    """Print what a build reads of the weights of one checkpoint. needed: bytes by name of a tensor or file"""
+    largest = sorted(needed, key=needed.__getitem__, reverse=True)
+    named = [f"{name} {needed[name]:,}" for name in largest[:MOST_TENSORS]]
+    more = [f"{len(needed) - MOST_TENSORS} more"] if len(needed) > MOST_TENSORS else []
+    listed = f" ({'; '.join([*named, *more])})" if needed else ""
+    terminal.print(f"{slug}: {sum(needed.values()):,} bytes{listed}")
 
 
 def _paragraph(terminal: Terminal, text: str, before: Text, style: str = "") -> None:

@@ -31,6 +31,11 @@ class Reporter:
         self.in_progress: list[str] = []
         self.task = None if bar is None else bar.add_task("", total=n_rows)
 
+    def expect(self, n_rows: int) -> None:
+        """Count to ``n_rows``: a row that names a training run has become several."""
+        if self.bar is not None and self.task is not None:
+            self.bar.update(self.task, total=n_rows)
+
     def report(self, event: Event | Stage) -> None:
         """Show ``event``, and log it with its time."""
         fields = asdict(event)

@@ -18,21 +18,27 @@ from generator.contracts.checkpoints import (
     TensorInfo,
     paper_address,
 )
+from generator.contracts.command_line import Command, Parameter
 from generator.contracts.file_formats import FileFormat, Storage, StoredTensor, WeightsFile
 from generator.contracts.layer_map import Layer, Mixer
 from generator.contracts.model_config import Json, ModelConfig
-from generator.contracts.outcomes import STATUSES, Atlas, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Status, Tree
+from generator.contracts.outcomes import Atlas, Card, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Tree
 from generator.contracts.published_record import InPrint, Published, Recomputed
-from generator.contracts.results import Analysis, FigureSpec, Finding, Headline, Label, Metric, Result, Results
+from generator.contracts.release import Release
+from generator.contracts.results import Analysis, FigureSpec, Finding, Headline, Label, Metric, Overlay, Result, Results, Spot
+from generator.contracts.runs import KERNEL_POSITIONS, STATUSES, Run, RunEncoding, RunMember, RunMetric, Series, Status
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 
 __all__ = [
+    "KERNEL_POSITIONS",
     "SENTENCE",
     "STATUSES",
     "TIMES",
     "Analysis",
     "Atlas",
+    "Card",
     "Checkpoint",
+    "Command",
     "Encoding",
     "EncodingRecord",
     "Fact",
@@ -56,19 +62,28 @@ __all__ = [
     "ModelConfig",
     "Numbers",
     "Outcome",
+    "Overlay",
     "OwnLayer",
     "Page",
     "PageKind",
+    "Parameter",
     "Picture",
     "Provenance",
     "Published",
     "Reading",
     "Recomputed",
+    "Release",
     "Result",
     "Results",
+    "Run",
+    "RunEncoding",
+    "RunMember",
+    "RunMetric",
     "Scheme",
     "Sentence",
+    "Series",
     "Source",
+    "Spot",
     "StackKind",
     "Status",
     "Storage",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.published_record import Published
+from generator.contracts.runs import Run, Series
 from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats
 
@@ -44,6 +45,8 @@ class Checkpoint:
     config: text of a config.json that takes the place of one beside the weights; "" for none
     paper: arXiv id or https:// address, "" for none; licence: of the weights, "" where it is not given
     committed: commit date of the revision in seconds since 1970; None where it is unknown, and for a folder, whose dates differ between machines
+    revisions: of a training run: their names, or the first and the last as one text; every: which of its checkpoints are taken, one in so many
+    series: the run that this checkpoint belongs to; None for one that stands alone, and for a row whose checkpoints have not been listed
     """
 
     slug: str
@@ -62,6 +65,9 @@ class Checkpoint:
     weights: str = ""
     config: str = ""
     committed: int | None = None
+    revisions: str | tuple[str, ...] = ""
+    every: int = 1
+    series: Series | None = None
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,9 @@ class Source:
     pin(checkpoint, offline): the checkpoint with a fixed revision and its commit date, so that a whole build reads the same files
     received(): number of bytes that this process has downloaded
     address(id, revision): URL where readers find a checkpoint, None where there is none
+    example: a value of its key, for the guide
+    members(checkpoint, offline): the checkpoints of a row that names a series; the row itself where it does not. errors: RowError, NotReachedError
+    run(checkpoint): the numbers of a training run that a row names; None for a source of checkpoints. errors: RowError
     """
 
     key: str
@@ -141,6 +150,9 @@ class Source:
     pin: Callable[[Checkpoint, bool], Checkpoint] = lambda checkpoint, offline: checkpoint  # noqa: ARG005 (named for its callers)
     received: Callable[[], int] = lambda: 0
     address: Callable[[str, str | None], str | None] = lambda _id, _revision: None
+    example: str = ""
+    members: "Callable[[Checkpoint, bool], Sequence[Checkpoint]]" = lambda checkpoint, offline: (checkpoint,)  # noqa: ARG005
+    run: Callable[[Checkpoint], Run] | None = None
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,7 @@ class FileFormat:
     refusal: why weights are opened only with the option ``pickle``; "" for a format that cannot contain code
     files: returns the names of all files of these weights
     texts: returns the small files within the weights; a config.json among them takes the place of one beside them
+    whole: whether a file has to be on this disk as a whole before its tensors can be read
     is_read: whether weights are read; a format that is only recognised, for its reason why not, counts where there is no other
     errors of all functions: RowError for invalid files, and those of ``Storage``
     """
@@ -88,4 +89,5 @@ class FileFormat:
     refusal: str = ""
     files: Callable[[WeightsFile], Collection[str]] = _only_itself
     texts: Callable[[WeightsFile], Mapping[str, bytes]] = _none
+    whole: bool = False
     is_read: bool = True

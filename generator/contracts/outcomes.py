@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
 from generator.cache.lazy import Lazy
 from generator.contracts.checkpoints import Checkpoint, Encoding, EncodingRecord, LayoutRow, Scheme
+from generator.contracts.command_line import Command
 from generator.contracts.layer_map import Layer
+from generator.contracts.release import Release
 from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
+from generator.contracts.runs import Run, Status
 from generator.encodings import Form
-
-Status = Literal["ok", "failed", "not reached"]
-STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class Outcome:
     key: its key in the result store, "" for one that no later build can find there
     unmeasured: encodings that the code of the family has, and whose numbers are in weights that were not read
     unresolved: sentences on what stays open: a scheme that the configuration asks for and that was not found, weights that were not read
+    run: the numbers of a whole training run, where the row names these in place of a checkpoint
     """
 
     checkpoint: Checkpoint
@@ -67,6 +68,7 @@ class Outcome:
     looked_for: tuple[str, ...] = ()
     key: str = ""
     unresolved: tuple[str, ...] = ()
+    run: Run | None = None
 
     @property
     def family(self) -> str:
@@ -98,6 +100,9 @@ class Atlas:
     submit(name, make): starts ``make`` in another process unless its result is cached under ``name``; returns a function that waits
     for the result
     families: returns data/families.json, the layer maps of model types by default; by itself, that of no type
+    releases: all that was published, this atlas included, the first first; archive: their files, by path below the docs folder
+    commands: of the program that built it, for the guide
+    runs: training runs, sorted by slug, whose checkpoints are not among the outcomes
     """
 
     outcomes: tuple[Outcome, ...]
@@ -108,6 +113,10 @@ class Atlas:
     address: str | None = None
     submit: Callable[[str, Maker], Maker] = _uncached
     families: Maker = _no_families
+    releases: tuple[Release, ...] = ()
+    archive: Mapping[str, Maker] = field(default_factory=dict)
+    commands: tuple[Command, ...] = ()
+    runs: tuple[Run, ...] = ()
 
     @property
     def encodings(self) -> "tuple[tuple[Outcome, Reading], ...]":
@@ -160,13 +169,28 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Card:
+    """A picture that other sites show beside a link to a page. path: of the file; make: returns it; size: width and height in pixels"""
+
+    path: str
+    alt: str
+    make: Maker
+    size: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class Page:
-    """A page to render. path: relative to the docs folder; template: below templates/pages; figures: drawn unless a reading has them"""
+    """A page to render.
+
+    path: relative to the docs folder; template: below templates/pages; figures: drawn unless a reading has them
+    card: None where that of the site will do, or the address of the site is not known
+    """
 
     path: str
     template: str
     context: Mapping[str, Any]
     figures: tuple[Figure, ...] = ()
+    card: Card | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 from generator.contracts.published_record import Published
@@ -10,6 +11,9 @@ from generator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
+
+
+REMARK = 0.25  # Weight of a finding below which it is a remark.
 
 
 @dataclass(frozen=True)
@@ -24,18 +28,35 @@ class Metric:
 
 
 @dataclass(frozen=True)
+class Spot:
+    """A point of a figure. figure: key of its spec; x, y: in the coordinates of its axes; panel: which of these"""
+
+    figure: str
+    x: float
+    y: float
+    panel: int = 0
+
+
+@dataclass(frozen=True)
 class Finding:
     """A sentence derived from metrics.
 
     rests_on: keys of these metrics, of the same result
     weight: from 0, a remark, to 1, the first sentence of a page: how far the metrics are from what one would expect
     context: a possible explanation from a cited source, not from the data
+    spots: what it speaks of, marked in the figures of the result
     """
 
     text: str
     rests_on: tuple[str, ...] = ()
     weight: float = 0.0
     context: str = ""
+    spots: tuple[Spot, ...] = ()
+
+    @property
+    def is_remark(self) -> bool:
+        """Whether it says little about the encoding, so that pages print it in small."""
+        return self.weight < REMARK
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +70,16 @@ class Result:
     arrays: Mapping[str, Array] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     reason: str | None = None
+
+    @property
+    def numbered(self) -> tuple[tuple[int | None, Finding], ...]:
+        """Every finding with the number that marks it in figures, from 1; None for one without spots."""
+        numbers = count(1)
+        return tuple((next(numbers) if finding.spots else None, finding) for finding in self.findings)
+
+    def spots(self, figure: str) -> tuple[tuple[int, Spot], ...]:
+        """The spots of all findings in the figure with this key, each with the number of its finding."""
+        return tuple((number, spot) for number, finding in self.numbered if number for spot in finding.spots if spot.figure == figure)
 
     def metric(self, key: str) -> Metric:
         """The metric with this key. errors: KeyError"""
@@ -78,7 +109,9 @@ class FigureSpec:
     """A kind of figure, of one result or of several on a common scale.
 
     caption: what the figure shows; how_to_read: explanation for newcomers; alt: returns the alternative text, made from the numbers
-    appeal: how much the figure of a result invites to look closer, from 0, not at all, to 1; the front page opens with the highest
+    appeal: how much the figure of a result invites to look closer, from 0, not at all, to 1; the front page opens with the highest,
+      and the page on how to read figures shows the highest of each analysis
+    varies: whether the figure of a result alone shows more than its findings say
     """
 
     key: str
@@ -87,6 +120,7 @@ class FigureSpec:
     alt: Callable[[Results], str]
     draw: "Callable[[Results], Drawing]"
     appeal: Callable[[Result], float] = lambda _: 0.0
+    varies: Callable[[Result], bool] = lambda _: True
 
 
 @dataclass(frozen=True)
@@ -98,12 +132,31 @@ class Headline:
 
 
 @dataclass(frozen=True)
+class Overlay:
+    """A line of each result, which the compare page lays over those of other encodings.
+
+    x, y: labels of the axes, quantity (unit); points: returns places and values, (n,) each, of a result that applies
+    how_to_read: explanation for newcomers, at most 60 words; logarithmic: the axis with a logarithmic scale, "" for none
+    title: of the section; "" for that of the analysis
+    """
+
+    x: str
+    y: str
+    points: Callable[[Result], tuple[Array, Array]]
+    how_to_read: str
+    logarithmic: Literal["", "x", "y"] = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class Analysis:
     """A question about encodings: how its answer is computed and drawn.
 
     stage, order: stage of a checkpoint's page that shows it, and its rank there; forms: types of form that ``compute`` accepts
     compute: raises NotApplicableError where the answer is not defined; per_figure: most encodings that one figure compares
+    beside_reference: whether the sinusoid of the same size beside a table teaches something
     published: values that it must reproduce; headlines: its metrics in the table of all encodings, which say most across schemes
+    overlay: the line by which the compare page lays several encodings over each other; None without one
     """
 
     key: str
@@ -116,5 +169,7 @@ class Analysis:
     compute: Callable[[Subject[Any]], Result]
     figures: tuple[FigureSpec, ...]
     per_figure: int = 8
+    beside_reference: bool = True
     published: tuple[Published, ...] = ()
     headlines: tuple[Headline, ...] = ()
+    overlay: Overlay | None = None

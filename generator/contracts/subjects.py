@@ -43,6 +43,7 @@ class InputLayer:
 
     word_tensor: name of the word embedding tensor; word_scale: factor of the word embeddings; token_type: (d_model,), embedding of type 0
     own: output of the model's implementation, for comparison; notes: sentences on how the input was read
+    lexicon: everyday words that are one token each, with their ids; empty unless the checkpoint has the option ``words``
     """
 
     sentence: Sentence
@@ -53,6 +54,7 @@ class InputLayer:
     norm: LayerNorm | None = None
     own: OwnLayer = OwnLayer()
     notes: tuple[str, ...] = ()
+    lexicon: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

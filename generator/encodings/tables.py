@@ -10,9 +10,13 @@ from generator.encodings.form import Form
 from generator.encodings.sinusoids import grid_sinusoid, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import FLAT, Array, Floats, centred_slice, cosine_matrix, frozen
+from generator.numerics.gram import principal, squared_singular_values
 from generator.numerics.outliers import outlier_rows
 
-MOST_WORK = 4e10  # 16,384 × 1,024 and 2,048 × 9,216 are within; a larger table would be decomposed for minutes.
+MOST_WORK = (
+    4e10  # 16,384 × 1,024 and 2,048 × 9,216 are within; a larger table would be decomposed for minutes, and goes by its Gram matrix.
+)
+MOST_SHORT = 6144  # rows or columns, whichever are fewer; a larger Gram matrix would be decomposed for minutes.
 LEADING = 3  # components along which the positions are placed
 
 
@@ -85,7 +89,8 @@ class PositionTable(Form):
 
         errors: NotApplicableError for a table of zeros, or one too large to decompose
         """
-        return frozen(np.linalg.svd(self._relative_values, compute_uv=False))
+        scaled = self._relative_values
+        return frozen(np.sqrt(squared_singular_values(scaled)) if self._is_large else np.linalg.svd(scaled, compute_uv=False))
 
     @cached_property
     def components(self) -> Components:
@@ -97,12 +102,20 @@ class PositionTable(Form):
         centred = scaled - scaled.mean(axis=0)
         if np.max(np.abs(centred)) <= FLAT:
             raise NotApplicableError("all positions have the same vector")
+        if self._is_large:
+            squares, along = principal(centred, LEADING)
+            values = np.sqrt(squares)
+            return Components(frozen(along / np.where(values[:LEADING] == 0.0, 1.0, values[:LEADING])), frozen(values))
         left, values, _ = np.linalg.svd(centred, full_matrices=False)
         return Components(frozen(left[:, :LEADING]), frozen(values))
 
     @property
+    def _is_large(self) -> bool:
+        return bool(self.vectors.size * min(self.vectors.shape) > MOST_WORK)
+
+    @property
     def _relative_values(self) -> Floats:
-        if self.vectors.size * min(self.vectors.shape) > MOST_WORK:
+        if min(self.vectors.shape) > MOST_SHORT:
             raise NotApplicableError(f"a table of {self.vectors.shape[0]:,} × {self.vectors.shape[1]:,} takes too long to decompose")
         largest = float(np.max(np.abs(self.vectors), initial=0.0))
         if largest == 0.0:

@@ -8,12 +8,12 @@ from matplotlib.artist import Artist  # noqa: TID253  # Only what draws imports 
 from matplotlib.collections import PolyCollection  # noqa: TID253
 from matplotlib.colors import to_hex  # noqa: TID253
 from matplotlib.lines import Line2D  # noqa: TID253
-from matplotlib.patches import StepPatch  # noqa: TID253
+from matplotlib.patches import BoxStyle, StepPatch  # noqa: TID253
 from matplotlib.ticker import FixedLocator  # noqa: TID253
 
 from generator.figures.packing import pack, rounded
 from generator.figures.style import ASIDE, DARK, STATIC, STOPS
-from generator.numerics.arrays import Array, Floats, shrunk_by
+from generator.numerics.arrays import Array, Floats, shrunk_by, thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,7 +146,7 @@ def _line(axes: "Axes", line: Line2D) -> Json:
         return {"kind": "rule", "along": "x", "at": _short(y[0]), **style}
     if line.get_transform() == axes.get_xaxis_transform(which="grid"):
         return {"kind": "rule", "along": "y", "at": _short(x[0]), **style}
-    x, y = _thinned(x, y)
+    x, y = thinned(x, y, MOST_POINTS)
     marker = None if line.get_marker() in ("None", "", " ", None) else line.get_marker()
     hollow = marker is not None and to_hex(line.get_markerfacecolor()) != to_hex(line.get_color())
     drawn = line.get_linestyle() not in ("None", "", " ")
@@ -161,18 +161,6 @@ def _line(axes: "Axes", line: Line2D) -> Json:
         "hollow": hollow,
         "steps": line.get_drawstyle() == "steps-mid",
     }
-
-
-def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Of a line with many points, the lowest and the highest in each of equally long stretches."""
-    if len(x) <= MOST_POINTS or np.any(np.diff(x) <= 0):
-        return x, y
-    kept = [
-        index
-        for stretch in np.array_split(np.arange(len(x)), MOST_POINTS // 2)
-        for index in sorted({stretch[np.argmin(y[stretch])], stretch[np.argmax(y[stretch])]})
-    ]
-    return x[kept], y[kept]
 
 
 def _band(area: PolyCollection) -> Json:
@@ -242,7 +230,13 @@ def _text(text: "Text") -> Json:
         "justify": text.get_horizontalalignment(),
         "baseline": text.get_verticalalignment(),
         "size": float(text.get_fontsize()),
+        "ringed": _is_ringed(text),
     }
+
+
+def _is_ringed(text: "Text") -> bool:
+    box = text.get_bbox_patch()
+    return box is not None and isinstance(box.get_boxstyle(), BoxStyle.Circle)
 
 
 def _scale(axes: "Axes", panels: "Sequence[Axes]") -> Json:

@@ -25,6 +25,7 @@ BACKEND = "matplotlib.backends.backend_svg"
 RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
 METADATA = re.compile(rb"<metadata>(.*)</metadata>\n", re.DOTALL)
 ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within XML, and of either within a script.
+RASTER = re.compile(rb'data:image/png;base64,([^"]+)')
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
@@ -58,6 +59,12 @@ def size(drawing: bytes) -> tuple[int, int]:
     """Width and height in pixels, with which a page reserves room for it; zeros where it has none."""
     box = VIEW_BOX.search(drawing)
     return (round(float(box[1])), round(float(box[2]))) if box else (0, 0)
+
+
+def raster(drawing: bytes) -> bytes | None:
+    """The first image of cells in a drawing, as PNG with a pixel for each; None where it has none."""
+    found = RASTER.search(drawing)
+    return base64.b64decode(found[1]) if found else None
 
 
 def recoloured(drawing: bytes, former: str, colour: str) -> bytes:

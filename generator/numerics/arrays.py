@@ -131,6 +131,22 @@ def shrunk_by(image: Floats, most: int) -> tuple[Floats, tuple[float, float]]:
     return small, (reach[0], reach[1])
 
 
+def thinned(x: Floats, y: Floats, most: int) -> tuple[Floats, Floats]:
+    """Of a line of more than ``most`` points, the lowest and the highest in each of ``most`` // 2 equally long stretches.
+
+    x, y: (n,); a line whose x do not rise throughout is returned unchanged
+    returns: two arrays (≤ most,)
+    """
+    if len(x) <= most or np.any(np.diff(x) <= 0):
+        return x, y
+    kept = [
+        index
+        for stretch in np.array_split(np.arange(len(x)), most // 2)
+        for index in sorted({stretch[np.argmin(y[stretch])], stretch[np.argmax(y[stretch])]})
+    ]
+    return x[kept], y[kept]
+
+
 def neighbours(n_positions: int, columns: int) -> tuple[Array, Array]:
     """Indices of all pairs of neighbours: the first and the second of each, (n_pairs,) and (n_pairs,), int.
 

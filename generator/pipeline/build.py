@@ -1,43 +1,52 @@
 """One build: from tasks to a site, or nothing at all where nothing has changed since the last."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
 from generator.cache import fingerprint
-from generator.contracts import STATUSES, Atlas, Outcome, Page, PageKind, discovery, names
-from generator.pipeline import evaluate, families, jobs, last_build, versions
+from generator.contracts import STATUSES, Atlas, Command, Outcome, Page, PageKind, discovery, names
+from generator.pipeline import evaluate, families, history, jobs, last_build, runs, versions
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.result_store import ResultStore
 from generator.site import mkdocs_build, pages, render, write
+from generator.site.materials import OURS, Materials
 
-ROOT = versions.ROOT
-TEMPLATES, SITE_SRC, MKDOCS = ROOT / "templates", ROOT / "site_src", ROOT / "mkdocs.yml"
-THEME = TEMPLATES / "theme"
-
+THEME = "theme"  # A folder of templates: those of mkdocs, from which HTML is made.
 Report = Callable[[jobs.Event | jobs.Stage], None]
 
 
-def build(tasks: Sequence[evaluate.Task], folder: Path, executors: Executors, report: Report, fresh: bool = False) -> Mapping[str, int]:
-    """Docs and site of ``tasks`` in ``folder``; the number of checkpoints by status.
+@dataclass(frozen=True)
+class Order:
+    """What to build.
 
-    fresh: evaluate, draw and write everything, even what has not changed
+    folder: of docs and site; fresh: evaluate, draw and write everything, even what has not changed; commands: for the guide
     """
-    keys = _keys(tasks, folder)
-    inputs = _inputs(tasks, keys)
+
+    tasks: Sequence[evaluate.Task]
+    folder: Path
+    materials: Materials = OURS
+    fresh: bool = False
+    commands: tuple[Command, ...] = ()
+
+
+def build(order: Order, executors: Executors, report: Report) -> Mapping[str, int]:
+    """Docs and site; the number of checkpoints by status."""
+    tasks, folder, fresh = order.tasks, order.folder, order.fresh
+    store, by_key = ResultStore(folder / "store"), _keys(tasks, folder)
+    unreached = jobs.unreached(by_key, None if fresh else store)
+    inputs = _inputs(order, by_key, unreached)
     last = last_build.LastBuild() if fresh else last_build.read(folder)
     if inputs is not None and inputs == last.inputs:
         return last.counts
 
-    store = ResultStore(folder / "store")
-    by_key = dict(zip(tasks, keys, strict=True))
-    outcomes = {} if fresh else jobs.stored(by_key, store, report)
+    outcomes = jobs.ended(unreached, report) | ({} if fresh else jobs.stored(by_key, store, report))
     new = {task: key for task, key in by_key.items() if task not in outcomes}
 
     with executors.local(0 if executors.cluster else len(new)) as local:
@@ -45,39 +54,45 @@ def build(tasks: Sequence[evaluate.Task], folder: Path, executors: Executors, re
         atlas_outcomes = tuple(outcomes[task] for task in tasks)
         date = _date(atlas_outcomes)
         artifacts = ArtifactCache(store.drawings, versions.code(), fresh, local)
-        changed = _write_docs(_atlas(atlas_outcomes, date, artifacts), folder, artifacts, report)
+        past = history.History.of(folder, replace(_atlas(atlas_outcomes, date, artifacts, order.materials), commands=order.commands))
+        changed = _write_docs(past.atlas, order, artifacts, report)
 
-    site = _site_key(date)
+    site = _site_key(date, order.materials)
     if changed or site != last.site:
         report(jobs.Stage("mkdocs"))
-        mkdocs_build.build(MKDOCS, folder / "docs", folder / "site", date)
+        mkdocs_build.build(order.materials.settings, folder / "docs", folder / "site", date)
 
+    past.save()
     counts = _counts(atlas_outcomes)
-    last_build.record(folder, inputs if counts["ok"] == len(tasks) else None, site, counts)
-    store.limit({key for key in keys if key}, artifacts.used)
+    settled = all(outcome.status == "ok" or task in unreached for task, outcome in outcomes.items())
+    last_build.record(folder, _inputs(order, by_key, unreached) if settled else None, site, counts)
+    store.limit({key for key in by_key.values() if key}, artifacts.used)
     return counts
 
 
-def _keys(tasks: Sequence[evaluate.Task], folder: Path) -> list[str | None]:
+def _keys(tasks: Sequence[evaluate.Task], folder: Path) -> dict[evaluate.Task, str | None]:
     """The store's key of each task."""
     digests = fingerprint.Digests(folder / "store" / "digests")
     keys = jobs.keys(tasks, versions.evaluation(), digests.of)
     digests.save()
-    return keys
+    return dict(zip(tasks, keys, strict=True))
 
 
-def _inputs(tasks: Sequence[evaluate.Task], keys: Sequence[str | None]) -> str | None:
+def _inputs(order: Order, keys: Mapping[evaluate.Task, str | None], unreached: Mapping[evaluate.Task, Outcome]) -> str | None:
     """Digest of all that a build depends on; None where that cannot be known before it."""
-    if None in keys:
+    if any(key is None and task not in unreached for task, key in keys.items()):
         return None
-    rows = [task.checkpoint for task in tasks]
-    return fingerprint.of_parts((rows, keys, fingerprint.of_contents((TEMPLATES,)), _site_key(_date(()))))
+    reasons = [outcome.reason for outcome in unreached.values()]
+    rows, past = [task.checkpoint for task in keys], order.folder / history.FOLDER
+    contents = fingerprint.of_contents((*order.materials.templates, *((past,) if past.is_dir() else ())))
+    return fingerprint.of_parts((rows, list(keys.values()), reasons, contents, _site_key(_date(()), order.materials)))
 
 
-def _site_key(date: int | None) -> str:
+def _site_key(date: int | None, materials: Materials) -> str:
     """Digest of all that HTML depends on beside the docs."""
-    sources = fingerprint.of_contents((THEME, SITE_SRC, MKDOCS))
-    return fingerprint.of_parts((sources, versions.code(), versions.rendering(), date, os.environ.get(mkdocs_build.ADDRESS)))
+    themes = [folder / THEME for folder in materials.templates if (folder / THEME).is_dir()]
+    sources = fingerprint.of_contents((*themes, *materials.written, *materials.settings))
+    return fingerprint.of_parts((sources, versions.code(), versions.rendering(), date, mkdocs_build.address(materials.settings)))
 
 
 def _evaluate(
@@ -90,14 +105,14 @@ def _evaluate(
         return jobs.run(new, store, executor, report)
 
 
-def _write_docs(atlas: Atlas, folder: Path, artifacts: ArtifactCache, report: Report) -> bool:
+def _write_docs(atlas: Atlas, order: Order, artifacts: ArtifactCache, report: Report) -> bool:
     """Write the docs; whether they have changed."""
     report(jobs.Stage("comparisons"))
-    last_build.forget(folder)
+    last_build.forget(order.folder)
     with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
         every_page = _pages(atlas, artifacts)
         report(jobs.Stage("pages"))
-        return write.write(render.render(atlas, every_page, TEMPLATES, SITE_SRC, artifacts.draw), folder / "docs")
+        return write.write(render.render(atlas, every_page, order.materials, artifacts.draw), order.folder / "docs")
 
 
 def _pages(atlas: Atlas, artifacts: ArtifactCache) -> list[Page]:
@@ -110,14 +125,14 @@ def _pages(atlas: Atlas, artifacts: ArtifactCache) -> list[Page]:
     return every_page
 
 
-def _atlas(outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactCache) -> Atlas:
+def _atlas(outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactCache, materials: Materials) -> Atlas:
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
-    given = os.environ.get(mkdocs_build.ADDRESS)
-    address = f"{given.rstrip('/')}/" if given else None
+    address = mkdocs_build.address(materials.settings)
     schemes = evaluate.all_schemes()
     by_default = artifacts.submit("families", families.make)
-    named = names.named(outcomes, schemes)
-    return Atlas(named, evaluate.all_analyses(), schemes, versions.all_versions(), day, address, artifacts.submit, by_default)
+    alone, training = runs.split(outcomes, schemes)
+    named, libraries = names.named(alone, schemes), versions.all_versions()
+    return Atlas(named, evaluate.all_analyses(), schemes, libraries, day, address, artifacts.submit, by_default, runs=training)
 
 
 def _date(outcomes: Sequence[Outcome]) -> int | None:

@@ -2,16 +2,18 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from threadpoolctl import threadpool_limits
 
 from generator import analyses, schemes
 from generator.checkpoints import sources
-from generator.checkpoints.files.reader import CONFIG
+from generator.checkpoints.files.planned import PlannedFiles
+from generator.checkpoints.files.reader import CONFIG, FolderFiles
 from generator.checkpoints.model import input_layer
 from generator.checkpoints.model.code_files import code_files
 from generator.checkpoints.model.facts import facts
@@ -22,6 +24,7 @@ from generator.contracts import (
     Analysis,
     Checkpoint,
     Encoding,
+    FigureSpec,
     Files,
     Label,
     Outcome,
@@ -39,8 +42,12 @@ from generator.encodings import Form, NoEncoding
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import output
 from generator.figures.panels import thumbnail
+from generator.figures.spots import Place, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 AT_ONCE = 8  # Revisions that are looked up at the same time.
 THUMBNAIL = 96  # positions
@@ -54,11 +61,13 @@ class Task:
     """The evaluation of one row.
 
     colour: of its lines in figures, as #rrggbb; offline: whether its source is not to be contacted
+    problem: why the checkpoints of its series could not be listed; None where they were, and for other rows
     """
 
     checkpoint: Checkpoint
     colour: str
     offline: bool
+    problem: RowError | NotReachedError | None = None
 
 
 def all_sources() -> tuple[Source, ...]:
@@ -77,13 +86,21 @@ def all_analyses() -> tuple[Analysis, ...]:
 
 
 def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
-    """One task for each row, with its revision pinned. Each source that occurs is contacted once first; without an answer it counts as offline."""
+    """One task for each checkpoint, with its revision pinned; a row that names a series has several.
+
+    Each source that occurs is contacted once first; without an answer it counts as offline.
+    """
     used = {checkpoint.source for checkpoint in checkpoints}
     sources = {source.key: source for source in all_sources() if source.key in used}
     unreachable = {key for key, source in sources.items() if offline or not _is_reachable(source)}
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        pinned = threads.map(lambda row: sources[row.source].pin(row, row.source in unreachable), checkpoints)
-        return [Task(row, SERIES[index % len(SERIES)], row.source in unreachable) for index, row in enumerate(pinned)]
+        listed = threads.map(lambda row: _members(sources[row.source], row, row.source in unreachable), checkpoints)
+        rows = [(row, index, problem) for index, (members, problem) in enumerate(listed) for row in members]
+        pinned = threads.map(lambda row: sources[row[0].source].pin(row[0], row[0].source in unreachable), rows)
+        return [
+            Task(row, SERIES[index % len(SERIES)], row.source in unreachable, problem)
+            for row, (_, index, problem) in zip(pinned, rows, strict=True)
+        ]
 
 
 def evaluate(task: Task) -> Outcome:
@@ -97,7 +114,7 @@ def evaluate(task: Task) -> Outcome:
     except RowError as error:
         return failed(task, str(error))
     except NotReachedError as error:
-        return replace(failed(task, str(error)), status="not reached")
+        return _not_reached(task, error)
     except MemoryError:
         raise  # The pool that set the limit names it.
     except Exception as error:  # noqa: BLE001  # A bug of ours, or a disk's, must not take the other checkpoints' pages with it.
@@ -106,13 +123,44 @@ def evaluate(task: Task) -> Outcome:
         return failed(task, f"unexpected {type(error).__name__}: {error}")
 
 
+def unreached(task: Task) -> Outcome | None:
+    """The outcome of a row whose source does not answer and whose files no cache has; None for every other row."""
+    if not task.offline:
+        return None
+    try:
+        open_files(task.checkpoint, offline=True)
+    except NotReachedError as error:
+        return _not_reached(task, error)
+    except RowError:  # Reported when the row is evaluated.
+        return None
+    return None
+
+
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     """The files of a checkpoint, from its source.
 
     errors: RowError, NotReachedError
     """
-    source = next(source for source in all_sources() if source.key == checkpoint.source)
-    return source.open(checkpoint, offline)
+    return _source_of(checkpoint).open(checkpoint, offline)
+
+
+def _source_of(checkpoint: Checkpoint) -> Source:
+    return next(source for source in all_sources() if source.key == checkpoint.source)
+
+
+def needed(task: Task) -> Mapping[str, int]:
+    """Bytes that the evaluation of one checkpoint reads of its weights, by tensor, or by file where a file is read as a whole. Reads headers.
+
+    errors: RowError, NotReachedError
+    """
+    if _source_of(task.checkpoint).run is not None:  # Numbers, and no weights.
+        return {}
+    files = cast("FolderFiles", open_files(task.checkpoint, task.offline))
+    if whole := files.whole_files():
+        return whole
+    planned = PlannedFiles(files)
+    input_layer.subjects(planned, task.checkpoint, find(planned))
+    return planned.needed
 
 
 def find(files: Files) -> list[Encoding[Form]]:
@@ -150,6 +198,14 @@ def _with_notes(files: Files, encoding: Encoding[Form]) -> Encoding[Form]:
     return replace(encoding, notes=notes, provenance=replace(origin, file=settings_file) if origin.file == CONFIG else origin)
 
 
+def _members(source: Source, row: Checkpoint, offline: bool) -> tuple[Sequence[Checkpoint], RowError | NotReachedError | None]:
+    """The checkpoints of a row; the row itself, and why, where they cannot be listed."""
+    try:
+        return source.members(row, offline), None
+    except (RowError, NotReachedError) as error:
+        return (row,), error
+
+
 def _is_reachable(source: Source) -> bool:
     try:
         source.reach()
@@ -163,6 +219,10 @@ def failed(task: Task, reason: str) -> Outcome:
     text = _within(reason, task.checkpoint)
     text = ABSOLUTE.sub(lambda path: path["name"] if Path(path["root"]).exists() else path[0], text)
     return Outcome(task.checkpoint, "failed", text)
+
+
+def _not_reached(task: Task, error: NotReachedError) -> Outcome:
+    return replace(failed(task, str(error)), status="not reached")
 
 
 def _within(text: str, checkpoint: Checkpoint) -> str:
@@ -181,12 +241,18 @@ def _file(error: OSError, checkpoint: Checkpoint) -> str:
 
 def _evaluate(task: Task) -> Outcome:
     checkpoint = task.checkpoint
+    if task.problem is not None:
+        raise task.problem
+    run_of = _source_of(checkpoint).run
+    if run_of is not None:
+        return Outcome(checkpoint, "ok", run=run_of(checkpoint))
     files = open_files(checkpoint, task.offline)
     encodings = find(files)
     unmeasured = find_unmeasured(files, encodings)
     known = [*encodings, *unmeasured]
     subjects = input_layer.subjects(files, checkpoint, encodings)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
+    read = _drawn_reading if checkpoint.series is None else _reading  # Pages show a whole run in figures of its own.
     return Outcome(
         checkpoint,
         "ok",
@@ -194,7 +260,7 @@ def _evaluate(task: Task) -> Outcome:
         facts=facts(files.config),
         layout=layout(files.tensors),
         layers=layer_map(files, known),
-        readings=tuple(_read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
+        readings=tuple(read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
         unmeasured=tuple(encoding.record for encoding in unmeasured),
         unresolved=tuple(open_questions(files, known, all_schemes())),
         looked_for=_looked_for(known),
@@ -207,17 +273,31 @@ def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:
     return () if any(encoding.scheme in telling for encoding in encodings) else tuple(telling.values())
 
 
-def _read(subject: Subject[Form], label: Label) -> Reading:
+def _reading(subject: Subject[Form], label: Label) -> Reading:
+    """An encoding with its results, without drawings."""
     results = {analysis.key: _compute(analysis, subject) for analysis in all_analyses()}
+    return Reading.of(replace(subject.encoding, form=subject.encoding.form.settled), label, results, {}, {})
+
+
+def _drawn_reading(subject: Subject[Form], label: Label) -> Reading:
+    reading = _reading(subject, label)
+    results = reading.results
     drawings, alts = {}, {}
     for analysis in all_analyses():
         shown = _beside_reference(analysis, subject, label, results[analysis.key])
-        for spec in analysis.figures if shown else ():
+        for spec in (spec for spec in analysis.figures if shown and spec.varies(results[analysis.key])):
             name = f"{analysis.key}-{spec.key}"
-            drawings[name], alts[name] = output.encode(spec.draw, shown), spec.alt(shown)
+            drawings[name], alts[name] = output.encode(_drawn, spec, shown, results[analysis.key]), spec.alt(shown)
     form = subject.encoding.form
     drawings["thumbnail"] = output.encode(thumbnail, form.kernel(THUMBNAIL).mean(axis=0))
-    return Reading.of(replace(subject.encoding, form=form.settled), label, results, drawings, alts)
+    return replace(reading, drawings=drawings, alts=alts)
+
+
+def _drawn(spec: FigureSpec, shown: Results, result: Result) -> "Figure":
+    """The figure of ``shown`` with the spots of the findings of ``result``."""
+    figure = spec.draw(shown)
+    mark(figure, [Place(number, spot.panel, spot.x, spot.y) for number, spot in result.spots(spec.key)])
+    return figure
 
 
 def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
@@ -228,16 +308,19 @@ def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
         return analysis.compute(subject)
     except NotApplicableError as error:
         return Result(reason=str(error))
+    except MemoryError:
+        return Result(reason="too large: this analysis needs more memory than one checkpoint may take")
 
 
 def _beside_reference(analysis: Analysis, subject: Subject[Form], label: Label, result: Result) -> Results:
-    """The result, and that of the form's reference where there is one; empty where the analysis does not apply."""
+    """The result, and that of the form's reference where it teaches something; empty where the analysis does not apply."""
     if result.reason is not None:
         return {}
-    reference = subject.encoding.form.reference
+    is_learned = not any(scheme.by_formula for scheme in all_schemes() if scheme.key == subject.encoding.scheme)
+    reference = subject.encoding.form.reference if analysis.beside_reference and is_learned else None
     if reference is None:
         return {label: result}
     try:
         return {label: result, REFERENCE: compute_alone(analysis.compute, reference)}
-    except NotApplicableError:
+    except (NotApplicableError, MemoryError):
         return {label: result}

@@ -12,7 +12,7 @@ from generator.cache.lazy import LazyMapping
 from generator.contracts import Outcome, Status
 from generator.errors import RefusedError
 from generator.figures import output
-from generator.pipeline import worker
+from generator.pipeline import evaluate, worker
 from generator.pipeline.evaluate import Task, all_sources, failed
 from generator.pipeline.executor import Executor
 from generator.pipeline.result_store import ResultStore, unpack
@@ -56,6 +56,19 @@ def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> lis
     states = [source_of[task.checkpoint.source].state(task.checkpoint, digest) for task in tasks]
     rows = [replace(task.checkpoint, place="", notes="", paper="", licence="", group="", committed=None) for task in tasks]
     return [None if state is None else of_parts((row, state, code)) for row, state in zip(rows, states, strict=True)]
+
+
+def unreached(tasks: Mapping[Task, str | None], store: ResultStore | None) -> dict[Task, Outcome]:
+    """The outcomes of tasks whose source does not answer, and that neither ``store`` nor a cache has."""
+    kept = {task for task, key in tasks.items() if store and key and store.has(key)}
+    return {task: outcome for task in tasks if task not in kept and (outcome := evaluate.unreached(task))}
+
+
+def ended(outcomes: Mapping[Task, Outcome], report: Callable[[Event], None]) -> dict[Task, Outcome]:
+    """The ``outcomes`` of tasks that need no evaluation, reported."""
+    for outcome in outcomes.values():
+        report(_finished(outcome, Done(None, 0.0, 0), stored=False))
+    return dict(outcomes)
 
 
 def stored(tasks: Mapping[Task, str | None], store: ResultStore, report: Callable[[Event], None]) -> dict[Task, Outcome]:

@@ -15,7 +15,7 @@ NAME = ".built.json"
 class LastBuild:
     """A finished build.
 
-    inputs: digest of all that it depended on; None unless every checkpoint was ok, since others may succeed the next time
+    inputs: digest of all that it depended on; None where a checkpoint failed that may succeed the next time
     site: digest of all that its HTML depended on beside the docs
     counts: of checkpoints by status; sizes: number of files and bytes of each folder that it wrote
     """

@@ -42,6 +42,10 @@ class ResultStore:
         self.folder = folder
         self.drawings = BlobCache(folder / "drawings")
 
+    def has(self, key: str) -> bool:
+        """Whether there is a file under ``key``, which may turn out to be broken."""
+        return self._path(key).is_file()
+
     def get(self, key: str) -> Outcome | None:
         """The outcome under ``key``, or None. Its form, arrays and drawings stay on disk until they are loaded."""
         path = self._path(key)

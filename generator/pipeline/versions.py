@@ -8,19 +8,18 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
 
 from generator import PROGRAM, __version__
 from generator.cache.fingerprint import of_contents, of_parts
 from generator.contracts import TIMES
 from generator.errors import RefusedError
+from generator.resources import PACKAGE, ROOT
 
-ROOT = Path(__file__).parents[2]
 LIBRARIES = ("torch", "transformers", "numpy", "scikit-learn", "matplotlib", "mkdocs-material")
 HTML = ("mkdocs", "mkdocs-material")
 # Rooms and files on which the outcome of one checkpoint depends; a change elsewhere changes pages, not numbers.
 EVALUATED_BY = (
-    "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py", "figures", "libraries.py", "numerics", "schemes", "text.py",
+    "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py", "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py",
     "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/jobs.py", "pipeline/result_store.py", "pipeline/versions.py", "pipeline/worker.py",
 )  # fmt: skip
 
@@ -32,12 +31,12 @@ def all_versions() -> dict[str, str]:
 
 def code() -> str:
     """Digest of the program, and of the versions of Python and of every library that it requires."""
-    return of_parts((of_contents((ROOT / "generator",)), _required()))
+    return of_parts((of_contents((PACKAGE,)), _required()))
 
 
 def evaluation() -> str:
     """As ``code``, of EVALUATED_BY alone."""
-    return of_parts((of_contents(ROOT / "generator" / name for name in EVALUATED_BY), _required()))
+    return of_parts((of_contents(PACKAGE / name for name in EVALUATED_BY), _required()))
 
 
 def rendering() -> str:
@@ -72,9 +71,14 @@ def given_time() -> int | None:
 
 
 def commit_time() -> int | None:
-    """When the program last changed, in seconds since 1970; None outside its repository."""
-    command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+    """When the program last changed, in seconds since 1970; None where its folder is not the top of a repository."""
     try:
-        return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+        return None if _git("rev-parse", "--show-prefix") else int(_git("log", "-1", "--format=%ct"))
     except (OSError, subprocess.CalledProcessError, ValueError):
         return None
+
+
+def _git(*arguments: str) -> str:
+    """errors: OSError, CalledProcessError"""
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()

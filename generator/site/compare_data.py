@@ -1,51 +1,60 @@
-"""Data of the compare page: a catalogue of all encodings, and one script for each, which registers its data.
+"""Data of the compare page: a catalogue of all encodings, and two scripts for each, which register its data.
+
+The second script holds the kernels of longer windows, and is loaded only when a reader chooses these.
 
 Browsers do not let a page that was opened from disk fetch files, but run its scripts; so the data are scripts.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from generator.contracts import Atlas, Outcome, Reading
+from generator.cache.lazy import Lazy
+from generator.contracts import Analysis, Atlas, Overlay, Reading, Result
 from generator.encodings import Form
-from generator.encodings.kernels import Kernel, first_kernel
-from generator.figures.packing import Layout, pack, rounded
-from generator.figures.style import DIVERGING, SEQUENTIAL, STOPS
-from generator.numerics.arrays import Floats, offsets_between
-from generator.numerics.similarity import shape
+from generator.figures.packing import pack, rounded
+from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
+from generator.numerics.arrays import Floats, thinned
+from generator.site.compare_kernels import POSITIONS, WINDOWS, kernels, windows
 from generator.site.outline import addresses_of
+from generator.site.standings import standings
 
 FOLDER = "data/compare"
-POSITIONS = 128
 COORDINATES = "coordinates"  # Array (n_positions, 3) of any analysis, drawn as a curve.
-MOST_POINTS = 512
+MOST_POINTS = 512  # of a curve
+MOST_ON_LINE = 512
+READ = 4  # Significant digits of a value on a line.
 
 
 def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Functions that return the content of each file, by path below the docs folder."""
-    scripts = {path: make for outcome in atlas.outcomes for path, make in makers_of(outcome).items()}
-    return {f"{FOLDER}/index.js": partial(_catalogue, atlas), **scripts}
-
-
-def makers_of(outcome: Outcome) -> dict[str, Callable[[], bytes]]:
-    """``makers`` for the files of one checkpoint."""
-    return {f"{FOLDER}/{outcome.path_of(reading)}.js": partial(_script, outcome, reading) for reading in outcome.readings}
+    scripts: dict[str, Callable[[], bytes]] = {f"{FOLDER}/index.js": partial(_catalogue, atlas)}
+    for outcome in atlas.outcomes:
+        for reading in outcome.readings:
+            name = outcome.path_of(reading)
+            scripts[f"{FOLDER}/{name}.js"] = partial(_script, name, reading, atlas.analyses)
+            path, longer = f"{FOLDER}/{name}-windows.js", partial(_windows, name, reading.form)
+            scripts[path] = atlas.submit(f"{path} {outcome.key}", longer) if outcome.key else longer
+    return scripts
 
 
 def _catalogue(atlas: Atlas) -> bytes:
     return _call("list", catalogue(atlas))
 
 
-def _script(outcome: Outcome, reading: Reading) -> bytes:
-    return _call("add", outcome.path_of(reading), record(reading))
+def _script(name: str, reading: Reading, analyses: Sequence[Analysis]) -> bytes:
+    return _call("add", name, record(reading, analyses))
+
+
+def _windows(name: str, form: Lazy[Form]) -> bytes:
+    return _call("addWindows", name, windows(form.load()))
 
 
 def catalogue(atlas: Atlas) -> dict[str, Any]:
-    """Encodings to choose from, and titles of analyses and metrics."""
+    """Encodings to choose from, titles of analyses and metrics, values of all encodings, and how lines are drawn over each other."""
     addresses = addresses_of(atlas)
     titles = {scheme.key: scheme.title for scheme in atlas.schemes}
     return {
@@ -53,75 +62,72 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
             {
                 "name": outcome.path_of(reading),
                 "title": reading.label.title,
-                "colour": reading.label.colour,
                 "group": outcome.checkpoint.group,
                 "kind": titles.get(reading.encoding.scheme, reading.encoding.scheme),
                 "form": reading.encoding.form,
+                "modality": reading.encoding.modality,
                 "page": addresses[outcome.path_of(reading)],
             }
             for outcome, reading in atlas.encodings
         ],
         "analyses": {analysis.key: analysis.title for analysis in atlas.analyses},
         "metrics": _metrics(atlas),
+        "standings": standings(atlas),
+        "overlays": [_overlay(analysis, analysis.overlay) for analysis in atlas.analyses if analysis.overlay],
+        "windows": [POSITIONS, *WINDOWS],
+        "colours": SERIES,
         "colormaps": {"sequential": STOPS[SEQUENTIAL], "diverging": STOPS[DIVERGING]},
     }
 
 
-def record(reading: Reading) -> dict[str, Any]:
-    """Kernels, curve and metrics of one encoding."""
+def _overlay(analysis: Analysis, overlay: Overlay) -> dict[str, Any]:
+    return {
+        "key": analysis.key,
+        "title": overlay.title or analysis.title,
+        "question": analysis.question,
+        "x": overlay.x,
+        "y": overlay.y,
+        "logarithmic": overlay.logarithmic,
+        "how": overlay.how_to_read,
+        "page": f"analyses/{analysis.key}.html",
+    }
+
+
+def record(reading: Reading, analyses: Sequence[Analysis] = ()) -> dict[str, Any]:
+    """Kernels, curve, lines by analysis, and metrics of one encoding."""
     values = {
         f"{analysis}.{metric.key}": metric.reason if metric.value is None else rounded(np.array(metric.value))[0]
         for analysis, result in reading.results.items()
         for metric in result.metrics
     }
-    return {"kernels": _kernels(reading.form.load()), "curve": _curve(reading), "metrics": values}
+    return {"kernels": kernels(reading.form.load()), "curve": _curve(reading), "lines": dict(_lines(reading, analyses)), "metrics": values}
 
 
-def _kernels(form: Form) -> dict[str, Any]:
-    """Kernel in the form's unit, mean of heads, and its shape, both with a profile; outliers of a table have no shape."""
-    heads = form.kernel(POSITIONS)  # (n_heads, n, n)
-    layout = Layout(heads.shape[1], _columns(form, heads.shape[1]))
-    inliers = first_kernel(form.inliers, POSITIONS)
-    scaled = shape(inliers.heads, inliers.lines)
-    with np.errstate(over="ignore", invalid="ignore"):  # Means of huge numbers may overflow to values that are packed as NaN.
-        stored = _packed(layout, inliers, heads.mean(axis=0))
-        return {
-            "n": layout.n,
-            "columns": layout.columns,
-            "heads": len(heads),
-            "quantity": form.quantity,
-            "stored": stored,
-            "shape": None if scaled is None else _without(stored["levels"], _packed(layout, inliers, scaled)),
-        }
+def _lines(reading: Reading, analyses: Sequence[Analysis]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The line of each analysis that has one and applies, by key."""
+    for analysis in analyses:
+        result = reading.results.get(analysis.key, Result(reason="not computed"))
+        if analysis.overlay and result.reason is None:
+            x, y = (np.asarray(values, dtype=np.float64) for values in analysis.overlay.points(result))
+            if np.isfinite(y).any():
+                yield analysis.key, _line(*thinned(x, y, MOST_ON_LINE))
 
 
-def _without(levels: str, packed: dict[str, Any]) -> dict[str, Any]:
-    """``packed`` with None in place of the same ``levels``."""
-    return {**packed, "levels": None} if packed["levels"] == levels else packed
+def _line(x: Floats, y: Floats) -> dict[str, Any]:
+    """Places, as the first, the step and their number where these are evenly spaced, and values of a line (n,)."""
+    steps = np.diff(x)
+    even = len(x) > 2 and bool(np.all(steps == steps[0]))
+    places = (
+        {"first": _short(float(x[0])), "step": _short(float(steps[0])), "count": len(x)}
+        if even
+        else [_short(value) for value in rounded(x)]
+    )
+    return {"x": places, "y": [_short(value) for value in rounded(y, READ)]}
 
 
-def _packed(layout: Layout, kernel: Kernel, matrix: Floats) -> dict[str, Any]:
-    finite = np.where(np.isfinite(matrix), matrix, np.nan)
-    return {**pack(layout.entries(finite)), "profile": rounded(_by_offset(kernel, finite))}
-
-
-def _by_offset(kernel: Kernel, matrix: Floats) -> Floats:
-    """Mean of ``matrix`` (n, n) at each offset from 1 − n to n − 1, on a grid along rows and columns: (2n − 1,); NaN where none is defined."""
-    n = len(matrix)
-    sums, counts = np.zeros(2 * n - 1), np.zeros(2 * n - 1)
-    for line in kernel.along(matrix):
-        defined = ~np.isnan(line)
-        offsets = (offsets_between(len(line)) + n - 1)[defined]
-        counts += np.bincount(offsets, minlength=2 * n - 1)
-        sums += np.bincount(offsets, line[defined], 2 * n - 1)
-    return np.asarray(sums / np.where(counts == 0, np.nan, counts))
-
-
-def _columns(form: Form, n: int) -> int | None:
-    """``Layout.columns`` for the kernel of a form."""
-    if not form.depends_on_offset:
-        return None
-    return n if form.grid is None else form.grid[1]
+def _short(value: float | None) -> float | None:
+    """A whole number without a point, which is shorter in a file."""
+    return int(value) if value is not None and value.is_integer() else value
 
 
 def _curve(reading: Reading) -> dict[str, Any] | None:

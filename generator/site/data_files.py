@@ -13,14 +13,16 @@ import numpy as np
 
 from generator import PROGRAM
 from generator.contracts import Atlas, EncodingRecord, Layer, Metric, Numbers, Outcome, Reading, Scheme, paper_address
+from generator.history import releases
 from generator.numerics.arrays import Array
+from generator.site import data_schema, run_data
 
 SCHEMA = 2
 ROTATION = ("base", "rotary_dim", "scaling", "attention_factor")  # Parameters that the layer map repeats.
 UNMEASURED = ("key", "part", "scheme", "shape", "tensor")  # What is known of an encoding without its numbers.
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
 ENCODE_ERRORS = "backslashreplace"  # Tensor names may contain lone surrogates, for which JSON has the same escape.
-COLUMNS = ("checkpoint", "title", "source", "id", "revision", "part", "scheme", "form", "metric", "value", "unit", "reason", "name")
+COLUMNS = tuple(data_schema.COLUMNS)
 CsvRow = list[Any]
 
 
@@ -31,11 +33,19 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
         "data/atlas.json": partial(_atlas_json, atlas),
         "data/metrics.csv": partial(_metrics_csv, atlas.outcomes),
     }
+    tables[data_schema.PATH] = data_schema.json_schema
     tables["data/families.json"] = atlas.families
+    tables[f"{releases.PUBLISHED}/index.json"] = partial(_releases_json, atlas)
     for analysis in atlas.analyses:
         tables[f"data/analyses/{analysis.key}.csv"] = partial(_metrics_csv, atlas.outcomes, analysis.key)
         tables[f"data/analyses/{analysis.key}.json"] = partial(_metrics_json, atlas.outcomes, analysis.key)
-    return {**tables, **pictures, **{path: make for outcome in atlas.outcomes for path, make in makers_of(outcome).items()}}
+    return {
+        **tables,
+        **pictures,
+        **atlas.archive,
+        **run_data.makers(atlas),
+        **{path: make for outcome in atlas.outcomes for path, make in makers_of(outcome).items()},
+    }
 
 
 def makers_of(outcome: Outcome) -> dict[str, Callable[[], bytes]]:
@@ -155,19 +165,26 @@ def _finite(metric: Metric) -> float | None:
     return metric.value if metric.value is not None and math.isfinite(metric.value) else None
 
 
+def document(atlas: Atlas) -> dict[str, Any]:
+    """What atlas.json holds."""
+    return {
+        "schema": SCHEMA,
+        "date": atlas.date,
+        "version": atlas.versions.get(PROGRAM),
+        "libraries": {name: version for name, version in atlas.versions.items() if name != PROGRAM},
+        "licence": LICENCE,
+        "address": atlas.address,
+        "checkpoints": [checkpoint(outcome) for outcome in atlas.outcomes],
+        "runs": [run_data.record(run) for run in atlas.runs],
+    }
+
+
 def _atlas_json(atlas: Atlas) -> bytes:
-    libraries = {name: version for name, version in atlas.versions.items() if name != PROGRAM}
-    return _json(
-        {
-            "schema": SCHEMA,
-            "date": atlas.date,
-            "version": atlas.versions.get(PROGRAM),
-            "libraries": libraries,
-            "licence": LICENCE,
-            "address": atlas.address,
-            "checkpoints": [checkpoint(outcome) for outcome in atlas.outcomes],
-        }
-    )
+    return _json(document(atlas))
+
+
+def _releases_json(atlas: Atlas) -> bytes:
+    return _json([{"id": release.id, "date": release.date, "version": release.version} for release in atlas.releases])
 
 
 def _json(document: object) -> bytes:

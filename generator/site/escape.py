@@ -8,6 +8,16 @@ from markupsafe import Markup
 from generator.text import visible
 
 UNSAFE = re.compile(r"(?![ ,;?])[\W_]")
+TEX = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%#_$"},
+        "\\": r"\textbackslash{}",
+        "{": r"\textbraceleft{}",
+        "}": r"\textbraceright{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+)
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
@@ -23,6 +33,11 @@ def literal(text: str) -> Markup:
 def _reference(unsafe: re.Match[str]) -> str:
     text = visible(unsafe[0])
     return f"&#{ord(text[0])};{text[1:]}"
+
+
+def tex(text: str) -> str:
+    """``text`` escaped for TeX and BibTeX, which counts braces even behind a backslash."""
+    return text.translate(TEX)
 
 
 def finalize(value: Any) -> Any:

@@ -2,14 +2,19 @@
 
 import logging
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from generator.errors import RefusedError
+from generator.site.minify import compact
 from generator.site.write import fresh
 
-ADDRESS = "SITE_URL"  # Environment variable with the URL of the site, read in mkdocs.yml.
+ADDRESS = "SITE_URL"  # Environment variable with the URL of the site.
+BY_ENVIRONMENT = b'site_url: !ENV [SITE_URL, ""]'  # As in mkdocs.yml.
+URL = re.compile(r"https?://[^\s/?#{}\\]+[^\s?#{}\\]*")
 EPOCH = "SOURCE_DATE_EPOCH"
 DAY_ZERO = 315532800  # 1980-01-01, the earliest date in a zip archive.
 
@@ -25,10 +30,33 @@ class _Warnings(logging.Handler):
         self.messages.append(record.getMessage())
 
 
-def build(config_file: Path, docs: Path, site: Path, date: int | None) -> None:
+def address(settings: Sequence[Path]) -> str | None:
+    """URL of the site, ending with "/": that of the environment, else that of the first of the ``settings`` that has one; None without any.
+
+    errors: RefusedError
+    """
+    found = [
+        (ADDRESS, os.environ.get(ADDRESS)),
+        *((f"{path}: site_url", _read(path).get("site_url")) for path in filter(_has_address, settings)),
+    ]
+    place, given = next(((place, given) for place, given in found if given), ("", None))
+    if given is None:
+        return None
+    if not (isinstance(given, str) and URL.fullmatch(given)):
+        raise RefusedError(f"{place}: found {str(given)[:80]!r}; expected an address like https://example.org/atlas/")
+    return f"{given.rstrip('/')}/"
+
+
+def _has_address(settings: Path) -> bool:
+    """Whether ``settings`` may name another address than that of the environment; to parse them takes mkdocs, which a build with nothing new does not load."""
+    text = settings.read_bytes().replace(BY_ENVIRONMENT, b"")
+    return b"site_url" in text or b"INHERIT" in text
+
+
+def build(settings: Sequence[Path], docs: Path, site: Path, date: int | None) -> None:
     """Build ``docs`` into ``site``, which is replaced only if mkdocs succeeds.
 
-    date: of the generated files, in seconds since 1970; None for 1980-01-01
+    settings: files like mkdocs.yml, of which the last is whole, and those before it win; date: of the generated files, in seconds since 1970; None for 1980-01-01
     errors: RefusedError with the warnings and errors of mkdocs
     """
     from mkdocs.exceptions import Abort, ConfigurationError
@@ -38,22 +66,62 @@ def build(config_file: Path, docs: Path, site: Path, date: int | None) -> None:
     logger.addHandler(warnings)
     try:
         with fresh(site) as new, _dated(date if date is not None else DAY_ZERO):
-            _build(config_file, docs.resolve(), new.resolve())
+            _build(settings, docs.resolve(), new.resolve())
+            _minify(docs, new)
     except (Abort, ConfigurationError) as error:
         details = "; ".join([*warnings.messages, " ".join(str(error).split())])
-        raise RefusedError(f"{config_file}: mkdocs says: {details}; expected pages that it can build") from None
+        raise RefusedError(f"{settings[0]}: mkdocs says: {details}; expected pages that it can build") from None
     finally:
         logger.removeHandler(warnings)
 
 
-def _build(config_file: Path, docs: Path, site: Path) -> None:
+def _build(settings: Sequence[Path], docs: Path, site: Path) -> None:
     from mkdocs.commands import build
     from mkdocs.config import load_config
 
-    config = load_config(str(config_file), config_file_path=str(config_file), docs_dir=str(docs), site_dir=str(site), strict=True)
+    *own, whole = settings
+    options = _merged(whole, own[0]) if own else {}
+    options |= {"docs_dir": str(docs), "site_dir": str(site), "strict": True, "site_url": address(settings) or ""}
+    config = load_config(str(whole), config_file_path=str(whole), **options)
     config.plugins.on_startup(command="build", dirty=False)
     build.build(config)
     config.plugins.on_shutdown()
+
+
+def _merged(whole: Path, own: Path) -> dict[str, Any]:
+    """Settings of a user, merged with ours where both are mappings; their paths are relative to the user's file."""
+    base, options = _read(whole), _read(own)
+    if "hooks" in options:
+        options["hooks"] = [str(own.parent / hook) for hook in options["hooks"]]
+    if "custom_dir" in (options.get("theme") or {}):
+        options["theme"]["custom_dir"] = str((own.parent / options["theme"]["custom_dir"]).resolve())
+    return {
+        key: {**base[key], **value} if isinstance(value, dict) and isinstance(base.get(key), dict) else value
+        for key, value in options.items()
+    }
+
+
+def _read(settings: Path) -> dict[str, Any]:
+    """Settings of mkdocs, with variables of the environment filled in. errors: RefusedError"""
+    from mkdocs.exceptions import ConfigurationError
+    from mkdocs.utils.yaml import yaml_load
+
+    try:
+        with settings.open("rb") as file:
+            options = yaml_load(file)
+    except (OSError, ConfigurationError, TypeError, ValueError) as error:
+        raise RefusedError(f"{settings}: {' '.join(str(error).split())}; expected settings of mkdocs in YAML") from None
+    if not isinstance(options, dict):
+        raise RefusedError(f"{settings}: found no settings; expected those of mkdocs, name and value")
+    return options
+
+
+def _minify(docs: Path, site: Path) -> None:
+    """Minify the HTML of every page in Markdown."""
+    for source in docs.rglob("*.md"):
+        page = site / source.relative_to(docs).with_suffix(".html")
+        if page.is_file():
+            page.write_bytes(compact(page.read_bytes().decode()).encode())
 
 
 @contextmanager

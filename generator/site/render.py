@@ -14,9 +14,9 @@ from generator import PROGRAM
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, Figure, Maker, Outcome, Page
 from generator.figures import output
-from generator.site import colormaps, compare_data, data_files, figure_scripts
-from generator.site.escape import finalize
+from generator.site import colormaps, compare_data, data_files, dataset, escape, feed, figure_scripts, lesson_data
 from generator.site.formulas import formula
+from generator.site.materials import OURS, Materials
 from generator.site.pages.map import LEVELS
 from generator.site.value_strips import PATH, strips, values_of
 from generator.text import number
@@ -36,25 +36,35 @@ def maker(figure: Figure) -> Maker:
 
 
 def render(
-    atlas: Atlas, pages: Sequence[Page], templates: Path, site_src: Path, draw: Callable[[Figure], bytes] = drawing
+    atlas: Atlas, pages: Sequence[Page], materials: Materials = OURS, draw: Callable[[Figure], bytes] = drawing
 ) -> LazyMapping[bytes]:
     """Content of the docs folder by path: hand-written pages and assets, generated pages, figures, and data.
 
-    templates: folder of Jinja templates; site_src: folder of hand-written files; draw: returns the image file of a figure
+    draw: returns the image file of a figure
     """
-    environment = environment_of(templates)
+    environment = environment_of(*materials.templates)
     stored = {path: make for outcome in atlas.outcomes for path, make in _drawings(outcome).items()}
     figures = {figure.path: figure for page in pages for figure in page.figures if figure.path not in stored}
     recent = lru_cache(maxsize=RECENT)(lambda path: draw(figures[path]))
     comparisons: dict[str, Maker] = {path: partial(recent, path) for path in figures}
     drawings = LazyMapping({**stored, **comparisons})
-    shared = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address}
+    release = atlas.releases[-1].id if atlas.releases else None
+    shared = {"version": atlas.versions.get(PROGRAM, ""), "date": atlas.date, "address": atlas.address, "release": release}
     scripts = figure_scripts.makers(atlas, pages, drawings)
     markdown: dict[str, Maker] = {page.path: partial(_markdown, environment, page, drawings, shared) for page in pages}
     assets = {PATH: lambda: strips(values_of(atlas)), colormaps.PATH: lambda: colormaps.stylesheet(LEVELS)}
     pictures: dict[str, Maker] = {output.file_of(path): partial(_picture, drawings, path) for path in drawings}
-    assets[FIGURES] = partial(_joined, site_src / SCRIPTS)
-    files = {**_hand_written(site_src), **assets, **data_files.makers(atlas), **compare_data.makers(atlas)}
+    assets[FIGURES] = partial(_joined, materials.written[-1] / SCRIPTS)
+    scripted = {**compare_data.makers(atlas), **lesson_data.makers(atlas)}
+    files = {
+        **_hand_written(materials.written),
+        **assets,
+        **data_files.makers(atlas),
+        **scripted,
+        **feed.makers(atlas),
+        **dataset.makers(atlas),
+        **{page.card.path: page.card.make for page in pages if page.card},
+    }
     return LazyMapping({**files, **markdown, **pictures, **scripts})  # Pages in the order in which other processes draw their figures.
 
 
@@ -67,31 +77,32 @@ def _joined(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.glob("*.js")))
 
 
-def _hand_written(site_src: Path) -> dict[str, Maker]:
-    """Functions that read the hand-written pages and assets, by path."""
-    files = sorted(path for path in site_src.rglob("*") if path.is_file() and path.parent != site_src / SCRIPTS)
-    return {path.relative_to(site_src).as_posix(): path.read_bytes for path in files}
+def _hand_written(folders: Sequence[Path]) -> dict[str, Maker]:
+    """Functions that read the hand-written pages and assets, by path, from the first folder that has it."""
+    files = [(folder, path) for folder in reversed(folders) for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes for folder, path in files if path.parent != folder / SCRIPTS}
 
 
-def environment_of(templates: Path) -> Environment:
-    """Jinja environment that escapes every expression but markup, and raises for undefined names."""
+def environment_of(*templates: Path) -> Environment:
+    """Jinja environment for folders of templates, of which the first wins, that escapes every expression but markup, and raises for undefined names."""
     environment = Environment(
         loader=FileSystemLoader(templates),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=finalize,
+        finalize=escape.finalize,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
     environment.filters["number"] = number
     environment.filters["formula"] = formula
+    environment.filters["tex"] = escape.tex
     environment.filters["figure_file"] = output.file_of
     return environment
 
 
 def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes], shared: Mapping[str, str | None]) -> bytes:
-    """A page in Markdown. shared: variables of all templates: version, date of the data, and address of the site"""
+    """A page in Markdown. shared: variables of all templates: version, date of the data, address of the site, and the release that has the data"""
     folder = str(PurePosixPath(page.path).parent)
 
     def link(path: str) -> Markup:
@@ -106,7 +117,7 @@ def _markdown(environment: Environment, page: Page, drawings: Mapping[str, bytes
 
     template = environment.get_template(f"pages/{page.template}")
     here = urljoin(address, quote(page.path.removesuffix(".md") + ".html")) if (address := shared["address"]) else None
-    return template.render({**shared, "here": here, **page.context, "link": link, "prose": prose, "size": size}).encode()
+    return template.render({**shared, "here": here, "card": page.card, **page.context, "link": link, "prose": prose, "size": size}).encode()
 
 
 def _drawings(outcome: Outcome) -> dict[str, Maker]:

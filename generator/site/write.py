@@ -13,9 +13,10 @@ from generator.contracts import Tree
 from generator.errors import RefusedError
 
 MARKER, STORE_MARKER = ".position-atlas", "store/position-atlas"  # The second survives a copy without hidden files, or of the store alone.
+MARKED = "Made by Position Atlas. Everything in the output folder may be replaced.\n"
 OLD = ".former-"
 SWAPPED = ("docs", "site")
-OUTPUT_NAMES = frozenset({*SWAPPED, "store"})
+OUTPUT_NAMES = frozenset({*SWAPPED, "store", "history"})
 
 
 @contextmanager
@@ -44,7 +45,7 @@ def owned(output: Path) -> Iterator[Path]:
 def _mark(output: Path) -> None:
     for marker in (MARKER, STORE_MARKER):  # The first before the folder of the second: what is killed in between stays ours.
         (output / marker).parent.mkdir(parents=True, exist_ok=True)
-        (output / marker).write_text("Made by Position Atlas. Everything in the output folder may be replaced.\n", encoding="utf-8")
+        (output / marker).write_text(MARKED, encoding="utf-8")
 
 
 def write(tree: Tree, folder: Path) -> bool:

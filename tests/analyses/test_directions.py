@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 
 from generator.analyses import pca, rank
 from generator.contracts import Finding, Result
-from generator.encodings import PositionTable
+from generator.encodings import PositionTable, tables
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
 from tests.support import LABELS, subject
@@ -96,9 +96,29 @@ def test_equal_rows_have_a_rank_but_no_centred_rank() -> None:
 
 
 @pytest.mark.parametrize("module", [rank, pca])
-def test_a_table_beyond_the_limit_is_not_decomposed(module: Any) -> None:
-    with pytest.raises(NotApplicableError, match="a table of 3,500 × 3,500 takes too long to decompose"):
-        result_of(module, np.ones((3500, 3500)))
+def test_a_table_beyond_the_limit_is_not_decomposed(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MOST_SHORT", 30)
+    with pytest.raises(NotApplicableError, match="a table of 31 × 40 takes too long to decompose"):
+        result_of(module, np.ones((31, 40)))
+
+
+@pytest.mark.parametrize("shape", [(60, 20), (20, 60), (20, 20)])
+def test_a_large_table_has_the_numbers_of_numpy_from_its_gram_matrix(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MOST_WORK", 0.0)
+    table = np.random.default_rng(5).normal(size=shape) * 0.7 ** np.arange(shape[1]) + 1.0
+    form, largest = PositionTable(frozen(table)), np.abs(table).max()
+    theirs = np.linalg.svd(table / largest, compute_uv=False)
+    np.testing.assert_allclose(form.singular_values, theirs, rtol=0, atol=1e-7 * theirs[0])
+    left, values, _ = np.linalg.svd((table - table.mean(axis=0)) / largest, full_matrices=False)
+    np.testing.assert_allclose(form.components.values, values, rtol=0, atol=1e-7 * values[0])
+    np.testing.assert_allclose(np.abs(form.components.left), np.abs(left[:, :3]), rtol=0, atol=1e-9)
+
+
+def test_a_large_table_of_low_rank_has_its_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MOST_WORK", 0.0)
+    values = values_of(result_of(rank, np.outer(np.arange(20.0), np.ones(8))))
+    assert values["stable"] == pytest.approx(1.0)
+    assert values["for_99"] == 1.0
 
 
 def test_components_are_those_of_scikit_learn() -> None:
@@ -150,7 +170,8 @@ def test_a_table_is_a_helix_only_if_its_components_hold_most_of_the_variance(noi
 
 def test_a_circle_in_few_components_is_reported_as_such() -> None:
     (finding,) = findings_of(pca, np.hstack([HELIX[:, :2], 0.12 * rng.normal(size=(200, 400))]))
-    assert finding.text.startswith("The strongest directions show a circle: 200 positions wind ")
+    assert finding.text.startswith("200 positions wind ")
+    assert " times around a circle" in finding.text
 
 
 @pytest.mark.parametrize("values", [HELIX[np.random.default_rng(2).permutation(200)], NOISE])

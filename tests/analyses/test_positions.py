@@ -159,8 +159,9 @@ def test_grids_have_norms_ranks_and_components(module: Any) -> None:
     ("distance", "text"), [(0.8, "before the next position"), (1.0, "at the next position"), (2.21, "at distance 2.2")]
 )
 def test_a_distance_of_about_one_is_written_in_words(distance: float, text: str) -> None:
-    (finding,) = cosine_profile.of_fall(distance, None, 0.9, 0.2)
+    (finding,) = cosine_profile.of_fall(distance, None, np.array([1.0, 0.9, 0.4, 0.2]), 0.2)
     assert f"halfway to its overall mean (0.20) {text}, and never rises again." in finding.text
+    assert [spot.x for spot in finding.spots] == [distance]
 
 
 def test_an_odd_row_changes_no_profile() -> None:

@@ -85,6 +85,21 @@ def test_cosines_of_dimensions_equal_those_of_scikit_learn() -> None:
     assert value(result, "size") == pytest.approx(np.abs(theirs[~np.eye(12, dtype=bool)]).mean())
 
 
+def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part() -> None:
+    """Columns that turn once over the index: their angles are known, and a few are zero."""
+    angles = np.linspace(0.0, np.pi, 4500)
+    columns = np.vstack([np.cos(angles), np.sin(angles)])
+    columns[:, [7, 2100]] = 0.0
+    result = dimension_cosine.compute(of_table(columns))
+    between = np.abs(np.cos(angles[:, None] - angles))[np.ix_(keep := np.delete(np.arange(4500), [7, 2100]), keep)]
+    pairs = between[~np.eye(4498, dtype=bool)]
+    assert value(result, "size") == pytest.approx(pairs.mean(), rel=1e-12)
+    assert value(result, "strong") == pytest.approx(100.0 * np.mean(pairs > 0.9), rel=1e-12)
+    assert (result.arrays["cosines"].shape, int(result.arrays["every"])) == ((1500, 1500), 3)
+    assert result.arrays["cosines"][0, 1] == pytest.approx(np.cos(angles[3]))
+    assert np.isnan(result.arrays["cosines"][700]).all()
+
+
 def test_the_share_of_strong_pairs_by_hand() -> None:
     """Of three dimensions two are opposite and one is at right angles to both."""
     result = dimension_cosine.compute(of_table([[1.0, -1.0, 1.0], [1.0, -1.0, -1.0]]))

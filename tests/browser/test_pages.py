@@ -21,16 +21,30 @@ KINDS = (
     "checkpoints/index.html",
     "checkpoints/all-minilm-l6-v2.html",
     "checkpoints/all-minilm-l6-v2/encoder-learned/measure.html",
+    "checkpoints/flan-t5-small-titles.html",
     "checkpoints/llama-3-1-8b.html",
     "checkpoints/gpt-2-small.html",
     "analyses/index.html",
     "analyses/cosine.html",
     "schemes/index.html",
     "schemes/t5_bias.html",
+    "learn/index.html",
+    "learn/tables.html",
+    "learn/rotations.html",
+    "learn/biases.html",
+    "learn/training.html",
     "learn/how-to-read.html",
     "learn/method.html",
+    "learn/further-schemes.html",
     "learn/checked-against.html",
+    "families.html",
+    "status.html",
     "about.html",
+    "guide/index.html",
+    "guide/configuration.html",
+    "guide/data-schema.html",
+    "guide/extending.html",
+    "guide/publishing.html",
 )
 
 WCAG: dict[str, object] = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
@@ -73,6 +87,10 @@ def test_a_page_is_whole_and_open_to_all_in_both_schemes_and_on_a_narrow_screen(
     assert serious(page, COLOURS) == []
     page.set_viewport_size({"width": 375, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    assert serious(page, COLOURS) == []
+    page.emulate_media(color_scheme="light")
+    page.locator("body[data-md-color-scheme=default]").wait_for()
+    assert serious(page, WCAG) == []
     assert (errors, foreign) == ([], [])
 
 
@@ -98,6 +116,29 @@ def test_paper_is_light_and_its_ink_dark_whichever_scheme_the_screen_has(
     inks = page.evaluate("['body', 'h1', 'article p', 'article a'].map(one => getComputedStyle(document.querySelector(one)).color)")
     assert all(max(map(float, re.findall(r"[\d.]+", ink)[:3])) < 190 for ink in inks), inks
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_keys_reach_a_table_where_it_scrolls_and_only_there(page: Page, address: str) -> None:
+    page.goto(f"{address}/status.html")
+    table = page.locator(".pa-wide").first
+    assert table.get_attribute("tabindex") is None
+    page.set_viewport_size({"width": 200, "height": 800})
+    page.locator(".pa-wide[tabindex='0'][role][aria-label]").first.wait_for()
+    table.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.pa-wide').scrollLeft > 0")
+
+
+def test_a_figure_stands_beside_its_words_on_a_wide_screen_and_below_them_on_a_phone(page: Page, address: str) -> None:
+    places = {}
+    for width in (1440, 375):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(f"{address}/learn/how-to-read.html")
+        pair = page.locator(".pa-beside:has(> figure)").first
+        places[width] = [pair.locator(f"> {part}").evaluate("part => part.getBoundingClientRect().toJSON()") for part in ("div", "figure")]
+    (words, figure), (words_above, figure_below) = places[1440], places[375]
+    assert figure["left"] >= words["right"]
+    assert figure_below["top"] >= words_above["bottom"]
 
 
 def test_a_finding_leads_to_the_figures_that_show_it(page: Page, address: str) -> None:

@@ -10,6 +10,8 @@ from mkdocs.utils.yaml import yaml_load
 from generator.cache import fingerprint
 from generator.errors import RefusedError
 from generator.pipeline import build, versions
+from generator.resources import PACKAGE, ROOT
+from generator.site.materials import OURS
 
 
 def written(folder: Path, **files: str) -> Path:
@@ -87,15 +89,15 @@ def test_a_change_is_one_of_the_evaluation_where_that_imports_it_and_nowhere_els
 
 def place_of(module: str) -> str | None:
     """The one of EVALUATED_BY that ``module`` is or lies in."""
-    within = versions.ROOT / "generator"
-    path = versions.ROOT / module.replace(".", "/")
+    within = PACKAGE
+    path = PACKAGE.parent / module.replace(".", "/")
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return next((place for place in versions.EVALUATED_BY if file.is_relative_to(within / place)), None)
 
 
 def test_the_theme_lies_where_a_build_looks_for_changes() -> None:
-    theme = yaml_load(build.MKDOCS.read_text(encoding="utf-8"))["theme"]
-    assert build.ROOT / theme["custom_dir"] == build.THEME
+    theme = yaml_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["theme"]
+    assert theme["custom_dir"] == f"{OURS.templates[0].name}/{build.THEME}"
 
 
 @pytest.mark.parametrize("given", ["", "abc", "-1", "1e9", "²", "4294967296", "1" * 5000])

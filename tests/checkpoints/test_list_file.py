@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.checkpoints import list_file, list_row
+from generator.checkpoints.slugs import slugify
 from generator.contracts import Checkpoint, paper_address
 from generator.errors import RefusedError
 from generator.pipeline import evaluate
@@ -20,6 +21,7 @@ NOT_PLAIN = "expected some text without control or direction marks"
 NOT_A_PATH = "expected a name, not a path"
 NOT_A_PAPER = "expected an arXiv id in quotes, such as '1706.03762', or an https:// address"
 NOT_AN_ID = "expected a Hub id, 'owner/name'"
+A_RANGE = "expected a list, or two names that differ by their numbers alone, the lower first, such as 'step1000 … step143000'"
 A_LIST = "expected a list under 'checkpoints'"
 
 # Content of the file, and the message for it.
@@ -70,9 +72,9 @@ BAD_ROWS = {
     "a bare number": ("  - 0123\n", "2:5: checkpoints[0]: found 123; expected a Hub id or a mapping"),
     "a commit of digits": ("  - hub: a/b\n    revision: 1234567\n", "3:5: checkpoints[0].revision: found 1234567; expected a valid string"),
     "a list": ("  - [a/b]\n", "2:5: checkpoints[0]: found ['a/b']; expected a Hub id or a mapping"),
-    "two places": ("  - hub: a/b\n    folder: x\n", "2:5: checkpoints[0]: found folder and hub; expected 'folder' or 'hub'"),
-    "no place": ("  - title: x\n", "2:5: checkpoints[0]: found no place to read from; expected 'folder' or 'hub'"),
-    "an empty place": ("  - folder: ~\n", "2:5: checkpoints[0]: found no place to read from; expected 'folder' or 'hub'"),
+    "two places": ("  - hub: a/b\n    folder: x\n", "2:5: checkpoints[0]: found folder and hub; expected one of 'folder', 'hub', 'run'"),
+    "no place": ("  - title: x\n", "2:5: checkpoints[0]: found no place to read from; expected one of 'folder', 'hub', 'run'"),
+    "an empty place": ("  - folder: ~\n", "2:5: checkpoints[0]: found no place to read from; expected one of 'folder', 'hub', 'run'"),
     "a tag": ("  - !!python/object/apply:os.system [x]\n", "2:5: checkpoints[0]: found ['x']; expected a Hub id or a mapping"),
     "a path": ("  - ../../x\n", f"2:5: checkpoints[0].hub: found '../../x'; {NOT_A_PATH}"),
     "a path from the root": ("  - /etc/x\n", f"2:5: checkpoints[0].hub: found '/etc/x'; {NOT_A_PATH}"),
@@ -113,6 +115,40 @@ BAD_ROWS = {
         f"  - hub: a/b\n    notes: {'x' * 2001}\n",
         f"3:5: checkpoints[0].notes: found '{'x' * 59}; expected at most 2000 characters",
     ),
+    "a range of two letters": (
+        "  - hub: a/b\n    revisions: main … dev\n",
+        f"3:5: checkpoints[0].revisions: found 'main … dev'; {A_RANGE}",
+    ),
+    "a range downwards": (
+        "  - hub: a/b\n    revisions: step9 ... step1\n",
+        f"3:5: checkpoints[0].revisions: found 'step9 ... step1'; {A_RANGE}",
+    ),
+    "a range of one name": ("  - hub: a/b\n    revisions: step1\n", f"3:5: checkpoints[0].revisions: found 'step1'; {A_RANGE}"),
+    "the same revision twice": (
+        "  - hub: a/b\n    revisions: [x1, x1]\n",
+        "3:5: checkpoints[0].revisions: found ['x1', 'x1']; expected different names of branches or tags, not paths",
+    ),
+    "no revisions": (
+        "  - hub: a/b\n    revisions: []\n",
+        "3:5: checkpoints[0].revisions: found []; expected different names of branches or tags, not paths",
+    ),
+    "a path among revisions": (
+        "  - hub: a/b\n    revisions: [../x1]\n",
+        "3:5: checkpoints[0].revisions: found ['../x1']; expected different names of branches or tags, not paths",
+    ),
+    "revisions of a folder": (
+        "  - folder: a/b\n    revisions: [x1]\n",
+        "3:5: checkpoints[0].revisions: found it beside the path 'a/b'; expected it beside a repository of the Hub",
+    ),
+    "one revision and several": (
+        "  - hub: a/b\n    revision: x\n    revisions: [x1, x2]\n",
+        "3:5: checkpoints[0].revision: found it beside 'revisions'; expected one of the two",
+    ),
+    "one in some of a single checkpoint": (
+        "  - hub: a/b\n    every: 10\n",
+        "3:5: checkpoints[0].every: found it in a row of one checkpoint; expected 'revisions', or a folder with *",
+    ),
+    "one in none": ("  - folder: a/*\n    every: 0\n", "3:5: checkpoints[0].every: found 0; expected greater than or equal to 1"),
     "a yes in words": ("  - hub: a/b\n    pickle: yes\n", "3:5: checkpoints[0].pickle: found 'yes'; expected a valid boolean"),
 }
 
@@ -203,7 +239,8 @@ def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
     options = {
         key: True if field.default is False else "other" for key, field in list_row.Options.model_fields.items() if key != list_file.CONFIG
     }
-    options["paper"] = "1706.03762"
+    options |= {"paper": "1706.03762", "revisions": "step1 … step9"}
+    del options["revision"], options["every"]  # The one excludes a series, and the other is no text.
     [checkpoint] = load(json.dumps({"checkpoints": [{"hub": "a/b", **options}]}))
     assert {key: getattr(checkpoint, key) for key in options} == options
 
@@ -296,8 +333,8 @@ def test_a_long_title_is_truncated_with_an_ellipsis() -> None:
 
 @given(st.text())
 def test_a_slug_is_lower_case_words_joined_by_hyphens(text: str) -> None:
-    assert all(word.isalnum() and word.isascii() and word == word.lower() for word in list_file.slugify(text).split("-") if word)
-    assert not list_file.slugify(text).startswith("-")
+    assert all(word.isalnum() and word.isascii() and word == word.lower() for word in slugify(text).split("-") if word)
+    assert not slugify(text).startswith("-")
 
 
 @given(st.binary(max_size=200))

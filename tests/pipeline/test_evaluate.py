@@ -1,14 +1,22 @@
 """The plan, and what becomes of one row."""
 
+import json
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
+import pytest
 
-from generator.contracts import Checkpoint
+from generator.contracts import Checkpoint, Reading
 from generator.figures.style import SERIES
 from generator.pipeline import evaluate
 from tests.support import DictFiles, checkpoint
-from tests.synthetic import BROKEN, NOTHING, ROTATION, write_folder
+from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, write_folder
+
+CONFIG = {"model_type": "marian", "d_model": 16, "max_position_embeddings": 64, "encoder_layers": 1, "decoder_layers": 1}
+SINUSOID = {"config.json": json.dumps(CONFIG).encode()}
 
 
 def rows(folder: Path) -> list[Checkpoint]:
@@ -48,3 +56,33 @@ def test_what_decoders_have_comes_after_all_that_encoders_have() -> None:
         ("encoder", "encoder"),
         ("decoder", "speech decoder"),
     ]
+
+
+def reading_of(folder: Path, contents: Mapping[str, bytes]) -> Reading:
+    place = str(write_folder(folder / "row", contents))
+    [task] = evaluate.plan([checkpoint(slug="row", id="row", place=place)], offline=True)
+    return evaluate.evaluate(task).readings[0]
+
+
+def test_what_never_changes_is_a_sentence_and_no_figure(tmp_path: Path) -> None:
+    """All vectors of a sinusoid have one norm: each pair of components is sin² + cos² = 1."""
+    reading = reading_of(tmp_path, SINUSOID)
+    assert [finding.text for finding in reading.results["norms"].findings] == ["All vectors have the same norm, 2.83."]
+    assert "norms-energy" in reading.drawings
+    assert "norms-lines" not in reading.drawings
+
+
+def test_the_sinusoid_stands_beside_a_learned_table_alone(tmp_path: Path) -> None:
+    assert evaluate.REFERENCE.title in reading_of(tmp_path / "learned", WORDLESS).alts["cosine-matrix"]
+    assert evaluate.REFERENCE.title not in reading_of(tmp_path / "computed", SINUSOID).alts["cosine-matrix"]
+
+
+def test_an_analysis_without_enough_memory_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: object) -> NoReturn:
+        raise MemoryError
+
+    analyses = [replace(analysis, compute=fails) if analysis.key == "rank" else analysis for analysis in evaluate.all_analyses()]
+    monkeypatch.setattr(evaluate, "all_analyses", lambda: analyses)
+    reading = reading_of(tmp_path, WORDLESS)
+    assert reading.results["rank"].reason == "too large: this analysis needs more memory than one checkpoint may take"
+    assert reading.results["norms"].reason is None

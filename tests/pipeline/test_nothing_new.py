@@ -11,9 +11,10 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from generator.pipeline import jobs
 from tests import inline
 from tests.built import ROOT, begin, contents
-from tests.hub_server import NOBODY, Repository, run, serving
+from tests.hub_server import NOBODY, Answer, Repository, Trouble, run, serving
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_folder, write_list
 
 FOLDERS = {"nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS}
@@ -143,11 +144,22 @@ def test_a_file_that_changed_within_the_same_size_and_time_is_evaluated_again(wo
     assert "2 from the store" in here(world)
 
 
-def test_a_checkpoint_that_was_not_reached_is_tried_again(tmp_path: Path) -> None:
-    write_list(tmp_path, [{"hub": "atlas/plain", "revision": COMMIT}])
+@pytest.mark.parametrize("revision", [COMMIT, "main"])
+def test_a_checkpoint_that_was_not_reached_is_tried_again_by_one_request(revision: str, tmp_path: Path) -> None:
+    write_list(tmp_path, [{"hub": "atlas/plain", "revision": revision}])
     assert "0 built, 0 failed, 1 not reached" in here(tmp_path)
+    assert "nothing has changed since the last build" in here(tmp_path)
+    with serving({}, Trouble(Answer(None))) as hub:
+        assert "nothing has changed since the last build" in here(tmp_path, endpoint=hub.endpoint)
+        assert len(hub.log) == 1
     with serving({"atlas/plain": Repository({COMMIT: dict(NOTHING)}, {"main": COMMIT})}) as hub:
         assert "1 built, 0 failed, 0 not reached" in here(tmp_path, endpoint=hub.endpoint)
+
+
+def test_no_process_starts_for_a_checkpoint_that_is_not_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_list(tmp_path, [{"hub": "atlas/plain"}])
+    monkeypatch.setattr(jobs, "run", pytest.fail)
+    assert "0 built, 0 failed, 1 not reached" in here(tmp_path)
 
 
 def test_fresh_does_all_again_and_gives_the_same(world: Path) -> None:

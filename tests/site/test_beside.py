@@ -9,7 +9,6 @@ import pytest
 
 from generator.contracts import Atlas, PageKind, Tree, discovery
 from generator.pipeline import evaluate
-from generator.pipeline.build import SITE_SRC, TEMPLATES
 from generator.site import compare_data, pages, render
 from tests.support import checkpoint, save_folder
 
@@ -32,7 +31,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
 
 def rendered(atlas: Atlas) -> Tree:
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    return render.render(atlas, every_page, TEMPLATES, SITE_SRC)
+    return render.render(atlas, every_page)
 
 
 @pytest.fixture(scope="module")
@@ -71,4 +70,9 @@ def test_sinks_are_not_counted_as_an_encoding_and_not_shown_in_the_gallery(tree:
 
 def test_the_list_of_schemes_names_them_apart(tree: Tree) -> None:
     schemes = tree["schemes/index.md"].decode()
-    assert schemes.index("rotary.md") < schemes.index("## Also in attention") < schemes.index("sink.md") < schemes.index("temperature.md")
+    assert (
+        schemes.index("rotary.html")
+        < schemes.index("## Also in attention")
+        < schemes.index("sink.html")
+        < schemes.index("temperature.html")
+    )

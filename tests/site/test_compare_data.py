@@ -9,11 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from generator.contracts import Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
+from generator.contracts import Analysis, Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
+from generator.encodings.kernels import first_kernel
 from generator.figures.packing import ALPHABET, STEPS, Layout, pack
 from generator.numerics.arrays import Array, Floats, frozen
+from generator.numerics.similarity import shape
+from generator.pipeline.evaluate import all_analyses
 from generator.site import compare_data
+from generator.site.compare_kernels import BLOCKS, MOST_ENTRIES, POSITIONS, kernels, windows
+from tests.analyses.test_all import result_of
 from tests.forms import FORMS
 from tests.support import checkpoint
 
@@ -39,6 +44,17 @@ def entry(query: int, key: int, n: int, columns: int | None) -> int:
     return (down + rows - 1) * (2 * width - 1) + across + width - 1
 
 
+def matrix(drawn: Any, packed: Any) -> Floats:
+    """A kernel (n, n) of a record; a shape may be that of the stored levels, cut to [0, 1], without what is out."""
+    positions = range(drawn["n"])
+    indices = np.array([[entry(query, key, drawn["n"], drawn["columns"]) for key in positions] for query in positions])
+    if packed["levels"] is not None:
+        return np.asarray(unpacked(packed)[indices])
+    values = np.asarray(np.clip(unpacked({**packed, "levels": drawn["stored"]["levels"]}), 0.0, 1.0)[indices])
+    values[packed["out"]] = values[:, packed["out"]] = np.nan
+    return values
+
+
 def reading(form: Form, **results: Result) -> Reading:
     return Reading.of(Encoding("encoder", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {})
 
@@ -47,7 +63,11 @@ def files(*readings: Reading) -> dict[str, Any]:
     """Arguments of the function call in each file, by path."""
     outcomes = (Outcome(checkpoint(), "ok", readings=readings), Outcome(checkpoint(slug="x"), "failed", "no"))
     makers = compare_data.makers(Atlas(outcomes, (), ()))
-    return {path: json.loads(f"[{make().decode().partition('(')[2].rpartition(')')[0]}]") for path, make in makers.items()}
+    return {path: arguments(make()) for path, make in makers.items()}
+
+
+def arguments(script: bytes) -> Any:
+    return json.loads(f"[{script.decode().partition('(')[2].rpartition(')')[0]}]")
 
 
 @given(NUMBERS)
@@ -62,25 +82,31 @@ def test_packed_numbers_are_within_half_a_step(values: Array) -> None:
 @pytest.mark.parametrize("name", FORMS)
 def test_every_kernel_is_restored(name: str) -> None:
     form = FORMS[name]
-    kernels = compare_data.record(reading(form))["kernels"]
+    drawn = kernels(form)
     with np.errstate(all="ignore"):
-        kernel = form.kernel(compare_data.POSITIONS).mean(axis=0)
+        kernel = form.kernel(POSITIONS).mean(axis=0)
     kernel = np.where(np.isfinite(kernel), kernel, np.nan)
-    positions = range(kernels["n"])
-    indices = np.array([[entry(query, key, kernels["n"], kernels["columns"]) for key in positions] for query in positions])
-    half_range = (kernels["stored"]["high"] or 0.0) * 0.5 - (kernels["stored"]["low"] or 0.0) * 0.5
-    np.testing.assert_allclose(unpacked(kernels["stored"])[indices], kernel, rtol=1e-9, atol=1.001 * half_range / STEPS)
+    half_range = (drawn["stored"]["high"] or 0.0) * 0.5 - (drawn["stored"]["low"] or 0.0) * 0.5
+    np.testing.assert_allclose(matrix(drawn, drawn["stored"]), kernel, rtol=1e-9, atol=1.001 * half_range / STEPS)
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_the_file_of_an_encoding_is_ascii_and_below_40_kilobytes(name: str) -> None:
-    [content] = [make() for path, make in compare_data.makers(_atlas(reading(FORMS[name]))).items() if "index" not in path]
-    assert len(content) <= 40_000
-    assert content.isascii()
+def test_every_shape_is_restored(name: str) -> None:
+    drawn, inliers = kernels(FORMS[name]), first_kernel(FORMS[name].inliers, POSITIONS)
+    expected = shape(inliers.heads, inliers.lines)
+    assert (drawn["shape"] is None) == (expected is None)
+    if expected is not None:
+        step = (drawn["shape"]["high"] - drawn["shape"]["low"]) / STEPS
+        np.testing.assert_allclose(matrix(drawn, drawn["shape"]), expected, atol=step)
 
 
-def _atlas(reading: Reading) -> Atlas:
-    return Atlas((Outcome(checkpoint(), "ok", readings=(reading,)),), (), ())
+@pytest.mark.parametrize("name", FORMS)
+def test_the_file_of_an_encoding_is_ascii_and_below_48_kilobytes(name: str) -> None:
+    results = {analysis.key: result_of(analysis, name) for analysis in all_analyses() if isinstance(FORMS[name], analysis.forms)}
+    makers = compare_data.makers(Atlas((Outcome(checkpoint(), "ok", readings=(reading(FORMS[name], **results),)),), all_analyses(), ()))
+    contents = [make() for path, make in makers.items() if "index" not in path]
+    assert max(len(content) for content in contents) <= 48_000
+    assert all(content.isascii() for content in contents)
 
 
 def test_entries_of_a_symmetric_kernel_are_its_upper_triangle() -> None:
@@ -89,30 +115,31 @@ def test_entries_of_a_symmetric_kernel_are_its_upper_triangle() -> None:
 
 
 def test_profiles_are_means_of_diagonals_from_the_past_to_the_future() -> None:
-    kernels = compare_data.record(reading(FORMS["bias of one head"]))["kernels"]
     values = FORMS["bias of one head"].kernel(128)[0]
     means = [np.diagonal(values, offset).mean() for offset in range(1 - len(values), len(values))]
-    np.testing.assert_allclose(kernels["stored"]["profile"], means, rtol=1e-5)
+    np.testing.assert_allclose(kernels(FORMS["bias of one head"])["stored"]["profile"], means, rtol=1e-5)
 
 
 def test_profiles_of_a_grid_are_means_along_rows_and_columns() -> None:
     """Of 2 × 2 patches, the last of a row and the first of the next are no neighbours: 4 pairs lie side by side or above each other."""
     form = PositionTable(frozen([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [0.6, 0.8]]), grid=(2, 2))
     neighbours = (0.6 + 0.8 + 0.0 + 1.0) / 4
-    assert compare_data.record(reading(form))["kernels"]["stored"]["profile"] == [None, None, neighbours, 1.0, neighbours, None, None]
+    assert kernels(form)["stored"]["profile"] == [None, None, neighbours, 1.0, neighbours, None, None]
 
 
 def test_an_outlier_has_values_but_no_shape() -> None:
     table = sinusoid(64, 16).copy()
     table[5] = -table[5]
-    kernels = compare_data.record(reading(PositionTable(frozen(table))))["kernels"]
-    of_outlier = [entry(5, key, 64, None) for key in range(64)]
-    assert not np.isnan(unpacked(kernels["stored"])).any()
-    assert np.flatnonzero(np.isnan(unpacked(kernels["shape"]))).tolist() == sorted(of_outlier)
+    drawn = kernels(PositionTable(frozen(table)))
+    assert not np.isnan(matrix(drawn, drawn["stored"])).any()
+    undefined = np.isnan(matrix(drawn, drawn["shape"]))
+    assert undefined[5].all()
+    assert undefined.sum() == 64 + 63
 
 
 def test_each_encoding_has_a_file_and_a_failed_checkpoint_has_none() -> None:
-    assert sorted(files(reading(NOTHING))) == ["data/compare/index.js", "data/compare/row/encoder-made.js"]
+    names = ["index", "row/encoder-made-windows", "row/encoder-made"]
+    assert sorted(files(reading(NOTHING))) == [f"data/compare/{name}.js" for name in names]
 
 
 def test_the_catalogue_lists_encodings_and_metrics() -> None:
@@ -167,4 +194,63 @@ def test_without_coordinates_there_is_no_curve() -> None:
 
 
 def test_a_constant_kernel_has_no_shape() -> None:
-    assert compare_data.record(reading(NOTHING))["kernels"]["shape"] is None
+    assert kernels(NOTHING)["shape"] is None
+
+
+def test_windows_are_means_of_blocks_with_profiles_at_their_offsets() -> None:
+    form = PositionTable(sinusoid(300, 32))
+    drawn = windows(form)
+    assert list(drawn) == ["512"]
+    (window,) = drawn.values()
+    cosines, block = form.kernel(300)[0], window["block"]
+    assert (window["n"], block) == (300 // block, -(-300 // BLOCKS))
+    expected = [[cosines[row : row + block, key : key + block].mean() for key in range(0, 300, block)] for row in range(0, 300, block)]
+    np.testing.assert_allclose(matrix(window, window["stored"]), expected, atol=2.0 / STEPS)
+    offsets = range(-(window["n"] - 1) * block, 300, block)
+    np.testing.assert_allclose(window["stored"]["profile"], [np.diagonal(cosines, offset).mean() for offset in offsets], rtol=1e-5)
+
+
+def test_a_window_of_positions_that_do_not_fill_their_blocks_leaves_out_the_last() -> None:
+    (window,) = windows(PositionTable(sinusoid(322, 32))).values()
+    assert (window["n"], window["block"]) == (53, 6)
+
+
+@pytest.mark.parametrize(
+    "form", [PositionTable(sinusoid(128, 8)), PositionTable(sinusoid(150, 8)), PositionTable(sinusoid(400, 8), grid=(20, 20))]
+)
+def test_short_tables_and_grids_have_no_windows(form: Form) -> None:
+    assert windows(form) == {}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_windows_of_every_form_take_bounded_memory(name: str) -> None:
+    assert all(window["heads"] * int(count) ** 2 <= MOST_ENTRIES for count, window in windows(FORMS[name]).items())
+
+
+OVERLAID = [
+    (analysis, name) for analysis in all_analyses() if analysis.overlay for name in FORMS if isinstance(FORMS[name], analysis.forms)
+]
+
+
+@pytest.mark.parametrize(("analysis", "name"), OVERLAID, ids=lambda value: getattr(value, "key", value))
+def test_every_overlay_has_as_many_places_as_values(analysis: Analysis, name: str) -> None:
+    result = result_of(analysis, name)
+    lines = compare_data.record(reading(FORMS[name], **{analysis.key: result}), (analysis,))["lines"]
+    assert result.reason is None or not lines
+    for line in lines.values():
+        count = line["x"]["count"] if isinstance(line["x"], dict) else len(line["x"])
+        assert 0 < count == len(line["y"]) <= 512
+
+
+@pytest.mark.parametrize("analysis", [analysis for analysis in all_analyses() if analysis.overlay], ids=lambda analysis: analysis.key)
+def test_an_overlay_explains_itself_in_sixty_words(analysis: Analysis) -> None:
+    assert analysis.overlay is not None
+    assert len(analysis.overlay.how_to_read.split()) <= 60
+
+
+def test_a_line_has_the_values_of_its_array() -> None:
+    """Norms of a 4 × 2 table by hand: 1, 2, 5 and 3; their median is 2.5."""
+    analysis = next(analysis for analysis in all_analyses() if analysis.title == "Vector norms")
+    norms = Result(arrays={"norms": np.array([1.0, 2.0, 5.0, 3.0])})
+    line = compare_data.record(reading(NOTHING, **{analysis.key: norms}), (analysis,))["lines"][analysis.key]
+    assert line == {"x": {"first": 0, "step": 1, "count": 4}, "y": [0.4, 0.8, 2, 1.2]}

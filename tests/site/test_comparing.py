@@ -28,9 +28,9 @@ from generator.errors import NotApplicableError
 from generator.figures.output import encode
 from generator.numerics.arrays import frozen
 from generator.pipeline import evaluate
-from generator.pipeline.build import TEMPLATES
 from generator.site import pages
 from generator.site.escape import literal
+from generator.site.materials import OURS
 from generator.site.render import environment_of
 from tests.support import checkpoint, save_folder, subject
 
@@ -74,10 +74,10 @@ def page(key: str, *outcomes: Outcome) -> Page:
 
 
 def rendered(page: Page) -> str:
-    environment = environment_of(TEMPLATES)
+    environment = environment_of(*OURS.templates)
     prose = lambda kind, key: environment.get_template(f"{kind}/{key}.md.jinja").make_module({"link": Markup})  # noqa: E731
     functions = {"link": Markup, "prose": prose, "size": lambda _: (562, 230)}
-    shared = {"version": "1.0", "date": "2020-02-20", "address": None, "here": None}
+    shared = {"version": "1.0", "date": "2020-02-20", "address": None, "here": None, "release": None, "card": None}
     return environment.get_template(f"pages/{page.template}").render({**shared, **page.context, **functions})
 
 

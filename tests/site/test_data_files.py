@@ -107,7 +107,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
     head = {"schema": 2, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
     head["address"] = "https://example.org/atlas/"
     open_ends = {"unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers}
-    assert document == {**head, "checkpoints": [{**row, **open_ends, "encodings": [{**encoding, "metrics": metrics}]}]}
+    assert document == {**head, "checkpoints": [{**row, **open_ends, "encodings": [{**encoding, "metrics": metrics}]}], "runs": []}
 
 
 def test_the_revision_is_the_commit_if_it_is_known() -> None:
@@ -194,8 +194,10 @@ def test_any_title_is_one_cell_on_one_line(title: str) -> None:
 def test_each_encoding_has_a_file_of_arrays() -> None:
     assert sorted(files(outcome(reading(), slug="x"))) == [
         "data/atlas.json",
+        "data/atlas.schema.json",
         "data/families.json",
         "data/metrics.csv",
+        "data/releases/index.json",
         "data/x/decoder-learned.npz",
         "data/x/metrics.csv",
     ]

@@ -1,6 +1,5 @@
-"""The data page: its examples run, and it documents every key, column and array."""
+"""The data page: its examples run, and it documents every array."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,13 @@ import pytest
 from generator.contracts import Analysis, Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
 from generator.encodings import NoEncoding
 from generator.numerics.arrays import frozen
-from generator.pipeline import families
-from generator.pipeline.build import TEMPLATES
+from generator.resources import ROOT
 from generator.site import data_files
 from generator.site.render import environment_of
 from tests.analyses.test_all import applicable_results, each_analysis
 from tests.support import checkpoint
 
-PAGE = (TEMPLATES / "pages/data_files.md.jinja").read_text(encoding="utf-8")
+PAGE = (ROOT / "templates/pages/data_files.md.jinja").read_text(encoding="utf-8")
 FOR_ATLAS, FOR_METRICS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 METRICS = (Metric("half", "Half-distance", 2.5, "positions"), Metric("none", "None", None, reason="no word"))
 
@@ -44,7 +42,7 @@ def run(example: str) -> dict[str, Any]:
 
 def documented(analysis: Analysis) -> set[str]:
     """Names of the arrays in the analysis's template."""
-    template: Any = environment_of(TEMPLATES).get_template(f"analyses/{analysis.key}.md.jinja").module
+    template: Any = environment_of(ROOT / "templates").get_template(f"analyses/{analysis.key}.md.jinja").module
     return set(re.findall(r"^- `(\w+)` ", str(template.arrays()), re.MULTILINE))
 
 
@@ -56,27 +54,6 @@ def test_the_first_example_reads_every_array(folder: Path) -> None:
 
 def test_the_second_example_reads_a_metric(folder: Path) -> None:
     assert run(FOR_METRICS)["numbers"] == {"Row · encoder": 2.5, "Row · decoder": 2.5}
-
-
-def test_every_key_of_atlas_json_is_documented(folder: Path) -> None:
-    atlas = json.loads((folder / "data/atlas.json").read_text(encoding="utf-8"))
-    row = atlas["checkpoints"][0]
-    keys = {*atlas, *row, *row["encodings"][0], *row["encodings"][0]["metrics"]["kernel.half"]}
-    assert keys <= set(re.findall(r"`(\w+)`", PAGE))
-
-
-def test_every_key_of_families_json_is_documented() -> None:
-    data = json.loads(families.table(["mistral", "jamba"]))
-    stacks = [stack for family in data["families"] for stack in family["stacks"]]
-    groups = [group for stack in stacks for group in stack["groups"]]
-    records = [data, *data["families"], *stacks, *groups, *(encoding for family in data["families"] for encoding in family["encodings"])]
-    records += [group["limit"] for group in groups if group["limit"]]
-    documented_keys = set(re.findall(r"`(\w+)`", PAGE.partition("## families.json")[2].partition("## ")[0]))
-    assert {key for record in records for key in record} <= documented_keys
-
-
-def test_every_column_of_metrics_csv_is_documented() -> None:
-    assert set(data_files.COLUMNS) <= set(re.findall(r"`(\w+)`", PAGE))
 
 
 @each_analysis

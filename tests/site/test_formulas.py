@@ -14,14 +14,14 @@ from fontTools.ttLib import TTFont
 from math_core import LatexError
 from playwright.sync_api import Page
 
-from generator.pipeline.build import ROOT, TEMPLATES
+from generator.resources import ROOT
 from generator.site.formulas import formula
 from generator.site.minify import compact
 
 FORMULA = re.compile(r"\{% filter formula %\}(.*?)\{% endfilter %\}", re.DOTALL)
 FORMULAS = {
     f"{path.name.split('.')[0]}-{number}": tex
-    for path in sorted(TEMPLATES.glob("*/*.jinja"))
+    for path in sorted((ROOT / "templates").glob("*/*.jinja"))
     for number, tex in enumerate(FORMULA.findall(path.read_text(encoding="utf-8")), 1)
 }
 FONT = ROOT / "site_src/assets/vendor/latin-modern-math/atlas-math.woff2"
@@ -116,7 +116,7 @@ def test_an_error_names_the_command_on_one_line() -> None:
         formula(r"a + \nosuchthing")
 
 
-@pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*/*.jinja")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "templates").glob("*/*.jinja")), ids=lambda path: path.stem)
 def test_no_template_writes_the_html_of_a_formula(path: Path) -> None:
     assert "pa-formula" not in path.read_text(encoding="utf-8")
 

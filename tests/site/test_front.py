@@ -8,7 +8,6 @@ import pytest
 from generator.contracts import Atlas
 from generator.numerics.arrays import Floats
 from generator.pipeline import evaluate
-from generator.pipeline.build import SITE_SRC, TEMPLATES
 from generator.site import render
 from generator.site.pages import front
 from tests.support import checkpoint, save_folder
@@ -38,7 +37,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
 
 def text_of(atlas: Atlas) -> str:
     pages = front.pages(atlas)
-    return render.render(atlas, pages, TEMPLATES, SITE_SRC)[pages[0].path].decode()
+    return render.render(atlas, pages)[pages[0].path].decode()
 
 
 def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:

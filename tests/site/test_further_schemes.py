@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from generator.contracts.published import VERSIONS
-from generator.pipeline.build import SITE_SRC
 from generator.pipeline.evaluate import all_schemes
+from generator.resources import ROOT
 
-PAGE = (SITE_SRC / "learn/further-schemes.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "site_src/learn/further-schemes.md").read_text(encoding="utf-8")
 ROW = re.compile(
     r"- \*\*(?P<name>[^*]+)\*\* \((?P<learned>[^)]*(learned)[^)]*)\)\. (?P<differs>[A-Z].+\.) (?P<source>[A-Z].+ \d{4}, \[arXiv .+\)\.)"
 )

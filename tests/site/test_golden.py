@@ -8,7 +8,6 @@ import pytest
 
 from generator.contracts import Atlas, PageKind, Tree, discovery
 from generator.pipeline import evaluate
-from generator.pipeline.build import SITE_SRC, TEMPLATES
 from generator.site import pages, render
 from tests.support import checkpoint
 from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
@@ -39,7 +38,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     outcomes = tuple(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in (*rows, UNREACHED))
     atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), VERSIONS, DATE, "https://where.it/stands/")
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    return render.render(atlas, every_page, TEMPLATES, SITE_SRC)
+    return render.render(atlas, every_page)
 
 
 @pytest.mark.parametrize("path", EXPECTED)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.site.escape import literal
-from generator.site.minify import compact, on_post_page
+from generator.site.minify import compact
 from tests.site.test_escape import NASTY, TEXT
 
 # HTML before and after minification.
@@ -43,7 +43,3 @@ def test_minification_preserves_malicious_text(text: str) -> None:
 @given(st.text("<>&#;46 \npre/script", max_size=40))
 def test_minification_is_idempotent(text: str) -> None:
     assert compact(compact(text)) == compact(text)
-
-
-def test_the_hook_of_mkdocs_ignores_further_arguments() -> None:
-    assert on_post_page("<p>a&#46;</p>", page=None, config=None) == "<p>a.</p>"

@@ -111,7 +111,7 @@ def test_a_broken_link_is_an_error_that_names_it_and_the_previous_site_is_unchan
     write_folder(tmp_path / "site", {"index.html": b"former"})
     (tmp_path / "mkdocs.yml").write_text("site_name: Small\nvalidation: {unrecognized_links: warn}\n", encoding="utf-8")
     with pytest.raises(RefusedError, match=r"mkdocs says: .*'index.md' contains a link 'there.md'.*; expected pages that it can build"):
-        mkdocs_build.build(tmp_path / "mkdocs.yml", tmp_path / "docs", tmp_path / "site", None)
+        mkdocs_build.build((tmp_path / "mkdocs.yml",), tmp_path / "docs", tmp_path / "site", None)
     assert contents(tmp_path / "site") == {"index.html": b"former"}
 
 

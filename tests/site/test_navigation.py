@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
+from jinja2 import Environment, nodes
 from mkdocs.utils.yaml import yaml_load
 
-from generator.pipeline.build import MKDOCS, SITE_SRC
+from generator.resources import ROOT
 from generator.site import mkdocs_build, write
+from generator.site.materials import OURS
 
 
 def _paths(entries: list[dict[str, Any]]) -> Iterator[str]:
@@ -17,11 +19,29 @@ def _paths(entries: list[dict[str, Any]]) -> Iterator[str]:
         yield from _paths(place) if isinstance(place, list) else (place,)
 
 
-TABS = set(_paths(yaml_load(MKDOCS.read_text(encoding="utf-8"))["nav"]))
+NAV = yaml_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+TABS = set(_paths(NAV))
+# Pages of a section within an entry, such as those of the guide.
+OF_SECTIONS = [
+    list(_paths(place))
+    for entry in NAV
+    for pages in entry.values()
+    if isinstance(pages, list)
+    for item in pages
+    for place in item.values()
+    if isinstance(place, list)
+]
 
 
 def test_every_hand_written_page_has_a_place() -> None:
-    assert {path.relative_to(SITE_SRC).as_posix() for path in SITE_SRC.rglob("*.md")} <= TABS
+    assert {path.relative_to(ROOT / "site_src").as_posix() for path in (ROOT / "site_src").rglob("*.md")} <= TABS
+
+
+@pytest.mark.parametrize("template", sorted((ROOT / "templates/theme").rglob("*.html")), ids=lambda path: path.stem)
+def test_a_template_of_the_theme_calls_no_method_of_python_since_other_renderers_have_none(template: Path) -> None:
+    calls = Environment(autoescape=True).parse(template.read_text(encoding="utf-8")).find_all(nodes.Call)
+    methods = [call.node.attr for call in calls if isinstance(call.node, nodes.Getattr)]
+    assert [name for name in methods if name != "t"] == []  # lang.t is a macro of the theme.
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +52,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _build(folder: Path) -> Path:
     write.write(dict.fromkeys((*TABS, "new/index.md", "checkpoints/one.md", "map/tables.md"), b"# Page"), folder / "docs")
-    mkdocs_build.build(MKDOCS, folder / "docs", folder / "site", None)
+    mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"
 
 
@@ -52,8 +72,10 @@ def test_a_generated_page_needs_no_entry_in_mkdocs_yml(site: Path) -> None:
 @pytest.mark.parametrize("page", ["index.html", "404.html", "checkpoints/one.html", "learn/method.html"])
 def test_every_page_has_five_tabs_and_a_drawer_with_all_entries(page: str, site: Path) -> None:
     html = _html(site / page)
-    assert _texts(html, ".md-tabs__link") == ["Explore", "Compare", "Schemes", "Learn", "Data"]
-    assert len(html.select(".pa-drawer .md-nav__list a[href]:not(.pa-drawer-toc a)")) == len(TABS)
+    assert _texts(html, ".md-tabs__link") == ["Explore", "Compare", "Schemes", "Learn", "Data and guide"]
+    assert len(html.select(".pa-drawer .md-nav__list a[href]:not(.pa-drawer-toc a)")) == len(TABS) - sum(
+        len(pages) - 1 for pages in OF_SECTIONS
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +86,7 @@ def test_every_page_has_five_tabs_and_a_drawer_with_all_entries(page: str, site:
         ("map/tables.html", "Explore", "Similarity map"),
         ("learn/further-schemes.html", "Schemes", "Further schemes"),
         ("learn/method.html", "Learn", "Method"),
-        ("status.html", "Data", "Status"),
+        ("status.html", "Data and guide", "Status"),
     ],
 )
 def test_a_page_shows_the_entry_that_it_belongs_to(page: str, entry: str, title: str, site: Path) -> None:
@@ -73,11 +95,23 @@ def test_a_page_shows_the_entry_that_it_belongs_to(page: str, entry: str, title:
     assert _texts(html, ".pa-subtabs a:is([aria-current], .pa-within)") == [title]
 
 
+def test_a_page_of_a_section_shows_the_section_and_its_pages(site: Path) -> None:
+    html = _html(site / "guide/publishing.html")
+    assert _texts(html, ".md-tabs__item--active") == ["Data and guide"]
+    assert _texts(html, ".pa-subtabs a:is([aria-current], .pa-within)") == ["Guide", "Publishing"]
+    assert len(html.select(".pa-drawer .md-nav__list a[href]:not(.pa-drawer-toc a)")) == len(TABS)
+    [entries, of_section] = html.select(".pa-subtabs ul")
+    assert [link["href"] for link in entries.select("a.pa-within")] == ["index.html"]
+    assert {str(link["href"]) for link in of_section.select("a")} == {
+        path.relative_to(site / "guide").as_posix() for path in (site / "guide").glob("*.html")
+    }
+
+
 @pytest.mark.parametrize(("address", "root"), [("", "/"), ("https://where.it/stands/", "/stands/")])
 def test_the_page_for_what_is_not_found_leads_to_every_entry_from_any_depth(
     address: str, root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(mkdocs_build.ADDRESS, address)
     page = _html(_build(tmp_path) / "404.html")
-    first = ("checkpoints/index.html", "compare.html", "schemes/index.html", "learn/how-to-read.html", "data/index.html")
+    first = ("checkpoints/index.html", "compare.html", "schemes/index.html", "learn/index.html", "data/index.html")
     assert [link["href"] for link in page.select("article a")] == [root + path for path in first]

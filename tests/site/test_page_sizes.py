@@ -10,8 +10,8 @@ from generator.contracts import Atlas, Metric, Outcome, Page, PageKind, Reading,
 from generator.encodings import sinusoid
 from generator.numerics.arrays import Floats
 from generator.pipeline import evaluate
-from generator.pipeline.build import MKDOCS, SITE_SRC, TEMPLATES
 from generator.site import mkdocs_build, pages, render, write
+from generator.site.materials import OURS
 from tests.built import ROOT
 from tests.support import checkpoint, save_folder
 from tests.synthetic import BUCKETS, write_folder
@@ -114,10 +114,10 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 def _build(atlas: Atlas, every_page: list[Page], folder: Path) -> Path:
     """Build the site without figures, arrays, and pages of copies and layers; returns its path."""
     selected = [page for page in every_page if not page.path.startswith((f"checkpoints/{NAME}", "checkpoints/layered/"))]
-    tree = render.render(atlas, selected, TEMPLATES, SITE_SRC, lambda _: DRAWING)
+    tree = render.render(atlas, selected, draw=lambda _: DRAWING)
     paths = [path for path in tree if not path.startswith(("data/compare", "figures")) and not path.endswith(".npz")]
     write.write({path: tree[path] for path in paths}, folder / "docs")
-    mkdocs_build.build(MKDOCS, folder / "docs", folder / "site", None)
+    mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"
 
 

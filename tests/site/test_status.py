@@ -4,7 +4,6 @@ import pytest
 
 from generator.contracts import Atlas, Outcome, Page, Status
 from generator.pipeline import evaluate
-from generator.pipeline.build import SITE_SRC, TEMPLATES
 from generator.site import render
 from generator.site.pages import front, status
 from tests.support import checkpoint
@@ -26,7 +25,7 @@ def atlas_of(*outcomes: Outcome) -> Atlas:
 
 def rendered(pages: list[Page], *outcomes: Outcome) -> str:
     """The Markdown of the first of ``pages``."""
-    return render.render(atlas_of(*outcomes), pages[:1], TEMPLATES, SITE_SRC)[pages[0].path].decode()
+    return render.render(atlas_of(*outcomes), pages[:1])[pages[0].path].decode()
 
 
 def text_of_status(*outcomes: Outcome) -> str:

@@ -115,6 +115,16 @@ class FolderFiles:
         self._digests[name] = hashlib.sha256(data).hexdigest()
         return data
 
+    def n_bytes(self, name: str) -> int:
+        """The size of a tensor in its file."""
+        return self._stored[name].n_bytes
+
+    def whole_files(self) -> dict[str, int]:
+        """Size in bytes of each file that has to be on this disk as a whole, by name; empty where tensors are read by range."""
+        if self._weights is None or not self._weights.format.whole:
+            return {}
+        return {name: self.storage.size(name) for name in self._weights.format.files(self._weights.file)}
+
     def read(self, name: str) -> bytes | None:
         """A small file of the storage or within the weights; None without one.
 

@@ -1,9 +1,11 @@
 """The input of the first layer for a sentence: tokens, and the rows of the tables that are added up."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
+from typing import Any
 
 from generator.checkpoints.model.families import WORDS_SCALED
 from generator.checkpoints.model.reference_layer import own_layer
@@ -29,6 +31,14 @@ MAPPED = ("embedding_hidden_mapping_in.weight", "project_in.weight", "embeddings
 MOST_TOKENS = 24
 NO_WORDS = "it needs the whole word matrix, which is large; to read it, set “words: true” in the checkpoint's row"
 AROUND = ("[CLS]", "[SEP]")
+EVERYDAY = (  # For a lesson in which readers type sentences.
+    "the a an this that my your his her our their one two three some every no not very never always often now then here "
+    "there dog cat man woman boy girl child king queen bird horse fish house tree river road city school book letter song "
+    "story word name day night morning year time water fire stone gold door window table hand eye heart head friend teacher "
+    "doctor soldier is was are were has had can will saw sees chased loves loved gave gives found made took eats ate runs "
+    "ran sings reads wrote said big small old new young red blue green black white good bad happy sad first last long short "
+    "high and or but because before after in on at to from of with without under over near "
+)
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,7 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
         word_scale=_word_scale(files, name),
         own=own_layer(files, name, forward.ids),
         notes=notes,
+        lexicon=_lexicon(files) if checkpoint.words and isinstance(checkpoint.sentence, str) else (),
     )
 
 
@@ -125,20 +136,37 @@ def _numbered(ids: Sequence[int]) -> Tokens:
 
 
 def _tokenize(text: bytes, words: Sequence[str], files: Files) -> Tokens:
+    (encoded,) = _encoded(text, [" ".join(words)], files, reserved=True)
+    shown = slice(0, MOST_TOKENS)
+    reserved = tuple(bool(mask) for mask in encoded.special_tokens_mask[shown])
+    return Tokens(tuple(encoded.tokens[shown]), tuple(encoded.ids[shown]), reserved)
+
+
+def _encoded(tokenizer_json: bytes, texts: Sequence[str], files: Files, reserved: bool) -> list[Any]:
+    """Encodings of ``texts``, perhaps with reserved tokens around them. errors: RowError for an invalid tokenizer.json"""
     from tokenizers import Tokenizer
 
     try:
-        tokenizer = Tokenizer.from_buffer(text)
+        tokenizer = Tokenizer.from_buffer(tokenizer_json)
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        encoded = tokenizer.encode(" ".join(words))
+        return [tokenizer.encode(text, add_special_tokens=reserved) for text in texts]
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:  # noqa: BLE001  # A panic in Rust is not an Exception.
         raise RowError(f"{files.where}/tokenizer.json: {error}; expected a file of the tokenizers library") from None
-    shown = slice(0, MOST_TOKENS)
-    reserved = tuple(bool(mask) for mask in encoded.special_tokens_mask[shown])
-    return Tokens(tuple(encoded.tokens[shown]), tuple(encoded.ids[shown]), reserved)
+
+
+def _lexicon(files: Files) -> tuple[tuple[str, int], ...]:
+    """The EVERYDAY words that a tokenizer makes one token of, within a sentence. errors: RowError for an invalid tokenizer.json"""
+    text = files.read("tokenizer.json")
+    if text is None:
+        return ()
+    words = EVERYDAY.split()
+    encoded = _encoded(text, [f" {word}" for word in words], files, reserved=False)
+    known = [(word, found.ids[0]) for word, found in zip(words, encoded, strict=True) if len(found.ids) == 1]
+    counts = Counter(index for _, index in known)
+    return tuple((word, index) for word, index in known if counts[index] == 1)  # Unknown words share one token.
 
 
 def _look_up(text: bytes, words: Sequence[str]) -> Tokens:

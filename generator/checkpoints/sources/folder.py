@@ -1,13 +1,15 @@
-"""A local folder in the Hub's layout, or one local file of weights."""
+"""A local folder in the Hub's layout, or one local file of weights; with * in its path, the folders of training runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from generator.checkpoints import series
 from generator.checkpoints.files import weights
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
+from generator.checkpoints.slugs import slugify
 from generator.contracts import Checkpoint, Files, Source
 from generator.errors import RowError
 
@@ -40,10 +42,41 @@ def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:
     return None
 
 
+def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # noqa: ARG001 (a folder is always reachable)
+    """The folders that a pattern matches, run by run: a run is all that differs in the last part of the pattern with a *.
+
+    errors: RowError where none matches, or their names do not give the steps
+    """
+    pattern = Path(checkpoint.place)
+    if series.ANY not in checkpoint.id or pattern.exists():
+        return (checkpoint,)
+    marked = [index for index, part in enumerate(pattern.parts) if series.ANY in part]
+    root, below = Path(*pattern.parts[: marked[0]]), "/".join(pattern.parts[marked[0] :])
+    runs: dict[tuple[str, ...], dict[str, Path]] = {}
+    for found in sorted(path for path in root.glob(below) if path.is_dir()):
+        parts = found.relative_to(root).parts
+        last = len(parts) - (len(pattern.parts) - marked[-1])
+        runs.setdefault(parts[:last], {})["/".join(parts[last:])] = found
+    if not runs:
+        raise RowError(f"{checkpoint.id}: no folder matches; expected the folders of checkpoints, such as runs/*/checkpoint-*")
+    start, rows, slugs = checkpoint.id.split(series.ANY)[0].rpartition("/")[0], list[Checkpoint](), list[str]()
+    for names, folders in runs.items():
+        single, name = len(runs) == 1, "/".join(names)
+        slugs.append(
+            series.distinct(checkpoint.slug if single else f"{checkpoint.slug}--{slugify(name)}", slugs)
+        )  # No slug of a row has two hyphens.
+        title = checkpoint.title if single else f"{checkpoint.title} · {name}"
+        named = {step: {"place": str(path), "id": "/".join(filter(None, (start, *names, step)))} for step, path in folders.items()}
+        rows += series.members(checkpoint, (slugs[-1], title), named, "/".join(filter(None, (start, *names))))
+    return rows
+
+
 SOURCE = Source(
     key="folder",
-    describes="A local folder in the Hub's layout, or one file of weights, relative to this file.",
+    describes="A local folder in the Hub's layout, or one file of weights, relative to this file; with *, the checkpoints of training runs.",
+    example="path/to/a/checkpoint",
     is_path=True,
     open=open_files,
     state=state,
+    members=members,
 )

@@ -1,18 +1,21 @@
 """Repositories on the Hugging Face Hub, at one commit; only the bytes that are needed are downloaded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import quote
 
+from generator.checkpoints import series
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice, check_allowed
 from generator.checkpoints.hub import requests, responses
+from generator.checkpoints.hub.references import references
 from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.hub.retries import BEFORE_A_RUN, RetryBudget
 from generator.checkpoints.hub.revisions import COMMIT, committed, listing, only_cached
 from generator.contracts import Checkpoint, Files, Source
-from generator.errors import AtlasError, NotReachedError
+from generator.errors import AtlasError, NotReachedError, RowError
 
 REACH_SECONDS = 3.0
 ADDRESS = "https://huggingface.co/"  # For readers, also where a build asks a mirror.
@@ -68,6 +71,28 @@ def pin(checkpoint: Checkpoint, offline: bool) -> Checkpoint:
     return replace(checkpoint, revision=commit, committed=committed(checkpoint.place, commit, checkpoint.place, offline))
 
 
+def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
+    """The revisions of a row that names those of a training run, each at its commit.
+
+    errors: RowError where there is none, or one is missing; NotReachedError
+    """
+    if not checkpoint.revisions:
+        return (checkpoint,)
+    commits = references(checkpoint.place, offline)
+    if isinstance(checkpoint.revisions, str):
+        wanted = series.range_of(checkpoint.revisions)
+        names = [name for name in commits if wanted is not None and wanted.holds(name)]
+        if not names:
+            raise RowError(f"{checkpoint.id}: no branch or tag within {checkpoint.revisions!r}; expected one of {len(commits):,}")
+    else:
+        names = list(checkpoint.revisions)
+        if missing := [name for name in names if name not in commits]:
+            near = "".join(f"; nearest: {name}" for name in get_close_matches(missing[0], commits, n=1))
+            raise RowError(f"{checkpoint.id}: no branch or tag {missing[0]!r}{near}")
+    named = {name: {"id": checkpoint.id, "revision": commits[name]} for name in names}
+    return series.members(checkpoint, (checkpoint.slug, checkpoint.title), named, checkpoint.id)
+
+
 def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:  # noqa: ARG001 (a commit identifies all files)
     """The commit, and the names of the files if these come from the cache of huggingface_hub alone; None without a commit."""
     commit = checkpoint.revision or ""
@@ -82,6 +107,7 @@ def received() -> int:
 SOURCE = Source(
     key="hub",
     describes="A repository on the Hugging Face Hub, owner/name.",
+    example="openai-community/gpt2",
     is_path=False,
     open=open_files,
     state=state,
@@ -89,4 +115,5 @@ SOURCE = Source(
     pin=pin,
     received=received,
     address=address,
+    members=members,
 )

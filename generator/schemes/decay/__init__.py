@@ -166,7 +166,7 @@ def _alt(numbers: Numbers) -> str:
 
 
 PICTURE = Picture(
-    caption="Left: how much of the state remains in RetNet's first four heads, by its rule. Right: how much ALiBi lowers the weight of a key that matches as well as the query's own.",
+    caption="First: how much of the state remains in RetNet's first four heads, by its rule. Second: how much ALiBi lowers the weight of a key that matches as well as the query's own.",
     how_to_read=(
         "Both are exponentials: each position takes the same share of what remains. The half-distance is where a curve crosses the dotted line: "
         "22 positions for RetNet's first head, 177 for its fourth."

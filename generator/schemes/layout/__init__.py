@@ -107,7 +107,7 @@ def _alt(numbers: Numbers) -> str:
 PICTURE = Picture(
     caption="LayoutLM encodes a word's place by its box: six vectors are looked up and summed. The numbers are random; checkpoint pages show trained ones.",
     how_to_read=(
-        "Left: a page with one word's box. Right: one line for each vector that the box looks up, with its row number in the table. "
+        "First: a page with one word's box. Second: one line for each vector that the box looks up, with its row number in the table. "
         "Left and right edges use the table for x, upper and lower edges that for y; height and width follow. The last line is their sum."
     ),
     numbers=_numbers,

@@ -65,14 +65,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     even, faded = (numbers[name][-1, 0] for name in ("attention", "recurrence"))
-    return f"Two lower triangles of {N_SHOWN} by {N_SHOWN}. Left: each row has one colour, {rounded(even, 3)} in the last. Right: stripes fade from 1 on the diagonal to {rounded(faded, 3)}."
+    return f"Two lower triangles of {N_SHOWN} by {N_SHOWN}. First: each row has one colour, {rounded(even, 3)} in the last. Second: stripes fade from 1 on the diagonal to {rounded(faded, 3)}."
 
 
 PICTURE = Picture(
-    caption=f"How much each token counts at each step if all contents are equal. Left: attention under a causal mask. Right: a recurrent layer whose state keeps {RETAINED:g} of itself at each step (a value chosen for the picture).",
+    caption=f"How much each token counts at each step if all contents are equal. First: attention under a causal mask. Second: a recurrent layer whose state keeps {RETAINED:g} of itself at each step (a value chosen for the picture).",
     how_to_read=(
-        "Row: step; column: token. Left: every row has one colour, so order makes no difference; only the number of tokens so far does. "
-        "Right: tokens fade with distance, so the same tokens in another order leave another state."
+        "Row: step; column: token. First: every row has one colour, so order makes no difference; only the number of tokens so far does. "
+        "Second: tokens fade with distance, so the same tokens in another order leave another state."
     ),
     numbers=_numbers,
     alt=_alt,

@@ -237,14 +237,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     near, far = numbers["mean"][[1, 100]]
-    return f"Left: {len(numbers['cosines'])} waves, one per row, longer from row to row. Right: their mean, 1 at offset 0, {rounded(near, 2)} at 1, {rounded(far, 2)} at 100."
+    return f"First: {len(numbers['cosines'])} waves, one per row, longer from row to row. Second: their mean, 1 at offset 0, {rounded(near, 2)} at 1, {rounded(far, 2)} at 100."
 
 
 PICTURE = Picture(
-    caption="The cosine that a rotation gives each offset, in a head of 64 components with base 10,000. Left: each pair. Right: the mean of all pairs.",
+    caption="The cosine that a rotation gives each offset, in a head of 64 components with base 10,000. First: each pair. Second: the mean of all pairs.",
     how_to_read=(
-        "Left: red means that the pair is rotated alike in query and key, blue that it is rotated to opposite directions. Pairs at the top complete a turn in a few positions; "
-        "pairs at the bottom hardly move. Right: the similarity of equal contents at each offset. It falls in waves."
+        "First: red means that the pair is rotated alike in query and key, blue that it is rotated to opposite directions. Pairs at the top complete a turn in a few positions; "
+        "pairs at the bottom hardly move. Second: the similarity of equal contents at each offset. It falls in waves."
     ),
     numbers=_numbers,
     alt=_alt,

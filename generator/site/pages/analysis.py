@@ -6,6 +6,7 @@ from itertools import groupby
 from math import ceil, isfinite
 
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Metric, Outcome, Page, PageKind, Reading
+from generator.site import cards
 from generator.site.distinct import distinct
 from generator.site.outline import STAGES, addresses_of
 from generator.text import significant
@@ -47,10 +48,13 @@ def pages(atlas: Atlas) -> list[Page]:
     addresses = addresses_of(atlas)
     by_analysis = {analysis.key: list(_pages(atlas, analysis, addresses)) for analysis in atlas.analyses}
     entries = [_entry(atlas, analysis, by_analysis[analysis.key][0]) for analysis in atlas.analyses]
+    by_key = {
+        entry.analysis.key: cards.of_analysis(atlas, entry.analysis, entry.answer.metric if entry.answer else None) for entry in entries
+    }
     entries.sort(key=lambda entry: list(STAGES).index(entry.analysis.stage))
     stages = [(STAGES[stage], list(members)) for stage, members in groupby(entries, key=lambda entry: entry.analysis.stage)]
     index = Page("analyses/index.md", "analyses.md.jinja", {"stages": stages})
-    return [index, *(page for members in by_analysis.values() for page in members)]
+    return [index, *(replace(page, card=by_key[key]) for key, members in by_analysis.items() for page in members)]
 
 
 def _entry(atlas: Atlas, analysis: Analysis, page: Page) -> Entry:

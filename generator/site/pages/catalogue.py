@@ -14,6 +14,7 @@ PAGE_WEIGHT = 120  # of the rows of one page, which then stays below 60 kB
 ROW_WEIGHT, OTHER_WEIGHT = 3, 1  # of an encoding, and of a checkpoint without one
 MOST_ROWS = 4  # of one checkpoint
 SHADES = 7
+MOST_RUNS = 8  # that the first page links to; others are in a list of their own
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ def pages(atlas: Atlas) -> list[Page]:
     batches = _batches([*_rows(atlas, columns), *_others(atlas)])
     numbers = range(1, len(batches) + 1)
     shared = {"columns": columns, "addresses": addresses, "numbers": numbers, "total": len(atlas.outcomes), "shades": range(SHADES)}
+    shared |= {"runs": atlas.runs[:MOST_RUNS], "more_runs": len(atlas.runs) > MOST_RUNS}
     return [
         Page(
             "checkpoints/index.md" if number == 1 else f"checkpoints/list/{number}.md",

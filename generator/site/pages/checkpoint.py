@@ -25,6 +25,7 @@ from generator.contracts import (
     names,
     paper_address,
 )
+from generator.site import cards
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.layer_strips import layer_strips
 from generator.site.outline import STAGES, Outline, anchor
@@ -50,6 +51,14 @@ class Section:
     result: Result
     figures: tuple[Figure, ...]
     standings: Mapping[str, Standing | None]
+
+    def value_anchor(self, metric: Metric) -> str:
+        """Anchor of the value of ``metric``, on whichever page the section is."""
+        return f"{self.anchor}.{metric.key}"
+
+    def value_address(self, metric: Metric) -> str:
+        """Address in the site of the value of ``metric``."""
+        return f"{self.address.partition('#')[0]}#{self.value_anchor(metric)}"
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,7 @@ class Summary:
 class Stage:
     """Sections of an encoding in one stage of the outline. page: path of the stage's own page, None without one"""
 
+    key: str
     title: str
     sections: tuple[Section, ...]
     page: str | None
@@ -151,14 +161,15 @@ def _pages_of(atlas: Atlas, outcome: Outcome, before: list[Outcome], after: list
         "unsummed": max(len(every_chapter) - MOST_SUMMED, 0),
         **_remarks(every_chapter, chapters),
     }
-    yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", main)
+    card = cards.of_checkpoint(atlas, outcome, main["leading"][0].finding.text if main["leading"] else "")
+    yield Page(f"checkpoints/{outcome.checkpoint.slug}.md", "checkpoint.md.jinja", main, card=card)
     for chapter in linked:
         single = {"chapters": [chapter], "linked": [], "single": chapter, "many": False, **_remarks([chapter], [chapter])}
-        yield Page(f"{chapter.folder}.md", "checkpoint.md.jinja", {**context, **single})
+        yield Page(f"{chapter.folder}.md", "checkpoint.md.jinja", {**context, **single}, card=card)
     for chapter in every_chapter:
         stages = (stage for stage in chapter.stages if stage.page)
         shared = {**context, "chapter": chapter, "parent": f"{outline.page(chapter.reading)}.html"}
-        yield from (Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}) for stage in stages)
+        yield from (Page(str(stage.page), "stage.md.jinja", {**shared, "stage": stage}, card=card) for stage in stages)
 
 
 def _summary(atlas: Atlas, outline: Outline, chapters: Sequence[Chapter]) -> Summary | None:
@@ -214,7 +225,7 @@ def _stages(outline: Outline, reading: Reading, sections: tuple[Section, ...]) -
     for key, title in STAGES.items():
         if members := tuple(section for section in sections if section.analysis.stage == key):
             has_own_page = key == outline.own_stage[reading.encoding.key]
-            yield Stage(title, members, f"{outline.folder(reading)}/{key}.md" if has_own_page else None)
+            yield Stage(key, title, members, f"{outline.folder(reading)}/{key}.md" if has_own_page else None)
 
 
 def _figures(outcome: Outcome, reading: Reading, analysis: Analysis) -> Iterator[Figure]:

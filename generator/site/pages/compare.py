@@ -7,6 +7,7 @@ from typing import Any
 
 from generator.contracts import Analysis, Atlas, Figure, Outcome, Page, PageKind, Reading
 from generator.site.distinct import distinct
+from generator.site.presets import presets
 
 Member = tuple[Outcome, Reading]
 Pair = tuple[Member, Member, tuple[Figure, ...]]
@@ -23,9 +24,13 @@ def pages(atlas: Atlas) -> list[Page]:
     by_scheme = sorted(members, key=lambda member: list(titles).index(_scheme(member)))
     neighbours = islice(_neighbours(analysis, by_scheme), MOST)
     pairs = [(titles[_scheme(first)], (first, second, _figures(analysis, first, second))) for first, second in neighbours]
+    chosen = presets(atlas)
     numbers = range(1, max(ceil(len(pairs) / PER_PAGE), 1) + 1)
     return [
-        _page(pairs[(number - 1) * PER_PAGE : number * PER_PAGE], {"count": len(members), "numbers": numbers, "number": number})
+        _page(
+            pairs[(number - 1) * PER_PAGE : number * PER_PAGE],
+            {"count": len(members), "numbers": numbers, "number": number, "presets": chosen},
+        )
         for number in numbers
     ]
 

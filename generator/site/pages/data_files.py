@@ -1,13 +1,16 @@
 """Pages that document the data: contents of the files, how to read and cite them, and the meaning of every array and metric."""
 
+from markupsafe import Markup
+
 from generator.contracts import Analysis, Atlas, Page, PageKind, Result
+from generator.site import dataset
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The documentation of data files, arrays and metrics."""
     metrics = [(analysis, _metrics(atlas, analysis)) for analysis in atlas.analyses]
     return [
-        Page("data/index.md", "data_files.md.jinja", {}),
+        Page("data/index.md", "data_files.md.jinja", {"described": Markup(dataset.described(atlas))}),  # noqa: S704 (JSON without markup)
         Page("data/arrays.md", "data_arrays.md.jinja", {"metrics_by_analysis": metrics}),
     ]
 

@@ -2,19 +2,13 @@
 
 from dataclasses import dataclass
 
-from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading, Scheme
+from generator.contracts import Atlas, Figure, Finding, Outcome, Page, PageKind, Reading
 from generator.encodings import NoEncoding
 from generator.site.outline import Outline
+from generator.site.ways import uses, way
 
 MOST_REMARKS = 4
 MOST_CARDS = 64  # of all groups; other checkpoints are on the pages of their schemes and in the list
-ACTING = {
-    "input": "added to the input",
-    "logits": "added to attention logits",
-    "queries and keys": "rotates queries and keys",
-    "state": "fades a recurrent state",
-    "": "nothing is added",
-}
 LEAST_WEIGHT = 0.5  # of a finding on this page
 
 
@@ -30,48 +24,19 @@ class Remark:
     address: str
 
 
-@dataclass(frozen=True)
-class Group:
-    """Checkpoints with encodings of one scheme, and those of these encodings whose numbers were read.
-
-    total: number of checkpoints, of which ``members`` are the first; ``measured`` are those with numbers
-    """
-
-    scheme: Scheme
-    members: tuple[tuple[Outcome, tuple[Reading, ...]], ...]
-    total: int
-
-    @property
-    def measured(self) -> list[tuple[Outcome, tuple[Reading, ...]]]:
-        """The members with numbers, which have pictures."""
-        return [member for member in self.members if member[1]]
-
-    @property
-    def numbers(self) -> str:
-        """Where the numbers of its members come from, in words."""
-        if not self.scheme.acts_in:
-            return ""
-        read = {bool(reading.encoding.provenance.tensor) for _, readings in self.members for reading in readings}
-        trained = read | {True} if any(not readings for _, readings in self.members) else read
-        if self.scheme.by_formula or trained == {False}:
-            return "by formula"
-        return "trained" if trained == {True} else "trained or by formula"
-
-
 def pages(atlas: Atlas) -> list[Page]:
     """The front page."""
     built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
-    used = [scheme for scheme in atlas.schemes if scheme.tells_position and any(_uses(scheme, outcome) for outcome in built)]
+    used = [scheme for scheme in atlas.schemes if scheme.tells_position and any(uses(scheme, outcome) for outcome in built)]
     encodings = [reading for outcome, reading in atlas.encodings if outcome in built and reading.encoding.form != NoEncoding.__name__]
     shown = {reading.encoding.scheme for reading in encodings} | {record.scheme for outcome in built for record in outcome.unmeasured}
     most = max(MOST_CARDS // (len(used) + 1), 4)
-    groups = [_group(scheme, built, most) for scheme in used]
+    groups = [way(scheme, built, most) for scheme in used]
     context = {
         "hero": _hero(atlas),
         "remarks": _remarks(atlas),
         "groups": groups,
         "ways": sorted(groups, key=lambda group: not group.measured),
-        "acting": ACTING,
         "families": sorted({outcome.family for outcome in built} - {""}),
         "without_encoding": [outcome for outcome in built if not outcome.readings and not outcome.unmeasured][:most],
         "counts": {
@@ -124,20 +89,6 @@ def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[
             figure, result = Figure.of(outcome, reading, analysis, spec), reading.results[analysis.key]
             remarks += [(analysis.key, Remark(finding, outcome, reading, figure, chapter, address)) for finding in result.findings]
     return remarks
-
-
-def _group(scheme: Scheme, built: list[Outcome], most: int) -> Group:
-    members = [(outcome, _readings_of(scheme, outcome)[:2]) for outcome in built if _uses(scheme, outcome)]
-    members.sort(key=lambda member: not member[1])  # Those with pictures first.
-    return Group(scheme, tuple(members[:most]), len(members))
-
-
-def _uses(scheme: Scheme, outcome: Outcome) -> bool:
-    return bool(_readings_of(scheme, outcome)) or any(record.scheme == scheme.key for record in outcome.unmeasured)
-
-
-def _readings_of(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:
-    return tuple(reading for reading in outcome.readings if reading.encoding.scheme == scheme.key)
 
 
 PAGE = PageKind("front", pages)

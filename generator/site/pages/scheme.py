@@ -5,28 +5,50 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from generator.contracts import Atlas, Figure, FigureSpec, Numbers, Outcome, Page, PageKind, Reading, Results, Scheme
+from generator.site import cards
 from generator.site.outline import addresses_of
+from generator.site.ways import way
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 MOST_CARDS = 48  # other checkpoints are in the list
+PLACES = {
+    "input": "In the input",
+    "logits": "In attention logits",
+    "queries and keys": "In queries and keys",
+    "state": "In a recurrent state",
+    "": "Nothing added",
+}
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The list of schemes, and a page for each."""
     users = {scheme.key: _users(atlas, scheme) for scheme in atlas.schemes}
     unmeasured = {scheme.key: _unmeasured(atlas, scheme) for scheme in atlas.schemes}
-    index = Page("schemes/index.md", "schemes.md.jinja", {"schemes": atlas.schemes, "users": users, "unmeasured": unmeasured})
     addresses = addresses_of(atlas)
-    return [index, *(_page(scheme, users[scheme.key], unmeasured[scheme.key], addresses) for scheme in atlas.schemes)]
+    return [_index(atlas), *(_page(atlas, scheme, users[scheme.key], unmeasured[scheme.key], addresses) for scheme in atlas.schemes)]
 
 
-def _page(scheme: Scheme, users: list[tuple[Outcome, Reading]], unmeasured: list[Outcome], addresses: Mapping[str, str]) -> Page:
+def _index(atlas: Atlas) -> Page:
+    """The cards of all schemes, by what they change; what encodes no position is apart."""
+    built = [outcome for outcome in atlas.outcomes if outcome.status == "ok"]
+    ways = [way(scheme, built, MOST_CARDS) for scheme in atlas.schemes]
+    places = [
+        (title, [one for one in ways if one.scheme.tells_position and one.scheme.acts_in == place]) for place, title in PLACES.items()
+    ]
+    beside = [one for one in ways if not one.scheme.tells_position]
+    return Page("schemes/index.md", "schemes.md.jinja", {"places": places, "beside": beside})
+
+
+def _page(
+    atlas: Atlas, scheme: Scheme, users: list[tuple[Outcome, Reading]], unmeasured: list[Outcome], addresses: Mapping[str, str]
+) -> Page:
     picture = _figure(scheme)
     context = {"scheme": scheme, "users": users[:MOST_CARDS], "total": len(users), "picture": picture, "addresses": addresses}
     context["unmeasured"] = unmeasured[:MOST_CARDS]
-    return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,))
+    card = cards.of_scheme(atlas, scheme, [reading for _, reading in users])
+    return Page(f"schemes/{scheme.key}.md", "scheme.md.jinja", context, (picture,), card)
 
 
 def _figure(scheme: Scheme) -> Figure:

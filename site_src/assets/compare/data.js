@@ -1,37 +1,48 @@
-/* The encodings' data. Each file of data calls atlas.add with its own, because a page on a disk may run scripts but not fetch. */
+/* The encodings' data. Each file of data calls a function of this page, because a page on a disk may run scripts but not fetch. */
 (function () {
   "use strict";
-  const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const STEPS = 4094; // The level after the last stands for "not defined".
-  const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-  const arrived = new Map();
-  const asked = new Map();
+  const [records, longer, asked] = [new Map(), new Map(), new Map()];
   const atlas = (window.atlas = window.atlas || {});
+  const base = new URL("../..", document.currentScript.src); // Of the site.
+
+  /* The whole address of a path below the site. */
+  atlas.addressOf = (path) => new URL(path, base).href;
 
   /* Called by data/compare/index.js. */
   atlas.list = (catalogue) => {
     atlas.catalogue = catalogue;
-    atlas.sequential = atlas.colormap(catalogue.colormaps.sequential);
-    atlas.diverging = atlas.colormap(catalogue.colormaps.diverging);
     atlas.byName = new Map(catalogue.encodings.map((encoding) => [encoding.name, encoding]));
   };
 
-  /* Called by data/compare/<checkpoint>/<encoding>.js. */
-  atlas.add = (name, record) => arrived.set(name, record);
+  /* Called by data/compare/<checkpoint>/<encoding>.js, and by the same with -windows. */
+  atlas.add = (name, record) => records.set(name, record);
+  atlas.addWindows = (name, windows) => longer.set(name, windows);
 
-  /* A promise of the encoding of this name, with its numbers unpacked. */
-  atlas.load = (name) => {
-    if (!asked.has(name)) asked.set(name, fetchByScript(name).then((record) => unpack(name, record)));
-    return asked.get(name);
+  /* A promise of the encoding of this name with its kernels unpacked: of the first positions, or of the longest window of up to ``count``. */
+  atlas.load = (name, count) => {
+    const wanted = [once(name, records)];
+    if (count > atlas.catalogue.windows[0]) wanted.push(once(name, longer, "-windows"));
+    return Promise.all(wanted).then(([record, windows = {}]) => {
+      const longest = Object.keys(windows)
+        .map(Number)
+        .filter((positions) => positions <= count);
+      return { ...unpack(name, record), shown: longest.length ? kernels(windows[Math.max(...longest)]) : kernels(record.kernels) };
+    });
   };
 
-  function fetchByScript(name) {
+  function once(name, arrived, suffix = "") {
+    const file = name + suffix;
+    if (!asked.has(file)) asked.set(file, fetchByScript(name, file, arrived));
+    return asked.get(file);
+  }
+
+  function fetchByScript(name, file, arrived) {
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
-      script.src = `data/compare/${name}.js`;
+      script.src = atlas.addressOf(`data/compare/${file}.js`);
       script.onload = () => (arrived.has(name) ? resolve(arrived.get(name)) : reject(new Error(name)));
       script.onerror = () => {
-        asked.delete(name);
+        asked.delete(file);
         reject(new Error(name));
       };
       document.head.append(script);
@@ -39,30 +50,25 @@
   }
 
   function unpack(name, record) {
-    const { n, columns, heads, quantity, stored, shape } = record.kernels;
-    const kernel = (packed) => packed && { ...matrix(packed, n, columns), profile: packed.profile.map((value) => value ?? NaN) };
-    return {
-      ...atlas.byName.get(name),
-      n,
-      heads,
-      quantity,
-      stored: kernel(stored),
-      shape: kernel(shape && { ...shape, levels: shape.levels ?? stored.levels }), // One head has the same levels either way.
-      curve: record.curve && { step: record.curve.step, last: record.curve.last, columns: record.curve.columns, points: atlas.numbers(record.curve) },
-      metrics: record.metrics,
-    };
+    const { quantity, heads } = record.kernels;
+    return { ...atlas.byName.get(name), quantity, heads, first: kernels(record.kernels), curve: record.curve, lines: record.lines, metrics: record.metrics };
   }
 
-  /* The numbers of a packed array, NaN where not defined; each is within half a step of the truth. */
-  atlas.numbers = ({ low, high, levels }) => {
-    const values = new Float64Array(levels.length / 2);
-    for (let index = 0; index < values.length; index++) {
-      const level = 64 * ALPHABET.indexOf(levels[2 * index]) + ALPHABET.indexOf(levels[2 * index + 1]);
-      const share = level / STEPS;
-      values[index] = level > STEPS ? NaN : low * (1 - share) + high * share;
-    }
-    return values;
-  };
+  /* { n, block, positions, stored, shape }: n × n pictures of so many positions, in blocks of so many. */
+  function kernels({ n, block, columns, stored, shape }) {
+    const whole = (packed, levels) => packed && { ...matrix({ ...packed, levels }, n, columns), profile: packed.profile };
+    const made = { n, block, positions: n * block, stored: whole(stored, stored.levels), shape: shape && whole(shape, shape.levels ?? stored.levels) };
+    if (shape?.out) cut(made.shape.values, n, shape.out);
+    return made;
+  }
+
+  /* A shape that is a stored kernel moved and scaled: what lies beyond 0 and 1 is cut, and outliers have none. */
+  function cut(values, n, out) {
+    values.forEach((value, index) => (values[index] = Math.min(Math.max(value, 0), 1)));
+    out.forEach((position) => {
+      for (let other = 0; other < n; other++) values[position * n + other] = values[other * n + position] = NaN;
+    });
+  }
 
   /* A kernel (n × n, row by row) from its upper triangle, or from one entry for each offset on a grid of so many columns. */
   function matrix(packed, n, columns) {
@@ -83,24 +89,6 @@
         values[query * n + key] = entries[entry];
       }
     }
-    return { values, low: packed.low, high: packed.high, step: (packed.high - packed.low) / STEPS };
-  }
-
-  /* A number for readers: as exact as its step bears, or four significant digits or all before the point, as everywhere on the site. */
-  atlas.say = (value, step) => {
-    if (value === null || value === undefined || Number.isNaN(value)) return "not defined";
-    const power = step > 0 ? Math.ceil(Math.log10(step)) : null;
-    const fixed = power !== null && power <= 0 && power >= -7;
-    const text = fixed ? value.toFixed(-power) : fourDigits(power === null ? value : Math.round(value / 10 ** power) * 10 ** power);
-    return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
-  };
-
-  function fourDigits(value) {
-    const size = Math.abs(value);
-    if (size < 1e15 && Math.abs(value - Math.round(value)) <= 1e-12 * size) return Math.round(value).toLocaleString("en");
-    if (size >= 1000 && size < 1e9) return Math.round(value).toLocaleString("en");
-    if (size >= 1e-4 && size < 1e9) return value.toLocaleString("en", { minimumSignificantDigits: 4, maximumSignificantDigits: 4 });
-    const [mantissa, exponent] = value.toExponential(3).split("e");
-    return `${mantissa} × 10${[...exponent].map((mark) => (mark === "-" ? "⁻" : (SUPERSCRIPTS[mark] ?? ""))).join("")}`;
+    return { values, low: packed.low, high: packed.high };
   }
 })();

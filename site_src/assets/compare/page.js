@@ -1,54 +1,65 @@
 /* The compare page: what is chosen, drawn and written into the address. */
 (function () {
   "use strict";
-  const MOST = 4;
-  const QUIET = 250; // milliseconds without a movement before it is written or said
+  const QUIET = 250; // milliseconds without a movement before the address says it
+  const AHEAD = "300px"; // How far below the window a section is drawn.
+  const NAMES = "ABCDEF";
   const atlas = (window.atlas = window.atlas || {});
   const by = (id) => document.getElementById(id);
+  const silent = { tip: false, aloud: false };
+  const drawn = new Map(); // live figures by the element that holds them
+  const waiting = new Map(); // functions that draw what has not come into view
   let view; // what the address says
-  let shown = []; // the encodings that are drawn
-  let drawCursor = () => {};
-  let drawCurves = () => {};
+  let longest = 0; // index of the picture with the most positions
   let round = 0;
-  let width; // for which the profiles are drawn
-
-  atlas.element = (name, className, text) => {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    if (text !== undefined) made.textContent = text;
-    return made;
-  };
+  let held = false; // whether a finger or a button is down
 
   function start() {
     if (!atlas.catalogue || atlas.catalogue.encodings.length < 2) return;
-    by("pac-static").hidden = true;
+    by("pac-static").remove();
     by("pac").hidden = false;
+    windows();
     by("pac-scale").addEventListener("change", (event) => change({ scale: event.target.value }));
+    by("pac-window").addEventListener("change", (event) => change({ window: Number(event.target.value) }));
     by("pac-more").addEventListener("click", () => change({ chosen: [...view.chosen, another()] }));
     by("pac-swap").addEventListener("click", () => change({ chosen: [view.chosen[1], view.chosen[0], ...view.chosen.slice(2)] }));
-    ["pac-query", "pac-key"].forEach((id) => by(id).addEventListener("change", () => move([number("pac-query"), number("pac-key")], true)));
-    window.addEventListener("hashchange", open);
-    window.addEventListener("resize", later(() => width !== by("pac-profiles").clientWidth && draw()));
-    new MutationObserver(() => drawCurves(view.turn, view.at)).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
+    ["pac-query", "pac-key"].forEach((id) => by(id).addEventListener("change", () => typed([number("pac-query"), number("pac-key")])));
+    addEventListener("pointerdown", () => (held = true), true);
+    ["pointerup", "pointercancel"].forEach((name) => addEventListener(name, () => (held = false), true));
+    addEventListener("hashchange", open);
     open();
+  }
+
+  function windows() {
+    by("pac-window").append(
+      ...atlas.catalogue.windows.map((count) => {
+        const label = atlas.element("label");
+        const choice = atlas.element("input");
+        [choice.type, choice.name, choice.value] = ["radio", "window", count];
+        label.append(choice, ` ${count.toLocaleString("en")}`);
+        return label;
+      }),
+    );
   }
 
   /* Show what the address says, unless it names a mere place on this page. */
   function open() {
     const isPlace = location.hash && !location.hash.includes("=");
     if (view && isPlace) return;
-    view = atlas.read(location.hash, atlas.byName);
+    view = atlas.read(location.hash, atlas.byName, atlas.catalogue.windows);
     while (view.chosen.length < 2) view.chosen.push(another());
-    if (!isPlace && !view.unknown.length) history.replaceState(null, "", atlas.write(view));
+    if (!isPlace && !view.unknown.length) history.replaceState(null, "", written());
     by("pac-unknown").textContent = view.unknown.length ? `This atlas has no encoding called ${view.unknown.join(", ")}.` : "";
     load();
   }
 
+  const written = () => atlas.write(view, atlas.catalogue.windows);
+
   /* A step that Back undoes. */
   function change(part) {
     view = { ...view, ...part };
-    if (atlas.write(view) === location.hash) load();
-    else location.hash = atlas.write(view);
+    if (written() === location.hash) load();
+    else location.hash = written();
   }
 
   /* The first encoding not chosen yet, of another scheme and of the first one's form if there is one, so that all of both can be compared. */
@@ -62,13 +73,13 @@
   function load() {
     choosers();
     by("pac-scale").querySelector(`[value=${view.scale}]`).checked = true;
+    by("pac-window").querySelector(`[value="${view.window}"]`).checked = true;
     const mine = ++round;
-    Promise.all(view.chosen.map(atlas.load)).then(
+    Promise.all(view.chosen.map((name) => atlas.load(name, view.window))).then(
       (encodings) => {
         if (mine !== round) return; // Something else was chosen meanwhile.
-        shown = encodings;
         by("pac-failed").textContent = "";
-        draw();
+        draw(encodings);
       },
       (error) => (by("pac-failed").textContent = `The data of ${error.message} could not be loaded.`),
     );
@@ -79,7 +90,7 @@
     const focused = document.activeElement;
     const within = by("pac-choosers").contains(focused) || focused === by("pac-more");
     by("pac-choosers").replaceChildren(...view.chosen.map((name, index) => chooser(name, index, groups)));
-    by("pac-more").hidden = view.chosen.length >= Math.min(MOST, atlas.catalogue.encodings.length);
+    by("pac-more").hidden = view.chosen.length >= Math.min(atlas.slots.length, atlas.catalogue.encodings.length);
     if (within && focused !== document.activeElement) (by(focused.id) ?? by("pac-a")).focus(); // Whoever goes by keyboard stays there.
     if (within && by("pac-more").hidden && focused === by("pac-more")) by(`pac-${atlas.slots[view.chosen.length - 1]}`).focus();
   }
@@ -92,8 +103,9 @@
 
   function chooser(name, index, groups) {
     const item = atlas.element("div", "pac-chooser");
-    const label = atlas.element("label", "", "ABCD"[index]);
-    const select = atlas.element("select", "");
+    item.style.borderColor = atlas.styleOf(index).colour;
+    const label = atlas.element("label", "", NAMES[index]);
+    const select = atlas.element("select");
     label.htmlFor = select.id = `pac-${atlas.slots[index]}`;
     groups.forEach((encodings, group) => {
       const options = document.createElement("optgroup");
@@ -103,97 +115,192 @@
     });
     select.addEventListener("change", () => change({ chosen: view.chosen.map((other, slot) => (slot === index ? select.value : other)) }));
     const link = atlas.element("a", "", "open page");
-    link.href = atlas.byName.get(name).page;
+    link.href = atlas.addressOf(atlas.byName.get(name).page);
     link.setAttribute("aria-label", `open page: ${atlas.byName.get(name).title}`);
     item.append(label, select, link);
-    if (view.chosen.length > 2) item.append(remover(index));
+    if (view.chosen.length > 2) item.append(remover(name, index));
     return item;
   }
 
-  function remover(index) {
+  function remover(name, index) {
     const button = atlas.element("button", "", "remove");
     button.type = "button";
+    button.setAttribute("aria-label", `remove ${atlas.byName.get(name).title}`);
     button.addEventListener("click", () => change({ chosen: view.chosen.filter((_, slot) => slot !== index) }));
     return button;
   }
 
-  function draw() {
-    if (!shown.length) return;
-    width = by("pac-profiles").clientWidth;
-    const stored = view.scale === "stored";
-    const kernels = shown.map((encoding) => kernelOf(encoding, stored));
-    const drawKernels = atlas.kernels(by("pac-kernels"), [...kernels, ...(shown.length === 2 ? [difference(kernels, stored)] : [])], move);
-    const lines = kernels
-      .map((kernel, index) => ({ ...kernel, colour: shown[index].colour, dash: atlas.dashes[index] }))
-      .filter(({ missing }) => !missing);
-    const said = [...new Set(lines.map(({ unit }) => unit))];
-    const warning = new Set(lines.map(({ quantity }) => quantity)).size > 1 ? "Different quantities, whose heights cannot be compared: " : "";
-    const units = stored ? warning + said.join("; ") : "mean of each kernel's shape";
-    const drawProfiles = lines.length ? atlas.profiles(by("pac-profiles"), lines, units) : by("pac-profiles").replaceChildren();
-    drawCursor = (at) => [drawKernels, drawProfiles].forEach((cursor) => cursor?.(at));
-    drawCurves = atlas.curves(by("pac-curves"), shown, turn);
-    atlas.metrics(by("pac-metrics"), shown);
-    const most = Math.max(...shown.map(({ n }) => n)) - 1;
-    ["pac-query", "pac-key"].forEach((id) => (by(id).max = most));
-    place(view.at.map((position) => Math.min(position, most)));
+  /* Draw all sections, each when it comes into view. */
+  function draw(encodings) {
+    by("pac-summary").replaceChildren(...atlas.summary(encodings).map((piece) => (piece.strong ? atlas.element("b", "", piece.strong) : piece)));
+    drawKernels(encodings, view.scale === "stored");
+    drawProfiles(encodings, view.scale === "stored");
+    drawOverlays(encodings);
+    drawCurves(encodings);
+    sections();
+    whenSeen(by("pac-metrics"), () => atlas.metrics(by("pac-metrics"), encodings));
   }
 
-  function kernelOf({ title, n, quantity, heads, stored, shape }, asStored) {
-    const kernel = asStored ? stored : shape;
-    if (!kernel || kernel.low === null) return { title, missing: asStored ? "It has values that are not numbers." : "All pairs are alike, so it has no shape." };
-    const unit = asStored ? quantity + (heads > 1 ? `, mean of ${heads} heads` : "") : "from the lowest to the highest mean of any offset";
-    return { title, n, map: atlas.sequential, unit, quantity, ...kernel };
+  /* Buttons that lead to the sections: links would take the view out of the address. */
+  function sections() {
+    const shown = [...by("pac").querySelectorAll("h2")].slice(1).filter((heading) => !heading.closest("[hidden]"));
+    by("pac-sections").replaceChildren(
+      ...shown.map((heading) => {
+        const button = atlas.element("button", "", heading.firstChild.textContent);
+        button.type = "button";
+        button.addEventListener("click", () => {
+          heading.tabIndex = -1;
+          heading.focus({ preventScroll: true });
+          heading.scrollIntoView();
+        });
+        return button;
+      }),
+    );
   }
 
-  /* The kernel of B less that of A, over the positions that both have. */
-  function difference([first, second], asStored) {
-    const title = "Difference (B − A)";
-    if (first.missing || second.missing) return { title, missing: "One of the two has no kernel." };
-    if (asStored && first.quantity !== second.quantity) {
-      return { title, missing: `One holds a ${first.quantity}, the other a ${second.quantity}: only their shapes can be compared.` };
-    }
-    const n = Math.min(first.n, second.n);
-    const values = Float64Array.from({ length: n * n }, (_, index) => {
-      const [query, key] = [Math.floor(index / n), index % n];
-      return second.values[query * second.n + key] - first.values[query * first.n + key];
+  function drawKernels(encodings, asStored) {
+    const { data, longest: index, most, missing } = atlas.kernelData(encodings, asStored);
+    longest = index;
+    ["pac-query", "pac-key"].forEach((id) => (by(id).max = most - 1));
+    view.at = view.at.map((position) => Math.min(position, most - 1));
+    [by("pac-query").value, by("pac-key").value] = view.at;
+    const shorter = encodings.filter(({ shown }) => shown.positions < view.window).map(({ title, shown }) => `${title} (${shown.positions})`);
+    const blocks = [...new Set(encodings.map(({ shown }) => shown.block))].filter((block) => block > 1);
+    const notes = [
+      ...missing,
+      ...(shorter.length ? [`Shown with fewer positions: ${shorter.join(", ")}.`] : []),
+      ...(blocks.length ? [`Each cell is the mean of ${blocks.map((block) => `${block} × ${block}`).join(" or ")} pairs.`] : []),
+    ];
+    show(by("pac-kernels"), data, notes, {
+      label: "Kernel",
+      moved: (cursor) => (cursor ? moved(cursor, most) : figure("pac-kernels")?.show(cursorOf(view.at), silent)),
+      ready: (live) => live.show(cursorOf(view.at), silent),
     });
-    const most = values.reduce((largest, value) => Math.max(largest, Math.abs(value) || 0), 0);
-    return { title, n, values, low: -most, high: most, step: first.step + second.step || 1e-3, map: atlas.diverging, unit: "difference" };
   }
 
-  function place(at) {
+  function drawProfiles(encodings, asStored) {
+    const { data, count, missing } = atlas.profileData(encodings, asStored);
+    const back = (live) => live?.show(offsetOf(view.at), silent);
+    show(by("pac-profiles"), count ? data : null, missing, {
+      label: "Profiles",
+      moved: (cursor) => cursor ?? back(figure("pac-profiles")),
+      ready: back,
+    });
+  }
+
+  /* A section for each analysis whose line at least two encodings have. */
+  function drawOverlays(encodings) {
+    const focused = document.activeElement;
+    [...waiting.keys(), ...drawn.keys()].filter((place) => by("pac-overlays").contains(place)).forEach(forget);
+    const shared = atlas.catalogue.overlays.map((overlay) => ({ overlay, ...atlas.overlayData(overlay, encodings) })).filter(({ count }) => count > 1);
+    by("pac-overlays").replaceChildren(...shared.map(({ overlay }) => section(overlay)));
+    shared.forEach(({ overlay, data, lacking }) => {
+      show(by(`pac-${overlay.key}`), data, lacking.length ? [`Not applicable to ${listed(lacking)}.`] : [], { label: overlay.title });
+    });
+    if (focused.id && focused !== document.activeElement) by(focused.id)?.focus();
+  }
+
+  function section({ key, title, question, how, page }) {
+    const made = atlas.element("section");
+    const heading = atlas.element("h2", "", title);
+    heading.id = `line-${key}`;
+    const link = atlas.element("a", "", "Method");
+    link.href = atlas.addressOf(page);
+    link.setAttribute("aria-label", `Method: ${title}`);
+    const asked = atlas.element("p", "", `${question} `);
+    asked.append(link);
+    const place = atlas.element("div", "pac-place");
+    place.id = `pac-${key}`;
+    const details = atlas.element("details", "pac-how");
+    details.append(atlas.element("summary", "", "How to read this"), atlas.element("p", "", how));
+    made.append(heading, asked, place, details);
+    return made;
+  }
+
+  function drawCurves(encodings) {
+    const { data, count, lacking } = atlas.curveData(encodings);
+    by("pac-curves-section").hidden = !count;
+    if (!count) return forget(by("pac-curves"));
+    show(by("pac-curves"), data, lacking.length ? [`No table of vectors: ${listed(lacking)}.`] : [], {
+      label: "Curve of the positions",
+      turned: (turn) => {
+        view.turn = turn;
+        remember();
+      },
+      ready: (live) => [live.turned(view.turn), live.marked(view.at)],
+    });
+  }
+
+  /* Draw a figure in a place with notes below, once it comes into view. */
+  function show(place, data, notes, { ready = () => {}, ...options }) {
+    forget(place);
+    if (!data?.panels.length) return place.replaceChildren(atlas.element("p", "pac-note", notes.join(" ")));
+    whenSeen(place, () => {
+      const inner = atlas.element("div", "pa-live");
+      place.style.minHeight = 0; // The room that was reserved is filled.
+      place.replaceChildren(inner, ...(notes.length ? [atlas.element("p", "pac-note", notes.join(" "))] : []));
+      drawn.set(place, atlas.live(inner, data, options));
+      ready(drawn.get(place));
+    });
+  }
+
+  function whenSeen(place, act) {
+    watcher.unobserve(place);
+    waiting.set(place, act);
+    watcher.observe(place);
+  }
+
+  function forget(place) {
+    watcher.unobserve(place);
+    waiting.delete(place);
+    drawn.get(place)?.stop();
+    drawn.delete(place);
+  }
+
+  const watcher = new IntersectionObserver(
+    (entries) =>
+      entries
+        .filter(({ isIntersecting }) => isIntersecting)
+        .forEach(({ target }) => {
+          watcher.unobserve(target);
+          waiting.get(target)?.();
+          waiting.delete(target);
+        }),
+    { rootMargin: AHEAD },
+  );
+
+  const figure = (id) => drawn.get(by(id));
+  const cursorOf = ([query, key]) => ({ panel: longest, x: key, y: query });
+  const offsetOf = ([query, key]) => ({ panel: 0, x: key - query });
+  const listed = (names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names[0]);
+
+  /* The cross was moved in a picture. */
+  function moved({ x, y }, most) {
+    follow([y, x].map((place) => Math.min(Math.max(Math.round(place), 0), most - 1)));
+  }
+
+  function typed(at) {
+    follow(at);
+    figure("pac-kernels")?.show(cursorOf(at), { tip: false });
+  }
+
+  function follow(at) {
+    if (at.join() === view.at.join()) return;
     view.at = at;
     [by("pac-query").value, by("pac-key").value] = at;
-    drawCursor(at);
-    drawCurves(view.turn, at);
-  }
-
-  function move(at, aloud) {
-    place(at);
-    remember();
-    if (aloud) speak();
-  }
-
-  function turn(angles) {
-    view.turn = angles;
-    drawCurves(angles, view.at);
+    figure("pac-profiles")?.show(offsetOf(at), silent);
+    figure("pac-curves")?.marked(at);
     remember();
   }
 
-  const remember = later(() => history.replaceState(null, "", atlas.write(view)));
-  const speak = later(() => {
-    const [query, key] = view.at;
-    const values = [...by("pac-kernels").children].map((figure) => {
-      return `${figure.querySelector("figcaption").textContent}: ${figure.querySelector(".pac-value, .pac-missing").textContent}`;
-    });
-    by("pac-live").textContent = `Query ${query}, key ${key}, offset ${key - query}. ${values.join("; ")}.`;
-  });
+  /* Write the view into the address, when nothing has moved for a while and nothing is held. */
+  const remember = later(() => (held ? remember() : history.replaceState(null, "", written())));
 
   function later(action) {
-    let waiting;
+    let timer;
     return () => {
-      clearTimeout(waiting);
-      waiting = setTimeout(action, QUIET);
+      clearTimeout(timer);
+      timer = setTimeout(action, QUIET);
     };
   }
 

@@ -53,20 +53,30 @@
     state.moved(cursor);
   };
 
-  atlas.pointAtCursor = (state, cursor) => {
+  /* tip: whether values stand beside the cursor; aloud: whether they are said */
+  atlas.pointAtCursor = (state, cursor, { tip: beside = true, aloud = true } = {}) => {
     if (!cursor) return atlas.clearCursor(state);
     const main = state.panels[cursor.panel];
     state.panels.forEach((panel) => {
       const same =
         panel === main ||
         (panel.x.name === main.x.name && Boolean(atlas.cellsOf(panel)) === Boolean(atlas.cellsOf(main)) && !atlas.isCurve(main) && !atlas.pointsOf(main));
-      panel.at = same ? valueAt(state, panel, cursor) : null;
+      panel.at = same ? valueAt(state, panel, cursor, panel === main) : null;
       panel.value.textContent = panel.at?.text && atlas.cellsOf(panel) ? panel.at.text : "";
-      tip(state, panel, panel === main ? panel.at : null);
+      if (same && !panel.at && atlas.cellsOf(panel)) panel.value.textContent = "none here";
+      tip(state, panel, panel === main && beside ? panel.at : null);
       atlas.drawCursor(state, panel);
     });
-    state.live.textContent = main.at ? [main.at.title, ...(main.at.rows ?? []).map(({ name, text }) => `${name ? `${name}: ` : ""}${text}`)].join("; ") : "";
+    if (aloud) state.live.textContent = said(state, main);
   };
+
+  /* The values at the cursor as a sentence; over cells, those of all panels that show the same place. */
+  function said(state, main) {
+    if (!main.at) return "";
+    const linked = atlas.cellsOf(main) ? state.panels.filter((panel) => panel.value.textContent && panel.title) : [];
+    const rows = linked.length > 1 ? linked.map((panel) => ({ name: panel.title, text: panel.value.textContent })) : (main.at.rows ?? []);
+    return [main.at.title, ...rows.map(({ name, text }) => `${name ? `${name}: ` : ""}${text}`)].join("; ");
+  }
 
   atlas.clearCursor = (state) => {
     state.panels.forEach((panel) => {
@@ -77,12 +87,17 @@
     });
   };
 
-  function valueAt(state, panel, { x, y }) {
+  /* nearest: whether a place beyond the cells means the nearest of them */
+  function valueAt(state, panel, { x, y }, nearest) {
     const cells = atlas.cellsOf(panel);
-    if (cells) return cellAt(panel, cells, x, y);
+    if (cells) return nearest || isWithin(cells.extent, x, y) ? cellAt(panel, cells, x, y) : null;
     const points = panel.marks.find(({ kind }) => kind === "points" || kind === "curve");
     if (points) return pointAt(state, panel, points, x, y);
     return linesAt(state, panel, x, y);
+  }
+
+  function isWithin([left, right, bottom, top], x, y) {
+    return (x - left) * (x - right) <= 0 && (y - top) * (y - bottom) <= 0;
   }
 
   function cellAt(panel, cells, x, y) {

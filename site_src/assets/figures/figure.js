@@ -5,8 +5,9 @@
   const FIRST_TURN = [30, 20];
   let last = 0;
 
-  /* Show the data of a figure in ``place``. Returns { show(cursor), canvas() }. moved: hears of a new cursor; label: the figure's name */
-  atlas.live = (place, data, { label = "", moved = () => {} } = {}) => {
+  /* Show the data of a figure in ``place``. label: the figure's name; moved: hears of a new cursor; turned: hears of a turn that is over.
+     Returns { show(cursor, { tip, aloud }), canvas(), turned(turn), marked(positions), stop(), panels }. */
+  atlas.live = (place, data, { label = "", moved = () => {}, turned = () => {} } = {}) => {
     const nameOf = (panel, which) => panel[which].label || (data.panels.find((other) => other[which].label)?.[which].label ?? ""); // Inner panels leave it out.
     const axis = (panel, which) => ({ ...panel[which], name: nameOf(panel, which) });
     const panels = data.panels.map((panel) => ({
@@ -16,13 +17,21 @@
       marks: panel.marks.map(atlas.unpacked),
       whole: { x: panel.x.limits, y: panel.y.limits },
     }));
-    const state = { place, data, panels, label, moved, off: new Set(), near: null, turn: [...FIRST_TURN], id: ++last };
+    const state = { place, data, panels, label, moved, ended: turned, marked: [], off: new Set(), near: null, turn: [...FIRST_TURN], id: ++last };
     build(state);
-    new ResizeObserver(() => atlas.redraw(state)).observe(place);
-    new MutationObserver(() => atlas.redraw(state)).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => atlas.redraw(state));
+    const [size, scheme, gone] = [new ResizeObserver(() => atlas.redraw(state)), new MutationObserver(() => atlas.redraw(state)), new AbortController()];
+    size.observe(place);
+    scheme.observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => atlas.redraw(state), { signal: gone.signal });
     atlas.redraw(state);
-    return { show: (cursor) => atlas.pointAtCursor(state, cursor), canvas: () => composed(state), turned: (turn) => atlas.turned(state, turn), panels };
+    return {
+      show: (cursor, how) => atlas.pointAtCursor(state, cursor, how),
+      canvas: () => composed(state),
+      turned: (turn) => atlas.turned(state, turn),
+      marked: (positions) => atlas.markPositions(state, positions),
+      stop: () => [size.disconnect(), scheme.disconnect(), gone.abort()],
+      panels,
+    };
   };
 
   function build(state) {
@@ -41,11 +50,13 @@
       panel.frame.tabIndex = 0;
       panel.frame.setAttribute("role", "application");
       const turns = atlas.isCurve(panel);
+      if (turns) panel.frame.style.touchAction = "none"; // A finger turns the curve and does not scroll the page.
       panel.frame.setAttribute(
         "aria-label",
         `${[state.label, panel.title].filter(Boolean).join(": ")}. ${turns ? "Arrow keys turn it." : "Arrow keys move the cursor, plus and minus zoom, Escape resets."}`,
       );
       panel.outer.append(panel.head, panel.frame);
+      if (panel.scale) panel.outer.append(scaleOf(panel.scale));
       grid.append(panel.outer);
       atlas.listen(state, panel);
     });

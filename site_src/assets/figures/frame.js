@@ -48,10 +48,12 @@
     const place = atlas.element("div", "pa-live");
     still.before(place);
     figure.classList.add("pa-alive");
-    const shown = figure.hasAttribute("data-pa-first") ? { ...data, panels: data.panels.slice(0, 1) } : data;
+    const [few, plain] = ["data-pa-first", "data-pa-plain"].map((name) => figure.hasAttribute(name));
+    const marked = plain ? data.panels.filter(({ marks }) => marks.some(({ ringed }) => ringed)) : [];
+    const shown = few || plain ? { ...data, panels: [marked[0] ?? data.panels[0]] } : data;
     const view = atlas.live(place, shown, { label: data.caption });
     if (figure.hasAttribute("data-pa-spins")) return spins(view);
-    figure.querySelector("figcaption").append(tools(figure, data, view, still.querySelector("a").href));
+    if (!plain) figure.querySelector("figcaption").append(tools(figure, data, view, still.querySelector("a").href));
     figure.dispatchEvent(new Event("pa-awake"));
   }
 

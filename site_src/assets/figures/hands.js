@@ -41,6 +41,10 @@
       const [across, down] = inside(placeOf(event));
       atlas.moveTo(state, panel, panel.view.x.from(across), panel.view.y.from(down));
     };
+    const release = () => {
+      if (grip?.turned) state.ended(state.turn);
+      grip = null;
+    };
     panel.frame.addEventListener("pointerdown", (event) => {
       if (event.button) return;
       grip = { start: placeOf(event), last: [event.clientX, event.clientY], touch: event.pointerType !== "mouse" };
@@ -51,7 +55,7 @@
       if (atlas.isCurve(panel) && grip) {
         const [turn, tilt] = state.turn;
         atlas.turned(state, clamped(turn + (event.clientX - grip.last[0]) / 2, tilt + (event.clientY - grip.last[1]) / 2));
-        grip.last = [event.clientX, event.clientY];
+        [grip.last, grip.turned] = [[event.clientX, event.clientY], true];
         return;
       }
       follow(event);
@@ -60,9 +64,9 @@
     panel.frame.addEventListener("pointerup", (event) => {
       const [start, end] = [grip?.start, inside(placeOf(event))];
       if (grip && !grip.touch && !atlas.isCurve(panel) && Math.abs(end[0] - start[0]) > 8) select(state, panel, inside(start), end);
-      grip = null;
+      release();
     });
-    panel.frame.addEventListener("pointercancel", () => (grip = null));
+    panel.frame.addEventListener("pointercancel", release);
     panel.frame.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && !grip && leave(state));
     panel.frame.addEventListener("dblclick", () => atlas.zoom(state, null));
     panel.frame.addEventListener("blur", () => leave(state));
@@ -100,13 +104,15 @@
     if (event.key === "Escape") {
       if (state.reset.hidden && !panel.at) return false;
       atlas.zoom(state, null);
-      atlas.clearCursor(state);
+      leave(state);
       return true;
     }
     if (atlas.isCurve(panel)) {
       const arrow = ARROWS[event.key];
-      if (arrow) atlas.turned(state, clamped(state.turn[0] + STEP * arrow[0], state.turn[1] + STEP * arrow[1]));
-      return Boolean(arrow);
+      if (!arrow) return false;
+      atlas.turned(state, clamped(state.turn[0] + STEP * arrow[0], state.turn[1] + STEP * arrow[1]));
+      state.ended(state.turn);
+      return true;
     }
     if (event.key === "+" || event.key === "=") return (nearer(state, panel, 0.5), true);
     if (event.key === "-") return (nearer(state, panel, 2), true);

@@ -6,7 +6,7 @@
   const LEAST = 250; // Width of a panel, in pixels.
   const GAP = 18;
   const MOST_NAMED = 6; // Lines with names at their ends.
-  /* Layout and drawing */
+  /* Layout and drawing. data.least: the least width of panels that are to be of one size */
   atlas.redraw = (state) => {
     const width = state.place.clientWidth;
     if (!width) return;
@@ -14,7 +14,7 @@
     state.theme = atlas.theme();
     const most = Math.max(...state.panels.map(({ column }) => column)) + 1;
     const small = state.panels.length > 4 && state.panels.every((panel) => panel.square || atlas.cellsOf(panel));
-    const columns = Math.max(1, Math.min(most, Math.floor((width + GAP) / ((small ? 150 : LEAST) + GAP))));
+    const columns = Math.max(1, Math.min(most, Math.floor((width + GAP) / ((state.data.least ?? (small ? 150 : LEAST)) + GAP))));
     state.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
     const each = (width - (columns - 1) * GAP) / columns;
     const across = state.panels.length === 1 && (state.panels[0].square || atlas.isCurve(state.panels[0])) ? Math.min(each, 420) : each;
@@ -35,7 +35,8 @@
     const context = panel.canvas.getContext("2d");
     context.font = atlas.font(11);
     const curve = atlas.isCurve(panel);
-    const labels = { x: named(state, panel, "x", names.x), y: named(state, panel, "y", names.y) };
+    const equal = { x: state.narrow ? "" : panel.x.name, y: state.narrow ? "" : panel.y.name };
+    const labels = state.data.least ? equal : { x: named(state, panel, "x", names.x), y: named(state, panel, "y", names.y) };
     const provisional = Math.max(panel.shape * width, 160);
     const texts = curve
       ? []
@@ -64,7 +65,7 @@
   };
 
   function viewOf(state, panel) {
-    const { box } = panel;
+    const [{ box }, scale] = [panel, panel.scale ?? state.data.scale];
     const x = atlas.scale(panel.x, panel.x.limits, [box.left, box.left + box.width]);
     const y = atlas.scale(panel.y, panel.y.limits, [box.top + box.height, box.top]);
     const dark = document.body.dataset.mdColorScheme === "slate";
@@ -74,7 +75,7 @@
       y,
       box,
       theme: state.theme,
-      map: state.data.scale && atlas.colormap(state.data.scale.stops),
+      map: scale && atlas.colormap(scale.stops),
       lighten,
       project: (mark, index) => atlas.projected(mark, index, box, state.turn),
     };
@@ -91,6 +92,7 @@
         atlas.drawMark(context, mark, view, dim);
       });
     if (atlas.isCurve(panel)) compass(context, panel, view);
+    state.marked.forEach((position) => spot(context, panel, view, position));
     if (state.narrow || state.data.series.length > 10) endLabels(context, state, panel, view);
     atlas.drawCursor(state, panel);
   };
@@ -196,6 +198,26 @@
     context.fillStyle = view.theme.muted;
     context.fillText("drag to turn", panel.box.left + 6, panel.height - 8);
   }
+
+  /* A dot at a position of a curve; none beyond its last. */
+  function spot(context, panel, view, position) {
+    const mark = panel.marks.find(({ kind }) => kind === "curve");
+    if (!mark || position > mark.order.reduce((most, at) => (at > most ? at : most), 0)) return;
+    const [across, down] = view.project(mark, atlas.nearestIndex(mark.order, position));
+    context.beginPath();
+    context.arc(across, down, 5, 0, 2 * Math.PI);
+    context.fillStyle = view.theme.warm;
+    context.strokeStyle = view.theme.paper;
+    context.lineWidth = 2;
+    context.fill();
+    context.stroke();
+  }
+
+  /* Mark positions on every curve. */
+  atlas.markPositions = (state, positions) => {
+    state.marked = positions;
+    state.panels.filter((panel) => atlas.isCurve(panel) && panel.view).forEach((panel) => atlas.drawPanel(state, panel));
+  };
 
   atlas.turned = (state, turn) => {
     state.turn = turn;

@@ -7,9 +7,9 @@
 
   atlas.font = (size) => `${size}px ${FONT}`;
 
-  /* Colours of the page that names of colours in the data stand for. */
+  /* Colours of the page that names of colours in the data stand for. In another site they are those of our part of it. */
   atlas.theme = () => {
-    const style = getComputedStyle(document.body);
+    const style = getComputedStyle(document.querySelector(".pa-section") ?? document.body);
     const of = (name) => style.getPropertyValue(name).trim();
     return { ink: of("--pa-ink"), muted: of("--pa-muted"), grid: of("--pa-line"), paper: of("--md-default-bg-color"), warm: of("--pa-warm") };
   };
@@ -92,9 +92,21 @@
       context.font = atlas.font(mark.size < 8 ? 10 : 11);
       context.textAlign = mark.justify;
       context.textBaseline = { top: "top", bottom: "bottom", center: "middle", center_baseline: "middle" }[mark.baseline] ?? "alphabetic";
-      words(context, mark.text, across + mark.shift[0], down - mark.shift[1], coloured(mark.colour, view.theme), mark.on ?? view.theme.paper);
+      const place = [across + mark.shift[0], down - mark.shift[1]];
+      if (mark.ringed) ring(context, ...place, view.theme);
+      words(context, mark.text, ...place, coloured(mark.colour, view.theme), mark.on ?? view.theme.paper);
     },
   };
+
+  function ring(context, x, y, theme) {
+    context.beginPath();
+    context.arc(x, y, 8, 0, 2 * Math.PI);
+    context.fillStyle = theme.paper;
+    context.fill();
+    context.strokeStyle = theme.ink;
+    context.lineWidth = 1.1;
+    context.stroke();
+  }
 
   /* Words with a border in the colour of the paper, so that lines do not cross them. */
   function words(context, text, x, y, colour, paper) {

@@ -27,8 +27,8 @@
     return values;
   };
 
-  /* The step between two levels of a packed array. */
-  atlas.step = ({ low, high }) => (high - low) / STEPS;
+  /* The step between two levels of a packed array, or of an array that is made of packed ones. */
+  atlas.step = ({ low, high, step }) => step ?? (high - low) / STEPS;
 
   /* A list of numbers with gaps, or { first, step, count }, as an array with NaN. */
   atlas.places = (values) => {

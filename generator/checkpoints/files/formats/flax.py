@@ -62,7 +62,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     return tensors
 
 
-FORMAT = FileFormat(key="flax", order=6, names=("flax_model.msgpack",), suffixes=(".msgpack",), open=open_weights)
+FORMAT = FileFormat(key="flax", order=6, names=("flax_model.msgpack",), suffixes=(".msgpack",), open=open_weights, whole=True)
 
 
 def _limited(where: str) -> Any:

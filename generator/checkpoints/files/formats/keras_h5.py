@@ -43,7 +43,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     return tensors
 
 
-FORMAT = FileFormat(key="keras_h5", order=7, names=("tf_model.h5",), suffixes=(".h5",), open=open_weights)
+FORMAT = FileFormat(key="keras_h5", order=7, names=("tf_model.h5",), suffixes=(".h5",), open=open_weights, whole=True)
 
 
 def _datasets(h5py: Any, root: Any, where: str) -> Iterator[tuple[str, Any]]:

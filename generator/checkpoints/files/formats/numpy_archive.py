@@ -63,7 +63,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     return tensors
 
 
-FORMAT = FileFormat(key="numpy_archive", order=5, names=("model.npz", "weights.npz"), suffixes=(".npz",), open=open_weights)
+FORMAT = FileFormat(key="numpy_archive", order=5, names=("model.npz", "weights.npz"), suffixes=(".npz",), open=open_weights, whole=True)
 
 
 def _header(stream: IO[bytes], member: zipfile.ZipInfo, where: str) -> Header:

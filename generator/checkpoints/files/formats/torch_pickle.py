@@ -73,6 +73,7 @@ FORMAT = FileFormat(
     names=("pytorch_model.bin", INDEX, "pytorch_model*.bin", "model.pt", "model.pth", "model.ckpt", PARTS),
     suffixes=(".bin", ".pt", ".pth", ".ckpt", ".bin.index.json"),
     open=open_weights,
+    whole=True,
     refusal=(
         "only a pickle (pytorch_model.bin or another torch file), which is not opened; expected model.safetensors "
         "(convert it with safetensors.torch.save_file, or set `pickle: true` on the row if you trust it)"

@@ -64,6 +64,7 @@ FORMAT = FileFormat(
     names=(*(f"{folder}{name}" for name in NAMES for folder in ("", "onnx/")),),
     suffixes=(".onnx",),
     open=open_weights,
+    whole=True,
     files=files,
 )
 

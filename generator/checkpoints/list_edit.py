@@ -1,0 +1,58 @@
+"""Changes of checkpoints.yml that keep its comments, its order and its layout."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from generator.checkpoints.list_file import read_rows, read_text
+from generator.errors import RefusedError
+
+KEY, REVISION, REVISIONS = "hub", "revision", "revisions"
+TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s#,]+")
+
+
+def add(path: Path, name: str, commit: str) -> None:
+    """Append the Hub repository ``name`` at ``commit`` to the list at ``path``. errors: RefusedError for a list in flow style; OSError"""
+    text, rows = read_text(path), read_rows(path)
+    _require_lines(path, rows)
+    column = rows.lc.item(len(rows) - 1)[1]
+    end = "" if text.endswith("\n") else "\n"
+    _write(path, f"{text}{end}{' ' * (column - 2)}- {KEY}: {name}\n{' ' * column}{REVISION}: {commit}\n")
+
+
+def pin(path: Path, commits: Mapping[int, str]) -> None:
+    """Give the rows of the list at ``path`` these commits, by index. errors: RefusedError for rows in flow style; OSError"""
+    lines, rows = read_text(path).splitlines(keepends=True), read_rows(path)
+    _require_lines(path, rows)
+    for index in sorted(commits, reverse=True):  # From the end: lines that come in between do not move those above.
+        _pin(path, lines, rows, index, commits[index])
+    _write(path, "".join(lines))
+
+
+def _pin(path: Path, lines: list[str], rows: CommentedSeq, index: int, commit: str) -> None:
+    row, (line, column) = rows[index], rows.lc.item(index)
+    if not isinstance(row, CommentedMap):
+        lines[line] = f"{lines[line][:column]}{KEY}: {lines[line][column:]}"
+        lines.insert(line + 1, f"{' ' * column}{REVISION}: {commit}\n")
+        return
+    _require_lines(path, row)
+    if REVISION in row:
+        line, column = row.lc.value(REVISION)
+        lines[line] = lines[line][:column] + TOKEN.sub(commit, lines[line][column:], count=1)
+    else:
+        line, column = row.lc.key(KEY)
+        lines.insert(line + 1, f"{' ' * column}{REVISION}: {commit}\n")
+
+
+def _require_lines(path: Path, node: CommentedSeq | CommentedMap) -> None:
+    if node.fa.flow_style():
+        raise RefusedError(f"{path}:{node.lc.line + 1}: found a list or a row within brackets; expected one line for each value")
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace the file in one step."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)

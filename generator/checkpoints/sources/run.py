@@ -1,0 +1,43 @@
+"""The numbers of a training run, kept from an earlier evaluation of its checkpoints."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from generator.checkpoints import run_file
+from generator.contracts import Checkpoint, Files, Run, Source
+from generator.errors import RowError
+
+
+def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 (a file is always reachable)
+    """None: the file holds numbers and no checkpoint.
+
+    errors: RowError, always
+    """
+    raise RowError(f"{checkpoint.id}: numbers of a training run; expected a checkpoint")
+
+
+def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:
+    """Digest of the file; None if it is unreadable."""
+    with suppress(OSError):  # Reported when the row is opened.
+        return digest(Path(checkpoint.place))
+    return None
+
+
+def run(checkpoint: Checkpoint) -> Run:
+    """The run that the file has.
+
+    errors: RowError
+    """
+    return run_file.read(Path(checkpoint.place), checkpoint.id)
+
+
+SOURCE = Source(
+    key="run",
+    describes="Numbers of a training run, as an atlas publishes them in data/runs/, relative to this file.",
+    example="path/to/run.json",
+    is_path=True,
+    open=open_files,
+    state=state,
+    run=run,
+)

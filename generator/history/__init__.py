@@ -1,0 +1,1 @@
+"""What changed from one published atlas to the next."""

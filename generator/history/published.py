@@ -1,0 +1,114 @@
+"""Documents that an atlas has published, from a file, a folder or an address."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from generator.errors import NotReachedError, RefusedError
+from generator.history.releases import DATA, PUBLISHED, RECORD, UNDATED
+
+ATLAS = "data/atlas.json"
+MOST_BYTES = 2**29
+SECONDS = 30.0
+MISSING = (404, 410)
+NAME = re.compile(rf"(?:\d{{4}}-\d\d-\d\d|{UNDATED})(?:\.\d+)?")
+
+
+def atlas(place: str) -> dict[str, Any]:
+    """The atlas at ``place``: an atlas.json, a folder with one (of a site, or the output of a build), or the address of either.
+
+    errors: RefusedError when it holds no atlas, or does not answer
+    """
+    try:
+        is_address = urlsplit(place).scheme in ("http", "https")
+        return _parsed(place, fetched(_address(place)) if is_address else _file(Path(place)).read_bytes())
+    except NotReachedError as error:
+        raise RefusedError(str(error)) from None
+
+
+def former(site: str) -> dict[str, Any] | None:
+    """The atlas of a published site; None where nothing is published there yet. errors: as ``atlas``"""
+    try:
+        return _parsed(site, fetched(_address(site)))
+    except NotPublishedError:
+        return None
+    except NotReachedError as error:
+        raise RefusedError(str(error)) from None
+
+
+def _parsed(place: str, content: bytes) -> dict[str, Any]:
+    """errors: RefusedError"""
+    try:
+        document = json.loads(content)
+        if not isinstance(document["checkpoints"], list) or not isinstance(document["schema"], int):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise RefusedError(f"{place}: found no atlas; expected an atlas.json, or a site or an output folder that has one") from None
+    return dict(document)
+
+
+def bring_releases(site: str, folder: Path) -> None:
+    """Add to ``folder`` the releases of a published ``site`` that it lacks; nothing where the site has none.
+
+    errors: RefusedError when the site does not answer, or its index is none; OSError
+    """
+    base = f"{site.rstrip('/')}/{PUBLISHED}"
+    try:
+        for name in _names(f"{base}/index.json"):
+            if not (folder / name / RECORD).exists():
+                (folder / name).mkdir(parents=True, exist_ok=True)
+                for file in (*(f"{data}.gz" for data in DATA), RECORD):  # The record last: without it, the folder is no release.
+                    (folder / name / file).write_bytes(fetched(f"{base}/{name}/{file}"))
+    except NotReachedError as error:
+        raise RefusedError(str(error)) from None
+
+
+def _names(address: str) -> list[str]:
+    """Folders of the releases that an index lists. errors: as ``bring_releases``; NotReachedError"""
+    try:
+        names = [str(release["id"]) for release in json.loads(fetched(address))]
+    except NotPublishedError:
+        return []
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise RefusedError(f"{address}: found no index of releases; expected one that an atlas has published") from None
+    if foreign := [name for name in names if not NAME.fullmatch(name)]:
+        raise RefusedError(f"{address}: found a release called {foreign[0][:40]!r}; expected a date")
+    return names
+
+
+class NotPublishedError(NotReachedError):
+    """A site answered that it has no such file."""
+
+
+def fetched(address: str) -> bytes:
+    """The bytes at an address. errors: NotReachedError"""
+    import httpx2
+
+    try:
+        with httpx2.stream("GET", address, timeout=SECONDS, follow_redirects=True) as answer:
+            if answer.status_code in MISSING:
+                raise NotPublishedError(f"{address}: HTTP {answer.status_code}; expected a file")
+            answer.raise_for_status()
+            content = b""
+            for chunk in answer.iter_bytes():
+                content += chunk
+                if len(content) > MOST_BYTES:
+                    raise NotReachedError(f"{address}: more than {MOST_BYTES >> 20} MiB; expected an atlas.json")
+            return content
+    except httpx2.HTTPError as error:
+        raise NotReachedError(f"{address}: {error}") from None
+
+
+def _address(place: str) -> str:
+    return place if place.endswith(".json") else f"{place.rstrip('/')}/{ATLAS}"
+
+
+def _file(place: Path) -> Path:
+    """errors: RefusedError"""
+    candidates = (place, place / ATLAS, place / "site" / ATLAS, place / "docs" / ATLAS)
+    found = next((path for path in candidates if path.is_file()), None)
+    if found is None:
+        raise RefusedError(f"{place}: found no atlas; expected an atlas.json, or a site or an output folder that has one")
+    return found

@@ -1,0 +1,65 @@
+"""Changes as text, for terminals and for summaries in Markdown."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from generator.history.changes import Change, Document, changes
+from generator.text import significant
+
+DIGITS = 12  # of a digest or a commit, hexadecimal
+
+
+def line(change: Change) -> str:
+    """One change as a line of text."""
+    return f"{change.encoding or change.title}: {_said(change)}"
+
+
+def table(moved: Sequence[Change]) -> str:
+    """Changes as a table in Markdown."""
+    head = ["| Checkpoint | Change |", "| --- | --- |"]
+    return "\n".join([*head, *(f"| {_cell(change.encoding or change.title)} | {_cell(_said(change))} |" for change in moved)])
+
+
+def counts(atlas: Document) -> str:
+    """How many checkpoints an atlas has, and in Markdown which of them could not be read, and why."""
+    rows = atlas["checkpoints"]
+    found = Counter(row["status"] for row in rows)
+    head = f"**{len(rows)} checkpoints**: " + ", ".join(f"{count} {status}" for status, count in sorted(found.items(), reverse=True))
+    failed = [f"| {_cell(row['title'])} | {_cell(row['reason'] or '')} |" for row in rows if row["status"] != "ok"]
+    return "\n".join([head, "", *(["| Not read | Why |", "| --- | --- |", *failed, ""] if failed else [])])
+
+
+def since(former: Document | None, atlas: Document) -> str:
+    """What changed since the ``former`` atlas, in Markdown."""
+    if former is None:
+        return "Nothing is published yet."
+    found = changes(former, atlas)
+    return table(found) if found else "Nothing changed since the published site."
+
+
+def _said(change: Change) -> str:
+    before, after = _value(change.before), _value(change.after)
+    match change.kind:
+        case "new" | "gone":
+            return change.kind
+        case "new encoding" | "encoding gone":
+            return change.kind
+        case "status":
+            return f"{before} → {after}{f' ({change.what})' if change.what else ''}"
+        case "revision":
+            return f"revision {before} → {after}"
+        case "numbers":
+            return f"other numbers ({change.what} {before} → {after})"
+        case "metric":
+            return f"{change.what} {before} → {after}{f' {change.unit}' if change.unit else ''}"
+
+
+def _value(value: float | str | None) -> str:
+    if value is None:
+        return "none"
+    return significant(value, 6) if isinstance(value, float | int) else value if " " in value else value[:DIGITS]
+
+
+def _cell(text: str) -> str:
+    """``text`` as it stands in a table of Markdown, where nothing of it is markup."""
+    return "".join(f"&#{ord(letter)};" if letter in "|<>&`*_[]\\" else letter for letter in " ".join(text.split()))

@@ -1,0 +1,51 @@
+"""The releases of an output folder, and the one that a build adds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from generator.contracts import Atlas, Maker, Release
+from generator.history import releases
+from generator.site import data_files
+
+FOLDER = "history"
+
+
+@dataclass(frozen=True)
+class History:
+    """former: releases in the output folder; new: that of this build, None where nothing has changed; data: its files, by name"""
+
+    folder: Path
+    present: Atlas
+    former: tuple[Release, ...]
+    new: Release | None
+    data: Mapping[str, bytes]
+
+    @classmethod
+    def of(cls, output: Path, atlas: Atlas) -> "History":
+        """The history of the ``output`` of a build, continued by ``atlas``. errors: RefusedError"""
+        former = releases.read(output / FOLDER)
+        new = releases.following(former, data_files.document(atlas))
+        makers = data_files.makers(atlas)
+        data = {name: makers[f"data/{name}"]() for name in releases.DATA} if new else {}
+        return cls(output / FOLDER, atlas, former, new, data)
+
+    @property
+    def atlas(self) -> Atlas:
+        """The present atlas with all releases, and their files to publish."""
+        files: dict[str, Maker] = {
+            f"{releases.PUBLISHED}/{release.id}/{path.name}": path.read_bytes
+            for release in self.former
+            for path in sorted((self.folder / release.id).iterdir())
+        }
+        if self.new:
+            place = f"{releases.PUBLISHED}/{self.new.id}"
+            files |= {f"{place}/{name}.gz": partial(releases.compressed, content) for name, content in self.data.items()}
+            files[f"{place}/{releases.RECORD}"] = partial(releases.encoded, self.new)
+        return replace(self.present, releases=(*self.former, *((self.new,) if self.new else ())), archive=files)
+
+    def save(self) -> None:
+        """Keep the new release, for later builds. errors: OSError"""
+        if self.new:
+            releases.write(self.folder, self.new, self.data)

@@ -1,0 +1,380 @@
+"""The data files as pydantic models, one for each kind of record: the guide is made from them, and the JSON Schema of atlas.json."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from generator.contracts import Mixer, Status
+from generator.history import releases
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+PATH = "data/atlas.schema.json"
+STACK = "Its stack: encoder, decoder, vision …"
+SCHEME = "How position is encoded: the key of a scheme."
+OF_SCHEME = "Its name within the checkpoint, as in `layers`."
+
+
+class Record(BaseModel):
+    """A record whose keys are always there, unless a default says otherwise."""
+
+    model_config = ConfigDict(strict=True, populate_by_name=True, defer_build=True)
+
+
+class Metric(Record):
+    """A number that an analysis gives."""
+
+    value: float | None = Field(description="The number; null where it is not applicable, or not finite.")
+    unit: str = Field(description="Its unit; empty for plain numbers.")
+    reason: str | None = Field(description="Why it is not applicable.")
+
+
+class Unmeasured(Record):
+    """An encoding that the code of the family has in transformers, and whose numbers are in weights that were not read."""
+
+    key: str = Field(description=OF_SCHEME)
+    part: str = Field(description="The part of the model that it serves.")
+    scheme: str = Field(description=SCHEME)
+    shape: list[int] = Field(description="Shape of the tensor that the code makes.")
+    tensor: str = Field(description="Name of that tensor.")
+
+
+class Encoding(Record):
+    """A position encoding of a checkpoint."""
+
+    name: str = Field(description="As on every page and in every figure; no two encodings of the atlas have the same.")
+    key: str = Field(description=OF_SCHEME)
+    part: str = Field(description="The part of the model that it serves.")
+    scheme: str = Field(description=SCHEME)
+    form: str = Field(description="What kind of thing it is: a table, a bias, a rotation …")
+    shape: list[int] = Field(
+        description="Shape of the stored tensor, or of the numbers that follow from the configuration; empty without either."
+    )
+    tensor: str | None = Field(description="Name of the stored tensor; null where it follows from the configuration.")
+    dtype: str | None = Field(description="Type of its numbers, as stored.")
+    sha256: str | None = Field(description="Digest of its stored bytes, hexadecimal.")
+    parameters: dict[str, Any] = Field(description="What defines it, by its form; see below.")
+    arrays: str = Field(description="Path of its .npz file, from the folder of the site.")
+    metrics: dict[str, Metric] = Field(description="By `analysis.metric`. An analysis that does not apply gives none.")
+
+
+class RotationOfLayer(Record):
+    """The rotation that acts in a layer."""
+
+    base: float = Field(description="Base of the frequencies.")
+    rotary_dim: int = Field(description="Components of a head that are rotated.")
+    scaling: dict[str, Any] | None = Field(description="The rule of rescaling and its settings; null without one.")
+    attention_factor: float = Field(description="Factor on queries and keys that the rule brings; 1 without one.")
+
+
+class Layer(Record):
+    """A layer of a stack."""
+
+    part: str = Field(description=STACK)
+    index: int = Field(description="From 0, within the stack.")
+    type: str = Field(description="Its kind in config.json, as transformers resolves it.")
+    kinds: list[Mixer] = Field(
+        description="How it mixes positions: attention to all (`full`), to a window (`sliding`) or to the same chunk (`chunked`), a state "
+        "(`recurrent`), a `convolution`, a Fourier transform (`fourier`), or `none`."
+    )
+    before: int | None = Field(description="Largest distance that it sees before a position, in positions; null without a limit.")
+    after: int | None = Field(description="The same after a position.")
+    encodings: list[str] | None = Field(
+        description="The `key` of each encoding that acts in it; null where no weights were read, so that they are not known."
+    )
+    rotation: RotationOfLayer | None = Field(description="The rotation that acts in it.")
+
+
+class Checkpoint(Record):
+    """A row of the list of checkpoints."""
+
+    slug: str = Field(description="Its name in addresses.")
+    title: str = Field(description="As it is shown.")
+    source: str = Field(description="The key of the list by which it was read: a folder, or the Hub.")
+    id: str = Field(description="The id on the Hub; or the folder as the list has it, an absolute one by its last part.")
+    revision: str | None = Field(
+        description="The full commit when it was read from the Hub; else the revision that the list names, or null."
+    )
+    paper: str | None = Field(description="Address of the paper that describes it.")
+    licence: str | None = Field(description="Licence of its weights.")
+    status: Status = Field(description="Whether it was read.")
+    reason: str | None = Field(description="Why it was not read; null for `ok`.")
+    layers: list[Layer] = Field(
+        description="Every layer of every stack for text or audio, and of an image model where attention is to all patches in every layer. "
+        "Empty where the family is not known, or the checkpoint could not be read."
+    )
+    unmeasured: list[Unmeasured] = Field(description="Encodings whose numbers are in weights that were not read.")
+    unresolved: list[str] = Field(
+        description="Sentences on what stays open: a scheme that the configuration asks for and that was not found, or weights that were not "
+        "read. Where it is not empty, nothing follows from what `encodings` lacks."
+    )
+    encodings: list[Encoding] = Field(description="Empty where none was found, or the checkpoint could not be read.")
+
+
+class UnreadMember(Record):
+    """A checkpoint of a training run that could not be read."""
+
+    step: int = Field(description="Step of training at which it was saved.")
+    status: Status = Field(description="Why it has no numbers, in a word.")
+    reason: str | None = Field(description="The same in a sentence.")
+
+
+class EncodingOfRun(Record):
+    """An encoding of a training run."""
+
+    key: str = Field(description=OF_SCHEME)
+    part: str = Field(description="The part of the model that it serves.")
+    scheme: str = Field(description=SCHEME)
+    form: str = Field(description="What kind of thing it is.")
+
+
+class TrainingRun(Record):
+    """A training run, whose checkpoints are not among those of atlas.json."""
+
+    slug: str = Field(description="Its name in addresses.")
+    title: str = Field(description="As it is shown.")
+    source: str = Field(description="The key of the list by which it was read.")
+    id: str = Field(description="As in the list.")
+    paper: str | None = Field(description="Address of the paper that describes it.")
+    licence: str | None = Field(description="Licence of its weights.")
+    steps: list[int] = Field(description="Step of training of each checkpoint, ascending.")
+    unread: list[UnreadMember] = Field(description="Checkpoints that could not be read.")
+    encodings: list[EncodingOfRun] = Field(description="What its checkpoints have, in any of them.")
+    data: str = Field(description="Path of the file with its numbers, from the folder of the site.")
+
+
+class Atlas(Record):
+    """The outermost object of atlas.json."""
+
+    schema_: int = Field(
+        alias="schema", description="Number of this format. Something may be added under the same number; nothing is renamed or taken away."
+    )
+    date: str | None = Field(
+        description="Date of the data, as YYYY-MM-DD: of the newest revision that was read from the Hub, else of the program; null where that "
+        "is unknown. A publisher may set it by `SOURCE_DATE_EPOCH`."
+    )
+    version: str | None = Field(description="Version of the program.")
+    libraries: dict[str, str] = Field(description="Versions of the main libraries.")
+    licence: str = Field(description="Licence of the data.")
+    address: str | None = Field(description="Where the site stands, ending with “/”; null where that is unknown.")
+    checkpoints: list[Checkpoint] = Field(description="In the order of `slug`.")
+    runs: list[TrainingRun] = Field([], description="Training runs, in the order of `slug`.")
+
+
+class Table(Record):
+    """Parameters of a PositionTable."""
+
+    first_row: int = Field(description="Index of the first row of the stored tensor that is a position.")
+    n_positions: int = Field(description="Number of positions.")
+    grid: list[int] | None = Field(description="Rows and columns of patches; null for a sequence.")
+
+
+class Bias(Record):
+    """Parameters of an OffsetBias. What a bias lacks is left out."""
+
+    heads: int = Field(description="Number of heads.")
+    causal: bool = Field(description="Whether later keys are hidden.")
+    slopes: list[float] = Field([], description="Of a linear bias: logits per position, by head.")
+    buckets: int = Field(0, description="Of a bias in buckets: how many.")
+    max_distance: int = Field(0, description="Of a bias in buckets: the distance at which the last begins, in positions.")
+
+
+class Rotation(RotationOfLayer):
+    """Parameters of a Rotation."""
+
+    head_dim: int = Field(description="Components of a head.")
+    inverse_frequencies: list[float] = Field(description="Angle of each pair for one position, in radians.")
+    window: int | None = Field(description="Positions visible to one side, the query's included; null without a limit.")
+
+
+class Decay(Record):
+    """Parameters of a Decay."""
+
+    unit: str = Field(description="What has a rate of its own: a head, a channel …")
+    n_units: int = Field(description="How many of these a layer has.")
+    at_zero_input: bool = Field(description="Whether the rates are those without input.")
+
+
+class ReleaseEntry(Record):
+    """A release in data/releases/index.json, which is a list of them, the first release first."""
+
+    id: str = Field(description="Its folder: the date, with a number where that is not the first of the day.")
+    date: str | None = Field(description="Date of the data, as YYYY-MM-DD.")
+    version: str | None = Field(description="Version of the program that made it.")
+
+
+class ReleasedMetric(Record):
+    """A metric in a release."""
+
+    value: float | None = Field(description="As in atlas.json.")
+    unit: str = Field(description="As in atlas.json.")
+
+
+class ReleasedEncoding(Record):
+    """An encoding in a release."""
+
+    key: str = Field(description=OF_SCHEME)
+    name: str = Field(description="As on every page.")
+    sha256: str | None = Field(description="Digest of its stored bytes.")
+    metrics: dict[str, ReleasedMetric] = Field(description="By `analysis.metric`.")
+
+
+class ReleasedCheckpoint(Record):
+    """A checkpoint in a release."""
+
+    slug: str = Field(description="Its name in addresses.")
+    title: str = Field(description="As it is shown.")
+    status: Status = Field(description="Whether it was read.")
+    reason: str | None = Field(description="Why it was not read; null for `ok`.")
+    revision: str | None = Field(description="As in atlas.json.")
+    encodings: list[ReleasedEncoding] = Field(description="As in atlas.json, with fewer keys.")
+
+
+class Release(ReleaseEntry):
+    """The record of a release, data/releases/<id>/release.json."""
+
+    number: int = Field(description="From 1, in the order of publication.")
+    libraries: dict[str, str] = Field(description="Versions of the main libraries.")
+    checkpoints: dict[str, ReleasedCheckpoint | None] = Field(
+        description="By slug, those that differ from the release before; null for one that is gone."
+    )
+
+
+class MemberOfRun(Record):
+    """A checkpoint in the file of a training run."""
+
+    step: int = Field(description="Step of training at which it was saved.")
+    name: str = Field(description="Of its folder or revision.")
+    status: Status = Field(description="Whether it was read.")
+    reason: str | None = Field(description="Why it was not read; null for `ok`.")
+
+
+class MetricOfRun(Record):
+    """A metric over the steps."""
+
+    key: str = Field(description="`analysis.metric`.")
+    title: str = Field(description="As it is shown.")
+    unit: str = Field(description="Its unit; empty for plain numbers.")
+    values: list[float | None] = Field(description="One for each member, null where it has none.")
+
+
+class SeriesOfRun(EncodingOfRun):
+    """The numbers of an encoding over the steps."""
+
+    name: str = Field(description="Different from that of every other encoding of the run.")
+    quantity: str = Field(description="What the kernel is, with its unit.")
+    metrics: list[MetricOfRun] = Field(description="Those that any member has.")
+    kernel: list[list[float | None]] = Field(
+        description="For each member, the mean of the kernel at distances 0, 1, 2 …; empty where it does not have the encoding."
+    )
+
+
+class RunNumbers(Record):
+    """The numbers of a training run."""
+
+    slug: str = Field(description="Its name in addresses.")
+    title: str = Field(description="As it is shown.")
+    source: str = Field(description="The key of the list by which its checkpoints were read.")
+    id: str = Field(description="As in the list.")
+    members: list[MemberOfRun] = Field(description="Its checkpoints, in order of their steps.")
+    encodings: list[SeriesOfRun] = Field(description="What its checkpoints have.")
+    notes: str = Field(description="A note of the list.")
+    paper: str = Field(description="The paper that describes it, as in the list.")
+    licence: str = Field(description="Licence of its weights, as in the list.")
+
+
+class RunFile(Record):
+    """The outermost object of data/runs/<run>.json, which a row `run:` of a list can name."""
+
+    format: int = Field(description="Number of this format.")
+    about: dict[str, Any] = Field({}, description="How its checkpoints were made, where that is told.")
+    run: RunNumbers = Field(description="Its numbers.")
+
+
+class Limit(Record):
+    """The window or chunk of a group of layers, in families.json."""
+
+    setting: str = Field(description="Name of the setting in config.json.")
+    value: int = Field(description="Its value, in positions.")
+
+
+class Group(Record):
+    """Layers of a stack that are alike, in families.json."""
+
+    layers: list[int] = Field(description="Their indices.")
+    type: str = Field(description="Their kind, as transformers resolves it.")
+    kinds: list[Mixer] | None = Field(description="As in atlas.json; null where the settings do not say.")
+    limit: Limit | None = Field(description="The setting of their window or chunks.")
+    encodings: list[str] | None = Field(
+        description="Keys of the encodings that act in them; null where the settings tell none and the weights may hold one."
+    )
+
+
+class Stack(Record):
+    """A stack of layers of a model type, in families.json."""
+
+    part: str = Field(description="As in atlas.json, and “decoder” also where nothing names it otherwise.")
+    model_type: str = Field(description="That of its config.")
+    nested: bool = Field(description="Whether this is a config within the config.")
+    sides: bool = Field(description="Whether that config has an encoder and a decoder, of which `part` is one.")
+    n_layers: int = Field(description="Number of layers.")
+    input: list[str] = Field(description="Keys of the encodings that are added at the input, or of their absence.")
+    groups: list[Group] = Field(description="Its layers, those that are alike together.")
+
+
+class FamilyEncoding(Record):
+    """An encoding of a model type, in families.json."""
+
+    key: str = Field(description="Its name within the type.")
+    part: str = Field(description="The part of the model that it serves.")
+    scheme: str = Field(description=SCHEME)
+    parameters: dict[str, Any] = Field(description="As in atlas.json, without `inverse_frequencies` and `layers`.")
+
+
+class Family(Record):
+    """A model type of transformers, in families.json."""
+
+    model_type: str = Field(description="Its name in config.json.")
+    reason: str | None = Field(description="Why its defaults could not be read.")
+    stacks: list[Stack] = Field(description="Empty where they hold no stack of layers that the atlas reads.")
+    encodings: list[FamilyEncoding] = Field(description="The encodings to which stacks and groups refer.")
+
+
+class Families(Record):
+    """The outermost object of families.json, by the defaults of config classes alone: nothing in it was read from a checkpoint."""
+
+    schema_: int = Field(alias="schema", description="Number of this format.")
+    transformers: str = Field(description="Version of that library.")
+    families: list[Family] = Field(description="In the order of `model_type`.")
+
+
+PARAMETERS: Mapping[str, type[Record]] = {"PositionTable": Table, "OffsetBias": Bias, "Rotation": Rotation, "Decay": Decay}
+ANY_FORM = "layers"  # Of an encoding that does not act in all layers.
+OF_ATLAS = (Atlas, Checkpoint, Layer, RotationOfLayer, Encoding, Metric, Unmeasured, TrainingRun, EncodingOfRun, UnreadMember)
+OF_RUNS = (RunFile, RunNumbers, MemberOfRun, SeriesOfRun, MetricOfRun)
+OF_RELEASES = (ReleaseEntry, Release, ReleasedCheckpoint, ReleasedEncoding, ReleasedMetric)
+OF_FAMILIES = (Families, Family, Stack, Group, Limit, FamilyEncoding)
+COLUMNS: Mapping[str, str] = {
+    "checkpoint": "The slug.",
+    "title": "As it is shown.",
+    "source": "As in atlas.json.",
+    "id": "As in atlas.json.",
+    "revision": "As in atlas.json.",
+    "part": "The part of the model.",
+    "scheme": SCHEME,
+    "form": "What kind of thing the encoding is.",
+    "metric": "`analysis.metric`.",
+    "value": "Empty where it is not applicable.",
+    "unit": "Empty for plain numbers.",
+    "reason": "Why it is not applicable.",
+    "name": "Name of the encoding.",
+}
+FILES_OF_A_RELEASE = (releases.RECORD, *(f"{name}.gz" for name in releases.DATA))
+
+
+def json_schema() -> bytes:
+    """The JSON Schema of atlas.json. Further keys are allowed: a later version of the program may add some."""
+    schema: dict[str, Any] = {"$schema": DIALECT, **Atlas.model_json_schema()}
+    schema["title"] = "Position Atlas: atlas.json"
+    return (json.dumps(schema, indent=1, ensure_ascii=False) + "\n").encode()

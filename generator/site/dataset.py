@@ -1,0 +1,45 @@
+"""The data as search engines for datasets know them (https://schema.org/Dataset), and what a site says to robots."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+
+from generator import PROGRAM
+from generator.contracts import Atlas
+
+ROBOTS = "robots.txt"
+LICENCE = "https://spdx.org/licenses/MIT"
+ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within HTML.
+FILES = (("atlas.json", "application/json"), ("metrics.csv", "text/csv"))
+
+
+def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
+    """A function that returns robots.txt, by path below the docs folder."""
+    return {ROBOTS: partial(_robots, atlas)}
+
+
+def described(atlas: Atlas) -> str:
+    """JSON-LD of the data, for a script element of a page."""
+    names = [outcome.checkpoint.title for outcome in atlas.outcomes if outcome.readings]
+    document = {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "name": "Position Atlas: position encodings of transformers, measured",
+        "description": f"Metrics and arrays of the position encodings of {len(names)} checkpoints: {', '.join(names)}."[:5000],
+        "license": LICENCE,
+        "isAccessibleForFree": True,
+        "creator": {"@type": "Organization", "name": "The Position Atlas developers"},
+        "version": atlas.versions.get(PROGRAM),
+        "dateModified": atlas.date,
+        "url": atlas.address and f"{atlas.address}data/index.html",
+        "distribution": [
+            {"@type": "DataDownload", "contentUrl": f"{atlas.address or '../'}data/{name}", "encodingFormat": kind} for name, kind in FILES
+        ],
+    }
+    known = {key: value for key, value in document.items() if value is not None}
+    return json.dumps(known, ensure_ascii=True).translate(ESCAPES)
+
+
+def _robots(atlas: Atlas) -> bytes:
+    where = f"Sitemap: {atlas.address}sitemap.xml\n" if atlas.address else ""
+    return f"User-agent: *\nAllow: /\n{where}".encode()

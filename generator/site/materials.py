@@ -1,0 +1,40 @@
+"""What pages are made of beside numbers: templates, hand-written files and settings, where those of a user win over ours."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from generator.resources import ROOT
+
+SETTINGS = "position-atlas.yml"  # Beside a list of checkpoints: settings of mkdocs, merged with ours.
+
+
+@dataclass(frozen=True)
+class Materials:
+    """Folders and files, those that win first.
+
+    templates: of Jinja; written: hand-written pages and assets; settings: files like mkdocs.yml
+    """
+
+    templates: tuple[Path, ...]
+    written: tuple[Path, ...]
+    settings: tuple[Path, ...]
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All of them."""
+        return (*self.templates, *self.written, *self.settings)
+
+
+OURS = Materials((ROOT / "templates",), (ROOT / "site_src",), (ROOT / "mkdocs.yml",))
+
+
+def beside(folder: Path) -> Materials:
+    """Ours, and before them those in the ``folder`` of a user."""
+    if folder.resolve() == ROOT.resolve():
+        return OURS
+    own = Materials((folder / "templates",), (folder / "site_src",), (folder / SETTINGS,))
+    return Materials(
+        tuple(path for path in own.templates if path.is_dir()) + OURS.templates,
+        tuple(path for path in own.written if path.is_dir()) + OURS.written,
+        tuple(path for path in own.settings if path.is_file()) + OURS.settings,
+    )

@@ -1,0 +1,121 @@
+"""Pages of the guide that are made from what the program reads: the keys of a row, its commands, and the files of data."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+from markupsafe import Markup
+from ruamel.yaml import YAML
+
+from generator.checkpoints import sources
+from generator.checkpoints.list_file import MOST_BYTES, MOST_DEPTH
+from generator.checkpoints.list_row import BESIDE, row_model
+from generator.contracts import Atlas, Page, PageKind, Source, discovery
+from generator.site import data_schema, schema_words
+from generator.site.escape import literal
+
+WIDTH = 100  # characters of a line of an example
+RECORDS = (*data_schema.OF_ATLAS, *data_schema.OF_RUNS, *data_schema.OF_RELEASES, *data_schema.OF_FAMILIES)
+RECORD_NAME = re.compile(rf"\b({'|'.join(model.__name__ for model in RECORDS)})s?\b")
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a row. default: "" where there is none; examples: whole lists, in YAML"""
+
+    name: str
+    kind: str
+    default: str
+    meaning: str
+    examples: tuple[Markup, ...]
+
+
+@dataclass(frozen=True)
+class DataKey:
+    """A key of a record of the data files. kind: its type in words, where each type with a table links to it"""
+
+    name: str
+    kind: Markup
+    meaning: Markup
+
+
+@dataclass(frozen=True)
+class RecordOfData:
+    """A kind of record in the data files, and its keys."""
+
+    title: str
+    meaning: Markup
+    fields: tuple[DataKey, ...]
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    """The pages of the guide that are not written by hand."""
+    known = discovery.load(sources, Source)
+    listed = {"keys": row_keys(known), "places": [source.key for source in known], "most_bytes": MOST_BYTES, "most_depth": MOST_DEPTH}
+    return [
+        Page("guide/configuration.md", "guide_configuration.md.jinja", listed),
+        Page("guide/command-line.md", "guide_command_line.md.jinja", {"commands": atlas.commands}),
+        Page("guide/data-schema.md", "guide_data_schema.md.jinja", data_schema_context()),
+    ]
+
+
+def data_schema_context() -> dict[str, Any]:
+    """What the page on the data files shows."""
+    return {
+        "of_atlas": [_record_of(model) for model in data_schema.OF_ATLAS],
+        "parameters": [_record_of(model, form) for form, model in data_schema.PARAMETERS.items()],
+        "of_runs": [_record_of(model) for model in data_schema.OF_RUNS],
+        "of_releases": [_record_of(model) for model in data_schema.OF_RELEASES],
+        "of_families": [_record_of(model) for model in data_schema.OF_FAMILIES],
+        "columns": [(name, schema_words.prose(meaning)) for name, meaning in data_schema.COLUMNS.items()],
+        "files_of_a_release": data_schema.FILES_OF_A_RELEASE,
+    }
+
+
+def _record_of(model: type[data_schema.Record], title: str = "") -> RecordOfData:
+    schema = model.model_json_schema()
+    fields = [(name, _linked(schema_words.kind(value)), schema_words.described(value)) for name, value in schema["properties"].items()]
+    return RecordOfData(title or model.__name__, schema_words.prose(schema["description"]), tuple(DataKey(*field) for field in fields))
+
+
+def _linked(kind: str) -> Markup:
+    """``kind`` with a link at the name of a record, in the singular or plural."""
+    return Markup(RECORD_NAME.sub(lambda name: f'<a href="#{name[1].lower()}">{name[0]}</a>', literal(kind)))  # noqa: S704 (escaped)
+
+
+def row_keys(known: tuple[Source, ...]) -> list[Key]:
+    """Every key of a row of checkpoints.yml, those that say where it is read first."""
+    of_sources = {source.key: source.example for source in known}
+    properties = row_model(known).model_json_schema()["properties"]
+    order = sorted(properties, key=lambda name: name not in of_sources)
+    place = {source.key: source.example for source in known if not source.is_path}
+    beside = {name: {other: properties[other]["examples"][0] for other in properties[name].get(BESIDE, ())} for name in order}
+    return [_key(name, properties[name], {} if name in of_sources else place, beside[name]) for name in order]
+
+
+def _key(name: str, schema: Mapping[str, Any], place: Mapping[str, str], beside: Mapping[str, object]) -> Key:
+    """place, beside: other keys of its examples"""
+    options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
+    default = schema.get("default")
+    examples = tuple(_listed({**place, **beside, name: value}) for value in schema.get("examples", ()))
+    return Key(name, schema_words.kind({"anyOf": options}), _default(default), str(schema.get("description", "")), examples)
+
+
+def _default(value: object) -> str:
+    if value is None or value == "":
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _listed(row: Mapping[str, object]) -> Markup:
+    """A list of one row, in YAML."""
+    yaml, stream = YAML(), StringIO()
+    yaml.width = WIDTH
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.dump({"checkpoints": [dict(row)]}, stream)
+    return Markup(stream.getvalue())  # noqa: S704 (values of this program, in a block of code)
+
+
+PAGE = PageKind("guide", pages)

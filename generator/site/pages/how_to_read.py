@@ -1,0 +1,42 @@
+"""The page that teaches how to read the figures, with a figure of this atlas for each kind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from generator.contracts import Analysis, Atlas, Figure, Page, PageKind
+from generator.site.outline import addresses_of
+
+
+@dataclass(frozen=True)
+class Example:
+    """An analysis, a figure of it, None where no encoding has one, and the title and address of the encoding that this shows."""
+
+    analysis: Analysis
+    figure: Figure | None
+    title: str
+    address: str
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    """The page, with an example of each analysis."""
+    addresses = addresses_of(atlas)
+    examples = {analysis.key: _example(atlas, analysis, addresses) for analysis in atlas.analyses}
+    return [Page("learn/how-to-read.md", "how_to_read.md.jinja", {"examples": examples})]
+
+
+def _example(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> Example:
+    """The figure of ``analysis`` with the greatest appeal, the first of equals."""
+    drawn = [
+        (outcome, reading, spec)
+        for outcome in atlas.outcomes
+        for reading in outcome.readings
+        for spec in analysis.figures
+        if f"{analysis.key}-{spec.key}" in reading.drawings
+    ]
+    if not drawn:
+        return Example(analysis, None, "", "")
+    outcome, reading, spec = max(drawn, key=lambda found: found[2].appeal(found[1].results[analysis.key]))
+    return Example(analysis, Figure.of(outcome, reading, analysis, spec), reading.label.title, addresses[outcome.path_of(reading)])
+
+
+PAGE = PageKind("how_to_read", pages)

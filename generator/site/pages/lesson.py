@@ -1,0 +1,28 @@
+"""A lesson in five steps, with numbers of the checkpoints of this atlas."""
+
+from generator.contracts import Atlas, Page, PageKind
+from generator.site import lesson_data
+
+STEPS = (
+    ("index", "Order", "Attention alone sees a bag of words"),
+    ("tables", "Tables", "A table gives each place a vector"),
+    ("rotations", "Waves and rotations", "A rotation makes only the distance count"),
+    ("biases", "Biases", "A bias says how far to look"),
+    ("training", "What models learn", "Training finds its own way to count"),
+)
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    """One page for each step."""
+    lesson = lesson_data.of(atlas)
+    return [
+        Page(
+            f"learn/{name}.md",
+            f"lesson_{name}.md.jinja",
+            {"steps": STEPS, "number": number, "title": title, "lesson": lesson, "runs": atlas.runs[:1]},
+        )
+        for number, (name, _, title) in enumerate(STEPS)
+    ]
+
+
+PAGE = PageKind("lesson", pages)

@@ -1,0 +1,116 @@
+"""A page for each training run: how its position encoding forms from checkpoint to checkpoint."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generator.cache.fingerprint import of_parts
+from generator.contracts import (
+    KERNEL_POSITIONS,
+    Atlas,
+    Figure,
+    FigureSpec,
+    Page,
+    PageKind,
+    Run,
+    RunEncoding,
+    RunMetric,
+    Scheme,
+    paper_address,
+)
+from generator.site.run_data import path_of
+from generator.site.run_figures import of_kernel, of_metrics
+from generator.site.run_findings import change, sentences, unread
+
+MOST_CURVES = 6  # measures that are drawn: those that changed most
+MOST_SENTENCES = 5
+MOST_CHAPTERS = 3  # encodings on the page; the data have all
+MOST_ROWS = 120  # measures in all tables of a page
+MOST_COLUMNS = 4  # steps in a table
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measure in a table, at the steps of its columns."""
+
+    metric: RunMetric
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """An encoding on the page.
+
+    scheme: None where this program does not know it; kernels: figures of its kernel, the last with a line for each step
+    curves: figures of its measures; columns: steps of the table
+    """
+
+    encoding: RunEncoding
+    scheme: Scheme | None
+    findings: tuple[str, ...]
+    kernels: tuple[Figure, ...]
+    curves: tuple[Figure, ...]
+    columns: tuple[int, ...]
+    rows: tuple[Row, ...]
+
+
+def pages(atlas: Atlas) -> list[Page]:
+    """The page of each run, and a list of them where there are several."""
+    of_runs = [_page(atlas, run) for run in atlas.runs]
+    index = [Page("runs/index.md", "runs.md.jinja", {"runs": atlas.runs})] if len(atlas.runs) > 1 else []
+    return [*index, *of_runs]
+
+
+def _page(atlas: Atlas, run: Run) -> Page:
+    shown = run.encodings[:MOST_CHAPTERS]
+    most_rows = MOST_ROWS // max(len(shown), 1)
+    chapters = [_chapter(atlas, run, encoding, most_rows) for encoding in shown]
+    context = {
+        "run": run,
+        "chapters": chapters,
+        "unread": unread(run),
+        "failed": list(run.unread)[:MOST_COLUMNS],
+        "paper": paper_address(run.paper),
+        "data": path_of(run),
+        "several": len(atlas.runs) > 1,
+        "positions": KERNEL_POSITIONS,
+        "most_rows": most_rows,
+    }
+    return Page(
+        f"runs/{run.slug}.md",
+        "run.md.jinja",
+        context,
+        tuple(figure for chapter in chapters for figure in (*chapter.kernels, *chapter.curves)),
+    )
+
+
+def _chapter(atlas: Atlas, run: Run, encoding: RunEncoding, most_rows: int) -> Chapter:
+    tracked = _tracked(atlas, run, encoding)
+    kernels = tuple(_figure(run, encoding, spec) for spec in of_kernel(run, encoding))
+    curves = (_figure(run, encoding, of_metrics(run, tracked)),) if tracked else ()
+    columns = _spread(encoding.present, MOST_COLUMNS)
+    rows = tuple(Row(metric, tuple(metric.values[index] for index in columns)) for metric in encoding.metrics[:most_rows])
+    scheme = next((scheme for scheme in atlas.schemes if scheme.key == encoding.scheme), None)
+    findings = tuple(sentences(run, encoding, tracked)[:MOST_SENTENCES])
+    return Chapter(encoding, scheme, findings, kernels, curves, tuple(run.steps[index] for index in columns), rows)
+
+
+def _figure(run: Run, encoding: RunEncoding, spec: FigureSpec) -> Figure:
+    path = f"figures/runs/{run.slug}/{encoding.key}-{spec.key}"
+    return Figure(path, spec, spec.alt({}), path_of(run), cache_key=(of_parts((run, encoding.key)),))
+
+
+def _tracked(atlas: Atlas, run: Run, encoding: RunEncoding) -> list[RunMetric]:
+    """Of the headline metrics with two values or more, those that changed most, in the order of the analyses."""
+    keys = [f"{analysis.key}.{headline.metric}" for analysis in atlas.analyses for headline in analysis.headlines]
+    known = [metric for key in keys if (metric := encoding.metric(key)) and sum(value is not None for value in metric.values) > 1]
+    most = sorted(known, key=lambda metric: -change(run, metric))[:MOST_CURVES]
+    return [metric for metric in known if metric in most]
+
+
+def _spread(indices: Sequence[int], most: int) -> list[int]:
+    """At most ``most`` of ``indices``, evenly spread, the first and the last among them."""
+    count = min(most, len(indices))
+    return [indices[round(place * (len(indices) - 1) / max(count - 1, 1))] for place in range(count)]
+
+
+PAGE = PageKind("training_run", pages)

@@ -1,0 +1,159 @@
+"""Figures of a training run: metrics over its steps, and the kernel at several of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from generator.contracts import FigureSpec, Results, Run, RunEncoding, RunMetric
+from generator.figures.lines import DASHES, dots, legend_below
+from generator.figures.panels import colour_bar, panels, wrapped
+from generator.figures.style import GRID, INK, MUTED, SEQUENTIAL, SERIES
+from generator.numerics.arrays import Floats
+from generator.text import significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+MULTIPLES = 6  # steps with a panel of their own
+COLUMNS = 3
+HEADROOM = 0.06  # above and below the kernel, as a share of its range
+DIGITS = 3
+STEP, DISTANCE = "training step", "distance (positions)"
+
+
+@dataclass(frozen=True, eq=False)
+class Kernels:
+    """An encoding's kernel by step. steps: (n_steps,), int; values: (n_steps, n_distances), NaN where none is defined; quantity: with its unit"""
+
+    steps: tuple[int, ...]
+    values: Floats
+    quantity: str
+
+    @classmethod
+    def of(cls, run: Run, encoding: RunEncoding) -> "Kernels":
+        """The kernels of the checkpoints that have the encoding."""
+        values = np.array([[np.nan if value is None else value for value in encoding.kernel[index]] for index in encoding.present])
+        return cls(tuple(run.steps[index] for index in encoding.present), values, encoding.quantity)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Limits of the vertical axis that hold all values."""
+        low, high = float(np.nanmin(self.values)), float(np.nanmax(self.values))
+        room = HEADROOM * (high - low) or 1.0
+        return low - room, high + room
+
+    @property
+    def last(self) -> str:
+        """Name of the last step."""
+        return f"step {self.steps[-1]:,} (last)"
+
+
+def of_kernel(run: Run, encoding: RunEncoding) -> list[FigureSpec]:
+    """Small multiples of the kernel at some steps, and lines of all steps; none where it has no value."""
+    kernels = Kernels.of(run, encoding)
+    if not kernels.values.size or np.isnan(kernels.values).all():
+        return []
+    alt = partial(_always, _kernel_alt(kernels))
+    return [
+        FigureSpec(
+            "steps",
+            f"The kernel by distance at {len(_chosen(kernels))} of {len(kernels.steps)} steps.",
+            "Each panel is one step. Across: the distance of two positions. Up: the mean of the kernel at that distance, over all pairs among the "
+            "first positions. A flat line knows no distance; a falling one makes near positions alike. Dashed: the last step, in every panel.",
+            alt,
+            partial(_draw_steps, kernels),
+        ),
+        FigureSpec(
+            "lines",
+            "The kernel by distance, one line for each step.",
+            "Colour runs from the first step to the last. Lines that lie close together are steps between which little changed. "
+            "Where they fan out, the structure forms.",
+            alt,
+            partial(_draw_lines, kernels),
+        ),
+    ]
+
+
+def of_metrics(run: Run, metrics: Sequence[RunMetric]) -> FigureSpec:
+    """Curves of one metric or several over the steps."""
+    return FigureSpec(
+        "metrics",
+        "Measures of the encoding over the steps of training.",
+        "Each panel is one measure, on a scale of its own; each dot is a checkpoint. A gap is a checkpoint that could not be read, or to which "
+        "the measure does not apply.",
+        partial(_always, f"Curves over training of {', '.join(metric.title for metric in metrics)}."),
+        partial(_draw_metrics, tuple(run.steps), tuple(metrics)),
+    )
+
+
+def _always(text: str, _: Results) -> str:
+    return text
+
+
+def _chosen(kernels: Kernels) -> list[int]:
+    """Indices of at most ``MULTIPLES`` steps, evenly spread, the first and the last among them."""
+    count = len(kernels.steps)
+    return [round(place * (count - 1) / max(min(MULTIPLES, count) - 1, 1)) for place in range(min(MULTIPLES, count))]
+
+
+def _kernel_alt(kernels: Kernels) -> str:
+    first, last, distance = kernels.values[0], kernels.values[-1], kernels.values.shape[1] - 1
+    near = min(1, distance)
+    ends = (
+        f"at step {step:,} {significant(float(row[near]), DIGITS)} at distance {near} and {significant(float(row[distance]), DIGITS)} at distance {distance}"
+        for step, row in ((kernels.steps[0], first), (kernels.steps[-1], last))
+    )
+    return f"{kernels.quantity.capitalize()} by distance: {', '.join(ends)}."
+
+
+def _draw_steps(kernels: Kernels, _: Results) -> "Drawing":
+    chosen = _chosen(kernels)
+    figure, axes = panels(len(chosen), columns=COLUMNS, height=2.2)
+    for number, (ax, index) in enumerate(zip(axes, chosen, strict=True)):
+        _axis_of_kernel(ax, kernels)
+        hidden = "_" if number else ""
+        ax.plot(kernels.values[-1], color=MUTED, linestyle=DASHES[1], linewidth=1.0, label=f"{hidden}{kernels.last}")
+        ax.plot(kernels.values[index], color=SERIES[0], label=f"{hidden}step of the panel")
+        ax.set_title(f"step {kernels.steps[index]:,}", fontsize=8.5)
+        ax.set(xlabel=DISTANCE if number + COLUMNS >= len(chosen) else None)
+    axes[0].set_ylabel(wrapped(kernels.quantity, 22))
+    legend_below(figure)
+    return figure
+
+
+def _draw_lines(kernels: Kernels, _: Results) -> "Drawing":
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    figure, [axes] = panels(1, columns=1, height=3.8)
+    _axis_of_kernel(axes, kernels)
+    scale = Normalize(kernels.steps[0], max(kernels.steps[-1], kernels.steps[0] + 1))
+    for step, row in zip(kernels.steps[:-1], kernels.values[:-1], strict=True):
+        axes.plot(row, color=colormaps[SEQUENTIAL](scale(step)), linewidth=1.1, label=f"_step {step:,}")
+    axes.plot(kernels.values[-1], color=INK, linewidth=1.8, label=kernels.last)
+    axes.set(xlabel=DISTANCE, ylabel=kernels.quantity)
+    colour_bar(figure, ScalarMappable(scale, SEQUENTIAL), [axes], STEP)
+    legend_below(figure)
+    return figure
+
+
+def _axis_of_kernel(axes: "Axes", kernels: Kernels) -> None:
+    axes.axhline(0.0, color=GRID, linewidth=0.8, zorder=0)
+    axes.set_ylim(*kernels.limits)
+    axes.margins(x=0.02)
+
+
+def _draw_metrics(steps: tuple[int, ...], metrics: Sequence[RunMetric], _: Results) -> "Drawing":
+    figure, axes = panels(len(metrics), height=2.3)
+    for index, (ax, metric) in enumerate(zip(axes, metrics, strict=True)):
+        values = [np.nan if value is None else value for value in metric.values]
+        ax.plot(steps, values, color=SERIES[0], marker=dots(len(steps)), markersize=3, label=f"_{metric.title}")
+        ax.set_title(wrapped(metric.title, 34), fontsize=9)
+        ax.set(xlabel=STEP if index + 2 >= len(metrics) else None, ylabel=metric.unit or "value")
+        ax.margins(x=0.03, y=0.12)
+    return figure

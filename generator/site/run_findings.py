@@ -1,0 +1,121 @@
+"""What the numbers of a training run say in sentences, each printed only where its premises hold."""
+
+from collections.abc import Iterator, Sequence
+
+from generator.contracts import Run, RunEncoding, RunMetric
+from generator.text import LEAST, MOST, decimals, rounded, significant
+
+DIGITS = 3
+CLEARLY = 0.1  # A value hardly beyond both ends is no turn.
+LISTED = 3  # unread checkpoints that are named
+Point = tuple[int, float]  # step, value
+
+
+def sentences(run: Run, encoding: RunEncoding, metrics: Sequence[RunMetric]) -> list[str]:
+    """How the kernel and each of ``metrics`` changed from the first checkpoint to the last, what changed most first.
+
+    A metric with the ends of the kernel at distance 1 is left out, since it says the same.
+    """
+    near = _ends(encoding, 1)
+    ranked = sorted(metrics, key=lambda metric: -change(run, metric))
+    told = [metric for metric in ranked if near is None or (metric.values[0], metric.values[-1]) != near]
+    return [*_of_kernel(run, encoding), *(text for metric in told for text in _of_metric(run, metric))]
+
+
+def change(run: Run, metric: RunMetric) -> float:
+    """Difference of its last and its first value, relative to the larger size; 0 where it has fewer than two values."""
+    points = _points(run, metric.values)
+    if len(points) < 2:
+        return 0.0
+    first, last = points[0][1], points[-1][1]
+    return abs(last - first) / (max(abs(first), abs(last)) or 1.0)
+
+
+def unread(run: Run) -> str | None:
+    """How many checkpoints could not be read, and why the first could not; None where all could."""
+    if not run.unread:
+        return None
+    few = run.unread[:LISTED]
+    named = ", ".join(f"{member.step:,}" for member in few) + (f" and {len(run.unread) - LISTED} more" if len(run.unread) > LISTED else "")
+    return f"{len(run.unread)} of {len(run.members)} checkpoints could not be read (step{'s' if len(run.unread) > 1 else ''} {named})."
+
+
+def _points(run: Run, values: Sequence[float | None]) -> list[Point]:
+    return [(step, value) for step, value in zip(run.steps, values, strict=True) if value is not None]
+
+
+def _ends(encoding: RunEncoding, distance: int) -> tuple[float, float] | None:
+    """The kernel at a distance, at the first and at the last checkpoint that have the encoding; None where there are not two such values."""
+    rows = [encoding.kernel[index] for index in encoding.present]
+    if len(rows) < 2 or any(distance >= len(row) for row in rows):
+        return None
+    before, after = rows[0][distance], rows[-1][distance]
+    return None if before is None or after is None else (before, after)
+
+
+def _of_kernel(run: Run, encoding: RunEncoding) -> Iterator[str]:
+    """The kernel of neighbours and of the farthest distance."""
+    farthest = min((len(encoding.kernel[index]) for index in encoding.present), default=0) - 1
+    near, far = _ends(encoding, 1), _ends(encoding, farthest)
+    if near is None or far is None or farthest < 2:
+        return
+    first, last = (run.steps[encoding.present[index]] for index in (0, -1))
+    quantity = encoding.quantity.partition(",")[0]
+    yield (
+        f"From step {first:,} to step {last:,}, the {quantity} at distance 1 {_moves(*near)}. At distance {farthest}, it {_moves(*far)}."
+    )
+
+
+def _moves(before: float, after: float, unit: str = "") -> str:
+    """Verb and ends of a change, by the numbers as they are printed: with ``DIGITS`` digits of the larger."""
+    first, last = _texts(before, after)
+    unit = f" {unit}" if unit else ""
+    if first == last:
+        return f"stayed at {first}{unit}"
+    return f"{'rose' if after > before else 'fell'} from {first} to {last}{unit}"
+
+
+def _texts(*values: float) -> list[str]:
+    """``values`` with as many decimals as the largest needs for ``DIGITS`` digits; whole numbers without."""
+    largest = max(map(abs, values))
+    if not LEAST <= largest < MOST:
+        return [significant(value, DIGITS) for value in values]
+    n_decimals = 0 if all(value.is_integer() for value in values) else decimals(largest, DIGITS)
+    return [rounded(value, n_decimals) for value in values]
+
+
+def _of_metric(run: Run, metric: RunMetric) -> Iterator[str]:
+    points = _points(run, metric.values)
+    if len(points) < 2:
+        return
+    (start, before), (stop, after) = points[0], points[-1]
+    if len(set(_texts(before, after))) == 1:
+        return
+    half = _half(points)
+    most = f" Most of the change came by step {half:,}." if half < stop else ""
+    ends = "" if (start, stop) == (run.steps[0], run.steps[-1]) else f" between step {start:,} and step {stop:,}"
+    subject = f"{metric.title}," if ", " in metric.title else metric.title
+    yield f"{subject} {_moves(before, after, metric.unit)}{ends}.{_beyond(points, metric.unit)}{most}"
+
+
+def _half(points: Sequence[Point]) -> int:
+    """The first step from which on the values stay nearer to the last than to the first."""
+    (_, before), (_, after) = points[0], points[-1]
+    nearer = [abs(value - before) > abs(value - after) for _, value in points]
+    first = next(index for index in range(len(points)) if all(nearer[index:]))
+    return points[first][0]
+
+
+def _beyond(points: Sequence[Point], unit: str) -> str:
+    """A sentence on values beyond both ends by ``CLEARLY`` of their distance or more; "" where there is none."""
+    room = CLEARLY * abs(points[-1][1] - points[0][1])
+    low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
+    *ends, lowest, highest = _texts(points[0][1], points[-1][1], low[1], high[1])
+    unit = f" {unit}" if unit else ""
+    extremes = (("lowest", low, lowest), ("highest", high, highest))
+    found = [
+        f"{word} at step {step:,} ({text}{unit})"
+        for word, (step, value), text in extremes
+        if text not in ends and min(abs(value - points[index][1]) for index in (0, -1)) >= room
+    ]
+    return f" It was {' and '.join(found)}." if found else ""

@@ -1,0 +1,67 @@
+"""The ways to encode position: schemes with the checkpoints that use them, as cards show them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generator.contracts import Outcome, Reading, Scheme
+
+ACTING = {
+    "input": "added to the input",
+    "logits": "added to attention logits",
+    "queries and keys": "rotates queries and keys",
+    "state": "fades a recurrent state",
+    "": "nothing is added",
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """A scheme, checkpoints with encodings of it, and those of these encodings whose numbers were read.
+
+    total: number of checkpoints, of which ``members`` are the first, those with numbers before others
+    unread: number of checkpoints with an encoding of the scheme whose numbers were not read
+    """
+
+    scheme: Scheme
+    members: tuple[tuple[Outcome, tuple[Reading, ...]], ...]
+    total: int
+    unread: int
+
+    @property
+    def acting(self) -> str:
+        """What the scheme does, in words."""
+        return ACTING[self.scheme.acts_in]
+
+    @property
+    def measured(self) -> list[tuple[Outcome, tuple[Reading, ...]]]:
+        """The members with numbers, which have pictures."""
+        return [member for member in self.members if member[1]]
+
+    @property
+    def numbers(self) -> str:
+        """Where the numbers of its members come from, in words; "" without members."""
+        if not self.scheme.acts_in or not self.members:
+            return ""
+        read = {bool(reading.encoding.provenance.tensor) for _, readings in self.members for reading in readings}
+        trained = read | {True} if any(not readings for _, readings in self.members) else read
+        if self.scheme.by_formula or trained == {False}:
+            return "by formula"
+        return "trained" if trained == {True} else "trained or by formula"
+
+
+def way(scheme: Scheme, outcomes: Sequence[Outcome], most: int) -> Way:
+    """``scheme`` with at most ``most`` of the ``outcomes`` that use it."""
+    members = [(outcome, readings_of(scheme, outcome)[:2]) for outcome in outcomes if uses(scheme, outcome)]
+    members.sort(key=lambda member: not member[1])
+    unread = sum(any(record.scheme == scheme.key for record in outcome.unmeasured) for outcome in outcomes)
+    return Way(scheme, tuple(members[:most]), len(members), unread)
+
+
+def uses(scheme: Scheme, outcome: Outcome) -> bool:
+    """Whether ``outcome`` has an encoding of ``scheme``, with or without numbers."""
+    return bool(readings_of(scheme, outcome)) or any(record.scheme == scheme.key for record in outcome.unmeasured)
+
+
+def readings_of(scheme: Scheme, outcome: Outcome) -> tuple[Reading, ...]:
+    """Encodings of ``scheme`` whose numbers were read."""
+    return tuple(reading for reading in outcome.readings if reading.encoding.scheme == scheme.key)

@@ -1,0 +1,74 @@
+/* What the chosen encodings differ most in, as sentences made from their numbers. */
+(function () {
+  "use strict";
+  const atlas = (window.atlas = window.atlas || {});
+
+  /* Sentences as pieces: plain text, or { strong: text }. */
+  atlas.summary = (encodings) => [...metricSentence(encodings), ...shapeSentence(encodings)];
+
+  /* Of the headline metrics that all of them have on one scale, that in which their ranks among all encodings differ most. */
+  function metricSentence(encodings) {
+    const shared = Object.entries(atlas.catalogue.standings)
+      .map(([key, scales]) => standing(key, scales, encodings))
+      .filter(Boolean);
+    if (!shared.length) return ["They share no headline measure. "];
+    const widest = shared.reduce((one, other) => (other.spread > one.spread ? other : one));
+    if (widest.spread === 0) return [`They agree in every headline measure that they share (${shared.length}). `];
+    const [title, unit] = atlas.catalogue.metrics[widest.key];
+    const said = ({ value, encoding }) => `${short(value)}${unit ? ` ${unit}` : ""} (${encoding.title})`;
+    const ends = [widest.lowest, widest.highest];
+    if (encodings.length === 2) ends.sort((one, other) => encodings.indexOf(one.encoding) - encodings.indexOf(other.encoding));
+    const joined = encodings.length === 2 ? `${said(ends[0])} against ${said(ends[1])}` : `from ${said(ends[0])} to ${said(ends[1])}`;
+    const name = /^[A-Z][a-z]/.test(title) ? title[0].toLowerCase() + title.slice(1) : title;
+    const opening = shared.length === 1 ? "They share one headline measure, " : `Of ${shared.length} shared headline measures, they differ most in `;
+    return [opening, { strong: name }, `: ${joined}, by rank among ${widest.count} encodings. `];
+  }
+
+  function standing(key, scales, encodings) {
+    const values = encodings.map((encoding) => ({ encoding, value: encoding.metrics[key], sorted: scales[encoding.modality] ?? scales[""] }));
+    const [{ sorted }] = values;
+    if (!sorted || values.some((one) => typeof one.value !== "number" || one.sorted !== sorted)) return null;
+    const ranked = values.map((one) => ({ ...one, share: rank(one.value, sorted) })).sort((one, other) => one.share - other.share);
+    const [lowest, highest] = [ranked[0], ranked[ranked.length - 1]];
+    return { key, spread: highest.share - lowest.share, lowest, highest, count: sorted.length };
+  }
+
+  /* Share of the sorted values below one, ties by half. */
+  function rank(value, sorted) {
+    const [below, equal] = [sorted.filter((other) => other < value).length, sorted.filter((other) => other === value).length];
+    return (below + equal / 2) / sorted.length;
+  }
+
+  function shapeSentence(encodings) {
+    const pairs = encodings
+      .flatMap((first, index) => encodings.slice(index + 1).map((second) => ({ first, second, difference: atlas.shapeDifference(first.first, second.first) })))
+      .filter(({ difference }) => difference !== null);
+    if (!pairs.length) return [];
+    if (encodings.length === 2) return [`Their shapes differ by ${pairs[0].difference.toFixed(2)} (root mean square; 0 is equal, 1 the most).`];
+    pairs.sort((one, other) => one.difference - other.difference);
+    const said = ({ first, second, difference }) => `${first.title} and ${second.title} (${difference.toFixed(2)})`;
+    return pairs.length > 1 ? [`Closest shapes: ${said(pairs[0])}. Farthest: ${said(pairs[pairs.length - 1])}.`] : [];
+  }
+
+  /* Root mean square difference of two shapes over the pairs of positions that both define, within [0, 1]; null without any. */
+  atlas.shapeDifference = (one, other) => {
+    if (!one.shape || !other.shape) return null;
+    const n = Math.min(one.n, other.n);
+    let [sum, count] = [0, 0];
+    for (let query = 0; query < n; query++) {
+      for (let key = 0; key < n; key++) {
+        const difference = one.shape.values[query * one.n + key] - other.shape.values[query * other.n + key];
+        if (Number.isNaN(difference)) continue;
+        sum += difference ** 2;
+        count++;
+      }
+    }
+    return count ? Math.sqrt(sum / count) : null;
+  };
+
+  /* Three significant digits, or all before the point. */
+  function short(value) {
+    if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e9)) return atlas.say(value);
+    return value.toLocaleString("en", Math.abs(value) >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 }).replace("-", "−");
+  }
+})();

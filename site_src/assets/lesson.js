@@ -1,0 +1,285 @@
+// The live figures of the lesson: a sentence whose words change places, and what a position encoding makes of it.
+(() => {
+  "use strict";
+  const MOST = 12; // words of a sentence
+  const data = (window.atlas || {}).lesson;
+  const place = document.querySelector(".pa-lesson");
+  if (!place || !data) return;
+  const part = (name) => place.querySelector(`.pa-lesson-${name}`);
+  const [words, controls, figure, said] = ["words", "controls", "figure", "said"].map(part);
+  const minus = (text) => text.replace("-", "−");
+  const fixed = (value, digits = 2) => minus(value.toFixed(digits)).replace(/^−(0(?:\.0+)?)$/, "$1");
+
+  const made = (tag, text = "", attributes = {}) => {
+    const element = document.createElement(tag);
+    element.textContent = text;
+    Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
+    return element;
+  };
+  const button = (text, act, attributes = {}) => {
+    const element = made("button", text, { type: "button", ...attributes });
+    element.addEventListener("click", act);
+    return element;
+  };
+  const slider = (name, value, most, act) => {
+    const label = made("label", `${name} `);
+    const [input, output] = [made("input", "", { type: "range", min: 0, max: most, value }), made("output", value)];
+    input.addEventListener("input", () => act(Number(input.value)));
+    label.append(input, output);
+    return { label, set: (next) => ([input.value, output.textContent] = [next, next]) };
+  };
+  const choice = (name, options, act) => {
+    const [label, select] = [made("label", `${name} `), made("select")];
+    options.forEach((option, index) => select.append(made("option", option, { value: index })));
+    select.addEventListener("change", () => act(Number(select.value)));
+    label.append(select);
+    return { label, select };
+  };
+
+  // Red for what is positive, blue for what is negative, paler towards zero; the text stays readable on each.
+  const shade = (value, most) => {
+    const share = Math.max(-1, Math.min(1, value / most));
+    return `color-mix(in srgb, ${share < 0 ? "#4393c3" : "#d6604d"} ${Math.round(45 * Math.abs(share))}%, transparent)`;
+  };
+
+  // The sentence: each word keeps its number when it changes places, so that one can say what became of it.
+  const sentence = { order: [], spoken: [], chosen: 0, former: null, draw: () => {} };
+  const typed = (text) => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+  const known = (word) => data.words.indexOf(word);
+
+  const read = (text) => {
+    const found = typed(text);
+    const unknown = data.vocabulary ? found.filter((word) => known(word) < 0) : [];
+    const problem =
+      found.length > MOST
+        ? `At most ${MOST} words, please.`
+        : unknown.length
+          ? `Not among the ${data.words.length} words of this lesson: ${unknown.join(", ")}.`
+          : "";
+    part("problem").textContent = problem;
+    if (problem || found.length < 2) return;
+    Object.assign(sentence, { spoken: found, order: found.map((_, index) => index), chosen: Math.min(1, found.length - 1), former: null });
+    sentence.draw();
+  };
+
+  const chips = (press) => {
+    words.replaceChildren(
+      ...sentence.order.map((number, index) => button(sentence.spoken[number], () => press(index), { "aria-pressed": sentence.marked === index })),
+    );
+  };
+
+  // What attention compares: inner products of words at their places.
+  const score = (first, m, second, n, tell) => {
+    const { words: ww, positions: wp, order: pp } = data.vocabulary;
+    const [i, j] = [known(sentence.spoken[first]), known(sentence.spoken[second])];
+    return tell ? [ww[i][j], wp[i][n], wp[j][m], pp[m][n]] : [ww[i][j], 0, 0, 0];
+  };
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+  const cosine = (first, m, second, n, tell) =>
+    sum(score(first, m, second, n, tell)) / Math.sqrt(sum(score(first, m, first, m, tell)) * sum(score(second, n, second, n, tell)));
+
+  const STEPS = {
+    order() {
+      const state = { tell: false };
+      const label = made("label");
+      const box = made("input", "", { type: "checkbox" });
+      label.append(box, "tell positions");
+      box.addEventListener("change", () => {
+        state.tell = box.checked;
+        sentence.former = null;
+        sentence.draw();
+      });
+      controls.append(label);
+      const all = () => {
+        const values = new Map();
+        sentence.order.forEach((first, m) =>
+          sentence.order.forEach(
+            (second, n) => m < n && values.set(`${Math.min(first, second)} ${Math.max(first, second)}`, cosine(first, m, second, n, state.tell)),
+          ),
+        );
+        return values;
+      };
+      const press = (index) => {
+        if (sentence.marked === undefined) sentence.marked = index;
+        else {
+          const other = sentence.marked;
+          sentence.marked = undefined;
+          if (other !== index) {
+            sentence.former = all();
+            [sentence.order[other], sentence.order[index]] = [sentence.order[index], sentence.order[other]];
+          }
+        }
+        sentence.draw();
+        words.children[index].focus();
+      };
+      sentence.draw = () => {
+        chips(press);
+        const values = all();
+        const differs = (key) => sentence.former && Math.abs(sentence.former.get(key) - values.get(key)) > 5e-4;
+        const table = made("table", "", { class: "pa-scores" });
+        table.append(made("caption", "Cosine of every two words"));
+        const head = table.insertRow();
+        head.append(made("td"), ...sentence.order.map((number) => made("th", sentence.spoken[number], { scope: "col" })));
+        sentence.order.forEach((first, m) => {
+          const row = table.insertRow();
+          row.append(made("th", sentence.spoken[first], { scope: "row" }));
+          sentence.order.forEach((second, n) => {
+            const value = m === n ? 1 : values.get(`${Math.min(first, second)} ${Math.max(first, second)}`);
+            const cell = made("td", fixed(value));
+            cell.style.background = shade(value, 1);
+            if (m !== n && differs(`${Math.min(first, second)} ${Math.max(first, second)}`)) cell.className = "pa-new";
+            row.append(cell);
+          });
+        });
+        figure.replaceChildren(table);
+        const changed = [...values.keys()].filter(differs).length;
+        said.textContent = sentence.former ? `${changed} of ${values.size} similarities changed.` : "";
+      };
+    },
+
+    table() {
+      const move = (step) => {
+        const to = sentence.chosen + step;
+        if (to < 0 || to >= sentence.order.length) return;
+        [sentence.order[sentence.chosen], sentence.order[to]] = [sentence.order[to], sentence.order[sentence.chosen]];
+        sentence.chosen = to;
+        sentence.draw();
+      };
+      controls.append(
+        button("← move it back", () => move(-1)),
+        button("move it on →", () => move(1)),
+      );
+      sentence.draw = () => {
+        sentence.marked = sentence.chosen;
+        chips((index) => {
+          sentence.chosen = index;
+          sentence.draw();
+          words.children[index].focus();
+        });
+        const [m, first] = [sentence.chosen, sentence.order[sentence.chosen]];
+        const rows = sentence.order.map((second, n) => score(first, m, second, n, true));
+        const most = Math.max(...rows.flat().map(Math.abs));
+        const table = made("table", "", { class: "pa-scores" });
+        table.append(made("caption", `Scores of “${sentence.spoken[first]}” at place ${m}`));
+        const head = table.insertRow();
+        ["with", "word · word", "word · place", "place · word", "place · place", "score"].forEach((title) => head.append(made("th", title, { scope: "col" })));
+        rows.forEach((parts, n) => {
+          const row = table.insertRow();
+          row.append(made("th", `${sentence.spoken[sentence.order[n]]}, ${n}`, { scope: "row" }));
+          parts.forEach((value) => {
+            const cell = made("td", fixed(value, 3));
+            cell.style.background = shade(value, most);
+            row.append(cell);
+          });
+          row.append(made("th", fixed(sum(parts), 3)));
+        });
+        figure.replaceChildren(table);
+        said.textContent = `“${sentence.spoken[first]}” stands at place ${m}: the model adds row ${m} of its table.`;
+      };
+    },
+
+    rotation() {
+      const state = { which: 0, query: 12, key: 4 };
+      const MOST_PLACE = 200;
+      const draw = () => {
+        query.set(state.query);
+        key.set(state.key);
+        const { frequencies, pairs, all } = data.rotations[state.which];
+        const clocks = made("div", "", { class: "pa-clocks" });
+        frequencies.forEach((frequency, index) => {
+          const clock = made("figure");
+          clock.innerHTML =
+            '<svg viewBox="-32 -32 64 64" aria-hidden="true"><circle r="30"/><path class="pa-key"/><path class="pa-query"/></svg><figcaption></figcaption>';
+          const hand = (name, length, position) =>
+            clock.querySelector(name).setAttribute("d", `M0 0L${length * Math.cos(frequency * position)} ${-length * Math.sin(frequency * position)}`);
+          hand(".pa-query", 28, state.query);
+          hand(".pa-key", 20, state.key);
+          const turn = (2 * Math.PI) / frequency;
+          const cos = Math.cos(frequency * (state.key - state.query));
+          clock.querySelector("figcaption").textContent =
+            `pair ${pairs[index]}: once in ${turn < 100 ? fixed(turn, 1) : Math.round(turn).toLocaleString("en")} places; cosine ${fixed(cos)}`;
+          clocks.append(clock);
+        });
+        figure.replaceChildren(clocks);
+        const mean = sum(all.map((frequency) => Math.cos(frequency * (state.key - state.query)))) / all.length;
+        said.textContent = `Query at ${state.query}, key at ${state.key}: offset ${minus(String(state.key - state.query))}, mean cosine of all ${all.length} pairs ${fixed(mean, 3)}.`;
+      };
+      const set = (name) => (value) => {
+        state[name] = value;
+        draw();
+      };
+      const query = slider("Query at", state.query, MOST_PLACE, set("query"));
+      const key = slider("Key at", state.key, MOST_PLACE, set("key"));
+      const shift = (step) => () => {
+        const most = Math.min(MOST_PLACE - Math.max(state.query, state.key), step);
+        const by = Math.max(most, -Math.min(state.query, state.key));
+        [state.query, state.key] = [state.query + by, state.key + by];
+        draw();
+      };
+      const titles = data.rotations.map(({ title }) => title);
+      if (titles.length > 1) controls.append(choice("Model", titles, set("which")).label);
+      controls.append(query.label, key.label, button("shift both by −10", shift(-10)), button("shift both by 10", shift(10)));
+      sentence.draw = draw;
+    },
+
+    bias() {
+      const state = { which: 0, head: 0 };
+      const heads = choice("Head", [], (value) => {
+        state.head = value;
+        sentence.draw();
+      });
+      const fill = () => heads.select.replaceChildren(...data.biases[state.which].values.map((_, index) => made("option", index, { value: index })));
+      const titles = data.biases.map(({ title }) => title);
+      if (titles.length > 1)
+        controls.append(
+          choice("Model", titles, (value) => {
+            Object.assign(state, { which: value, head: 0 });
+            fill();
+            sentence.draw();
+          }).label,
+        );
+      controls.append(heads.label);
+      fill();
+      sentence.draw = () => {
+        sentence.marked = sentence.chosen;
+        chips((index) => {
+          sentence.chosen = index;
+          sentence.draw();
+          words.children[index].focus();
+        });
+        const { causal, first, values } = data.biases[state.which];
+        const seen = sentence.order.map((_, n) => (causal && n > sentence.chosen ? null : values[state.head][n - sentence.chosen - first]));
+        const top = Math.max(...seen.filter((value) => value !== null));
+        const weights = seen.map((value) => (value === null ? 0 : Math.exp(value - top)));
+        const most = Math.max(...seen.map((value) => Math.abs(value ?? 0)), 1e-9);
+        const bars = made("div", "", { class: "pa-bars" });
+        seen.forEach((value, n) => {
+          const track = made("span", "", { class: "pa-bar-track" });
+          if (value !== null) {
+            const bar = made("i");
+            if (value < 0) bar.className = "pa-minus";
+            bar.style.width = `${(50 * Math.abs(value)) / most}%`;
+            bar.style[value < 0 ? "right" : "left"] = "50%";
+            track.append(bar);
+          }
+          const share = `${fixed((100 * weights[n]) / sum(weights), 1)} %`;
+          bars.append(made("span", sentence.spoken[sentence.order[n]]), track, made("span", value === null ? "not seen yet" : `${fixed(value, 2)} · ${share}`));
+        });
+        figure.replaceChildren(bars);
+        const best = weights.indexOf(Math.max(...weights));
+        said.textContent = `From “${sentence.spoken[sentence.order[sentence.chosen]]}”, head ${state.head} looks most at “${sentence.spoken[sentence.order[best]]}”, ${minus(String(best - sentence.chosen))} places away.`;
+      };
+    },
+  };
+
+  STEPS[place.dataset.paLesson]();
+  place.hidden = false;
+  const input = part("text");
+  if (input) {
+    const list = made("datalist", "", { id: "pa-lesson-words" });
+    list.append(...data.words.map((word) => made("option", "", { value: word })));
+    place.append(list);
+    input.addEventListener("input", () => read(input.value));
+    read(input.value);
+  } else sentence.draw();
+})();

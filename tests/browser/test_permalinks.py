@@ -1,0 +1,68 @@
+"""Links to values: in each row one that the tab key reaches, and from there the others by arrow keys."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.built import ROOT
+
+PAGE = f"""<!doctype html><meta charset="utf-8"><title>Values</title>
+<link rel="stylesheet" href="{(ROOT / "site_src/assets/atlas.css").as_uri()}">
+<div class="md-typeset"><table><thead><tr><th>Checkpoint</th><th>Mean</th><th>Spread</th></tr></thead>
+<tbody><tr id="one"><th>One</th><td id="one-mean">1</td><td id="one-spread">2</td></tr><tr><th>None</th><td>3</td><td>4</td></tr>
+<tr><th>Two</th><td id="two-mean">5</td><td>6</td></tr></tbody></table></div>
+<script src="{(ROOT / "site_src/assets/permalinks.js").as_uri()}"></script>"""
+
+
+@pytest.fixture
+def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    yield page
+    page.close()
+
+
+def test_every_value_with_an_address_has_a_link_to_it(page: Page) -> None:
+    links = page.locator(".pa-permalink")
+    assert links.evaluate_all("links => links.map(link => link.hash)") == ["#one", "#one-mean", "#one-spread", "#two-mean"]
+    names = ["Link to One", "Link to One, Mean", "Link to One, Spread", "Link to Two, Mean"]
+    assert links.evaluate_all("links => links.map(link => link.ariaLabel)") == names
+
+
+def test_a_link_shows_when_the_pointer_or_the_focus_comes(page: Page) -> None:
+    first, second, *_ = page.locator(".pa-permalink").all()
+    expect(second).to_have_css("opacity", "0")
+    page.locator("#one-mean").hover()
+    expect(second).to_have_css("opacity", "1")
+    page.mouse.move(0, 700)
+    page.keyboard.press("Tab")
+    expect(first).to_be_focused()
+    expect(first).to_have_css("opacity", "1")
+
+
+def test_arrow_keys_lead_to_the_other_values_of_a_row(page: Page) -> None:
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.locator("#two-mean .pa-permalink")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(page.locator("#one-mean .pa-permalink")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#one-mean$"))
+
+
+def test_the_value_that_a_link_leads_to_is_marked(page: Page) -> None:
+    value, other = page.locator("#one-mean"), page.locator("#one-spread")
+    before = value.evaluate("cell => getComputedStyle(cell).backgroundColor")
+    page.goto(f"{page.url}#one-mean")
+    after = [cell.evaluate("cell => getComputedStyle(cell).backgroundColor") for cell in (value, other)]
+    assert (after[0] != before, after[1] == before) == (True, True)
+
+
+def test_the_text_of_a_table_stays_as_it_is(page: Page) -> None:
+    assert page.locator("tbody tr").first.evaluate("row => [...row.cells].map(cell => cell.textContent)") == ["One", "1", "2"]

@@ -1,0 +1,82 @@
+"""Changes of the list keep all that a person wrote in it."""
+
+from pathlib import Path
+
+import pytest
+
+from generator.checkpoints import list_edit, list_file
+from generator.errors import RefusedError
+from generator.pipeline.evaluate import all_sources
+
+OLD, NEW = "a" * 40, "b" * 40
+LIST = f"""\
+# What we watch.
+checkpoints:
+  - google-bert/bert-base-uncased   # the classic
+  - hub: openai-community/gpt2      # still read
+    title: GPT-2
+
+  - hub: 'EleutherAI/pythia-70m'
+    revision: {OLD}  # pinned in spring
+    notes: >-
+      Two lines
+      of notes.
+  - folder: .
+"""
+PINNED = f"""\
+# What we watch.
+checkpoints:
+  - hub: google-bert/bert-base-uncased   # the classic
+    revision: {NEW}
+  - hub: openai-community/gpt2      # still read
+    revision: {NEW}
+    title: GPT-2
+
+  - hub: 'EleutherAI/pythia-70m'
+    revision: {NEW}  # pinned in spring
+    notes: >-
+      Two lines
+      of notes.
+  - folder: .
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    place = tmp_path / "checkpoints.yml"
+    place.write_text(LIST, encoding="utf-8")
+    return place
+
+
+def test_pins_change_one_line_each_and_nothing_else(path: Path) -> None:
+    list_edit.pin(path, {0: NEW, 1: NEW, 2: NEW})
+    assert path.read_text(encoding="utf-8") == PINNED
+
+
+def test_without_a_pin_the_file_is_as_before(path: Path) -> None:
+    list_edit.pin(path, {})
+    assert path.read_text(encoding="utf-8") == LIST
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n# The end.\n"])
+def test_a_row_is_added_at_the_end(path: Path, end: str) -> None:
+    path.write_text(LIST.rstrip("\n") + end, encoding="utf-8")
+    list_edit.add(path, "owner/name", NEW)
+    rows = {row.id: row.revision for row in list_file.load(path, all_sources())}
+    assert rows["owner/name"] == NEW
+    assert len(rows) == 5
+    assert path.read_text(encoding="utf-8").startswith(LIST.rstrip("\n"))
+
+
+@pytest.mark.parametrize("text", ['{"checkpoints": ["a/b"]}', "checkpoints: [a/b]\n"])
+def test_a_list_within_brackets_is_refused_and_left_alone(text: str, path: Path) -> None:
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(RefusedError, match="expected one line for each value"):
+        list_edit.add(path, "owner/name", NEW)
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_row_within_brackets_is_refused(path: Path) -> None:
+    path.write_text("checkpoints:\n  - {hub: a/b}\n", encoding="utf-8")
+    with pytest.raises(RefusedError, match="expected one line for each value"):
+        list_edit.pin(path, {0: NEW})

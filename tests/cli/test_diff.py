@@ -1,0 +1,69 @@
+"""``diff`` of files, folders and addresses."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from generator.cli.commands import app
+from tests.history.test_changes import atlas
+from tests.serving import served
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """An output folder, and a site in which a metric is another."""
+    later = atlas()
+    later["checkpoints"][0]["encodings"][0]["metrics"]["rank.stable"]["value"] = 3.0
+    places = tmp_path / "build/site/data", tmp_path / "published/data"
+    for place, document in zip(places, (atlas(), later), strict=True):
+        place.mkdir(parents=True)
+        (place / "atlas.json").write_text(json.dumps(document), encoding="utf-8")
+    return tmp_path / "build", tmp_path / "published"
+
+
+def test_what_moved_is_told_and_the_exit_code_is_1(folders: tuple[Path, Path]) -> None:
+    done = runner.invoke(app, ["diff", *map(str, folders)])
+    assert (done.exit_code, done.stdout) == (1, "GPT · decoder: rank.stable 2 → 3\n1 change\n")
+
+
+def test_nothing_moved_ends_with_0(folders: tuple[Path, Path]) -> None:
+    done = runner.invoke(app, ["diff", str(folders[0]), str(folders[0] / "site/data/atlas.json"), "--markdown"])
+    assert (done.exit_code, done.stdout) == (0, "Nothing changed.\n")
+
+
+def test_a_published_site_is_read_over_the_network(folders: tuple[Path, Path]) -> None:
+    with served(folders[1]) as address:
+        done = runner.invoke(app, ["diff", str(folders[0]), address])
+    assert done.exit_code == 1
+
+
+@pytest.mark.parametrize("content", ["no JSON", "[]", '{"checkpoints": 1, "schema": 2}', "[" * 100_000])
+def test_what_is_no_atlas_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "atlas.json").write_text(content, encoding="utf-8")
+    done = runner.invoke(app, ["diff", str(tmp_path / "atlas.json"), str(tmp_path)])
+    assert done.exit_code == 2
+    assert "found no atlas; expected an atlas.json" in done.stderr
+
+
+def test_an_address_that_nobody_answers_at_is_refused() -> None:
+    done = runner.invoke(app, ["diff", "http://127.0.0.1:9/", "http://127.0.0.1:9/"])
+    assert done.exit_code == 2
+
+
+def test_a_summary_counts_and_says_what_changed(folders: tuple[Path, Path]) -> None:
+    with served(folders[1]) as address:
+        done = runner.invoke(app, ["summary", str(folders[0]), "--since", address])
+    assert done.exit_code == 0
+    assert done.stdout.startswith("**2 checkpoints**: 2 ok\n")
+    assert "| GPT · decoder | rank.stable 3 → 2 |" in done.stdout
+
+
+def test_before_anything_is_published_a_summary_says_so(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with served(tmp_path / "empty") as address:
+        done = runner.invoke(app, ["summary", str(folders[0]), "--since", address])
+    assert done.stdout.endswith("Nothing is published yet.\n")

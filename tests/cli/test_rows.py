@@ -1,0 +1,107 @@
+"""Rows from the command line, against a Hub: added, pinned, and weighed before they are read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import safetensors.numpy
+
+from tests.built import ROOT
+from tests.hub_server import Hub, Repository, serving
+from tests.inline import run
+from tests.synthetic import BUCKETS, NOTHING, PICKLED, ROTATION, WORDLESS, write_folder, write_list
+
+OLD, NEW, OTHER = "a" * 40, "b" * 40, "c" * 40
+LIST = f"""\
+checkpoints:
+  # A comment.
+  - atlas/moving   # the first
+  - hub: atlas/pinned
+    revision: {OLD}
+    title: Pinned
+  - folder: local
+"""
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    repositories = {
+        "atlas/moving": Repository({OLD: ROTATION, NEW: ROTATION}, {"main": NEW}),
+        "atlas/pinned": Repository({OLD: NOTHING, OTHER: NOTHING}, {"main": OTHER}),
+        "atlas/new": Repository({OTHER: BUCKETS, OLD: BUCKETS}, {"main": OTHER, "former": OLD}),
+    }
+    with serving(repositories) as server:
+        yield server
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    write_folder(tmp_path / "local", ROTATION)
+    place = tmp_path / "checkpoints.yml"
+    place.write_text(LIST, encoding="utf-8")
+    return place
+
+
+def command(hub: Hub, path: Path, *arguments: str) -> tuple[int, str]:
+    done = run(*arguments, "--config", str(path), home=path.parent / "hub", endpoint=hub.endpoint)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("name", "commit"), [("atlas/new", OTHER), ("atlas/new@former", OLD)])
+def test_a_repository_is_added_at_its_commit(name: str, commit: str, hub: Hub, path: Path) -> None:
+    assert command(hub, path, "add", name)[0] == 0
+    assert path.read_text(encoding="utf-8") == f"{LIST}  - hub: atlas/new\n    revision: {commit}\n"
+    assert command(hub, path, "check")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["atlas/moving", "atlas/absent"])
+def test_what_is_listed_or_nowhere_is_not_added(name: str, hub: Hub, path: Path) -> None:
+    code, said = command(hub, path, "add", name)
+    assert (code, name in said, path.read_text(encoding="utf-8")) == (2, True, LIST)
+
+
+def test_without_an_upgrade_a_pin_stays(hub: Hub, path: Path) -> None:
+    assert command(hub, path, "pin")[0] == 0
+    pinned = LIST.replace("- atlas/moving   # the first", f"- hub: atlas/moving   # the first\n    revision: {NEW}")
+    assert path.read_text(encoding="utf-8") == pinned
+    assert "0 rows pinned" in command(hub, path, "pin")[1]
+    assert path.read_text(encoding="utf-8") == pinned
+
+
+def test_an_upgrade_moves_pins(hub: Hub, path: Path) -> None:
+    code, said = command(hub, path, "pin", "--upgrade")
+    assert (code, f"revision: {OTHER}\n    title: Pinned" in path.read_text(encoding="utf-8")) == (0, True)
+    assert f"{OLD} → {OTHER}" in said
+
+
+def test_bytes_are_those_of_the_tensors_that_are_read(hub: Hub, tmp_path: Path) -> None:
+    hub.repositories = {
+        "atlas/table": Repository({OLD: WORDLESS}, {"main": OLD}),
+        "atlas/rotation": Repository({OLD: ROTATION}, {"main": OLD}),
+    }
+    path = write_list(tmp_path, [{"hub": "atlas/table"}, {"hub": "atlas/rotation"}])
+    positions = safetensors.numpy.load(WORDLESS["model.safetensors"])["wpe.weight"].nbytes
+    code, said = command(hub, path, "check", "--bytes")
+    assert (code, "rotation: 0 bytes\n" in said) == (0, True)
+    assert f"table: {positions:,} bytes (wpe.weight {positions:,})\n" in said
+
+
+def test_a_pickle_is_weighed_whole_and_not_opened(tmp_path: Path) -> None:
+    write_folder(tmp_path / "pickled", PICKLED)
+    path = write_list(tmp_path, [{"folder": "pickled", "pickle": True}])
+    done = run("check", "--bytes", "--config", str(path), home=tmp_path / "hub")
+    size = len(PICKLED["pytorch_model.bin"])
+    assert (done.returncode, f"pickled: {size} bytes (pytorch_model.bin {size})" in done.stdout) == (0, True)
+
+
+def test_a_row_that_cannot_be_opened_is_a_problem(hub: Hub, tmp_path: Path) -> None:
+    path = write_list(tmp_path, [{"hub": "atlas/absent"}, {"hub": "atlas/moving"}, {"hub": "atlas/nowhere"}])
+    code, said = command(hub, path, "check", "--bytes")
+    problems = [line for line in said.splitlines() if line.startswith(("atlas/absent@", "atlas/nowhere@"))]
+    assert (code, len(problems), "moving: 0 bytes" in said) == (1, 2, True)
+
+
+def test_numbers_of_a_run_have_no_weights(tmp_path: Path) -> None:
+    path = write_list(tmp_path, [{"run": str(ROOT / "references/tiny-gpt.json"), "title": "Tiny"}])
+    done = run("check", "--bytes", "--config", str(path), home=tmp_path / "hub")
+    assert (done.returncode, "tiny: 0 bytes\n" in done.stdout) == (0, True)

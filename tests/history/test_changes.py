@@ -1,0 +1,87 @@
+"""What moved between two atlases, against cases by hand."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from generator.history.changes import Change, changes
+from generator.history.words import line, table
+
+
+def atlas() -> dict[str, Any]:
+    encoding = {
+        "key": "decoder-learned",
+        "name": "GPT · decoder",
+        "sha256": "a" * 64,
+        "metrics": {
+            "rank.stable": {"value": 2.0, "unit": "", "reason": None},
+            "norms.half": {"value": None, "unit": "", "reason": "too small"},
+        },
+    }
+    row = {"slug": "gpt", "title": "GPT", "status": "ok", "reason": None, "revision": "c" * 40, "encodings": [encoding]}
+    return {"schema": 2, "checkpoints": [row, {**deepcopy(row), "slug": "other", "title": "Other"}]}
+
+
+def moved(**fields: object) -> list[Change]:
+    """The changes when the first checkpoint has other ``fields``."""
+    later = atlas()
+    later["checkpoints"][0] |= fields
+    return changes(atlas(), later)
+
+
+def with_value(value: float | None) -> list[Change]:
+    later = atlas()
+    later["checkpoints"][0]["encodings"][0]["metrics"]["rank.stable"]["value"] = value
+    return changes(atlas(), later)
+
+
+def test_nothing_moves_from_an_atlas_to_itself() -> None:
+    assert changes(atlas(), atlas()) == []
+
+
+def test_a_checkpoint_comes_and_another_goes() -> None:
+    later = atlas()
+    later["checkpoints"][0] |= {"slug": "new", "title": "New"}
+    assert [(change.kind, change.title) for change in changes(atlas(), later)] == [("gone", "GPT"), ("new", "New")]
+
+
+def test_a_failure_says_why_and_numbers_of_what_failed_are_no_changes() -> None:
+    (change,) = moved(status="failed", reason="the file is cut short", encodings=[])
+    assert line(change) == "GPT: ok → failed (the file is cut short)"
+
+
+def test_a_moved_revision_shows_both_commits() -> None:
+    (change,) = moved(revision="d" * 40)
+    assert line(change) == "GPT: revision cccccccccccc → dddddddddddd"
+
+
+@pytest.mark.parametrize("value", [2.0, 2.0 + 1e-7, 2.0 - 1e-7])
+def test_last_digits_are_no_changes(value: float) -> None:
+    assert with_value(value) == []
+
+
+@pytest.mark.parametrize(("value", "said"), [(2.5, "2.5"), (None, "none"), (0.0, "0")])
+def test_a_metric_moves_with_before_and_after(value: float | None, said: str) -> None:
+    (change,) = with_value(value)
+    assert line(change) == f"GPT · decoder: rank.stable 2 → {said}"
+
+
+def test_a_new_metric_is_a_change_of_the_program_alone() -> None:
+    later = atlas()
+    later["checkpoints"][0]["encodings"][0]["metrics"]["new.metric"] = {"value": 1.0, "unit": "", "reason": None}
+    assert changes(atlas(), later) == []
+
+
+def test_encodings_come_and_go_by_key() -> None:
+    later = atlas()
+    later["checkpoints"][0]["encodings"][0] |= {"key": "decoder-rotary", "name": "GPT · rotary"}
+    assert [(change.kind, change.encoding) for change in changes(atlas(), later)] == [
+        ("encoding gone", "GPT · decoder"),
+        ("new encoding", "GPT · rotary"),
+    ]
+
+
+def test_titles_are_no_markup_in_a_table() -> None:
+    rows = table([Change("new", "x", "a|b <img src=x> [l](u)")]).splitlines()
+    assert rows[-1] == "| a&#124;b &#60;img src=x&#62; &#91;l&#93;(u) | new |"

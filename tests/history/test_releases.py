@@ -1,0 +1,92 @@
+"""Releases in a folder."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.contracts import Release
+from generator.errors import RefusedError
+from generator.history import releases
+from tests.history.test_changes import atlas
+
+
+def published(date: str = "2026-01-01", value: float = 2.0) -> dict[str, Any]:
+    document = {**atlas(), "date": date, "version": "0.1.0", "libraries": {"numpy": "2.0"}}
+    document["checkpoints"][0]["encodings"][0]["metrics"]["rank.stable"]["value"] = value
+    return document
+
+
+def history(*documents: dict[str, Any]) -> tuple[Release, ...]:
+    found: tuple[Release, ...] = ()
+    for document in documents:
+        release = releases.following(found, document)
+        found = (*found, release) if release else found
+    return found
+
+
+def test_the_first_release_is_all_new() -> None:
+    (step,) = releases.steps(history(published()))
+    assert [(change.kind, change.title) for change in step.changes] == [("new", "GPT"), ("new", "Other")]
+
+
+def test_the_same_is_no_release() -> None:
+    assert len(history(published(), published("2026-02-02"))) == 1
+
+
+def test_a_release_holds_what_changed_alone() -> None:
+    _, second = history(published(), published("2026-02-02", 3.0))
+    assert list(second.checkpoints) == ["gpt"]
+
+
+def test_two_releases_of_one_day_have_two_names() -> None:
+    assert [release.id for release in history(published(), published(value=3.0), published(value=4.0))] == [
+        "2026-01-01",
+        "2026-01-01.2",
+        "2026-01-01.3",
+    ]
+
+
+def test_what_is_gone_comes_back() -> None:
+    less = published("2026-02-02")
+    del less["checkpoints"][1]
+    kinds = [[change.kind for change in step.changes] for step in releases.steps(history(published(), less, published("2026-03-03")))]
+    assert kinds == [["new"], ["gone"], ["new", "new"]]
+
+
+def test_the_state_is_that_of_the_last_release() -> None:
+    found = history(published(), published("2026-02-02", 3.0))
+    assert releases.following(found, published("2026-03-03", 3.0)) is None
+    assert releases.state(found)["gpt"]["encodings"][0]["metrics"]["rank.stable"]["value"] == 3.0
+
+
+def test_what_is_not_reached_for_a_while_is_compared_with_what_it_was() -> None:
+    missing = published("2026-02-02")
+    missing["checkpoints"][0] |= {"status": "not reached", "reason": "no answer", "revision": None, "encodings": []}
+    found = history(published(), missing, published("2026-03-03"), missing, published("2026-04-04", 3.0))
+    moved = [[(change.kind, change.before, change.after) for change in step.changes] for step in releases.steps(found)]
+    lost, back = ("status", "ok", "not reached"), ("status", "not reached", "ok")
+    assert moved[:-1] == [[back, ("metric", 2.0, 3.0)], [lost], [back], [lost]]
+
+
+def test_a_folder_gives_back_what_was_written(tmp_path: Path) -> None:
+    found = history(published(), published("2026-02-02", 3.0))
+    for release in found:
+        releases.write(tmp_path, release, {"atlas.json": b"data"})
+    assert releases.read(tmp_path) == found
+    assert gzip.decompress((tmp_path / "2026-02-02/atlas.json.gz").read_bytes()) == b"data"
+
+
+def test_a_folder_without_its_record_is_no_release(tmp_path: Path) -> None:
+    (tmp_path / "2026-01-01").mkdir()
+    assert releases.read(tmp_path) == ()
+    assert releases.read(tmp_path / "missing") == ()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"id": 1}', "[" * 100_000])
+def test_a_foreign_record_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x/release.json").write_text(content, encoding="utf-8")
+    with pytest.raises(RefusedError, match="found no record of a release"):
+        releases.read(tmp_path)

@@ -1,0 +1,144 @@
+"""Cards: pictures of pages for links to them."""
+
+import base64
+import io
+import struct
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from mkdocs.utils.meta import get_data
+from PIL import Image, ImageColor
+
+from generator.contracts import Atlas, Metric, PageKind, Tree, discovery
+from generator.pipeline import evaluate
+from generator.site import cards, pages, render
+from generator.site.card_drawing import GROUND, MARGIN, SIZE, VALUES, Content, encode
+from tests.site.test_escape import NASTY
+from tests.support import checkpoint
+from tests.synthetic import BUCKETS, NOTHING, TABLE, write_folder
+
+MOST_BYTES = 40_000
+CORNERS = ("#ff0000", "#00ff00", "#0000ff", "#ffffff")
+TITLES = (*NASTY, "W" * 200, "many words " * 40, "", " ")
+
+
+def rendered(atlas: Atlas) -> Tree:
+    return render.render(atlas, [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)], draw=lambda _: b"")
+
+
+@pytest.fixture(scope="module")
+def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
+    """A table, two biases, and a checkpoint without an encoding."""
+    folder, every = tmp_path_factory.mktemp("cards"), {"table": TABLE, "buckets": BUCKETS, "nothing": NOTHING}
+    rows = [checkpoint(slug=slug, place=str(write_folder(folder / slug, files)), title=slug) for slug, files in every.items()]
+    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows)
+    return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, address="https://example.org/")
+
+
+@pytest.fixture(scope="module")
+def tree(atlas: Atlas) -> Tree:
+    return rendered(atlas)
+
+
+def meta(page: bytes) -> dict[str, Any]:
+    return dict(get_data(page.decode())[1])
+
+
+def pixels(card: bytes) -> Any:
+    """(height, width, 3)"""
+    return np.array(Image.open(io.BytesIO(card)).convert("RGB"))
+
+
+def test_every_checkpoint_with_numbers_scheme_and_analysis_has_a_card_of_its_own(atlas: Atlas, tree: Tree) -> None:
+    paths = [
+        "checkpoints/table",
+        "checkpoints/buckets",
+        *(f"schemes/{one.key}" for one in atlas.schemes),
+        *(f"analyses/{one.key}" for one in atlas.analyses),
+    ]
+    assert [meta(tree[f"{path}.md"])["card"] for path in paths] == [f"cards/{path}.png" for path in paths]
+    assert len({tree[f"cards/{path}.png"] for path in paths}) == len(paths)
+
+
+def test_a_card_is_small_and_as_large_as_its_page_says(tree: Tree) -> None:
+    for path in (path for path in tree if path.endswith(".md") and "card" in meta(tree[path])):
+        found = meta(tree[path])
+        card = tree[found["card"]]
+        assert Image.open(io.BytesIO(card)).size == tuple(found["card_size"]) == (1200, 630)
+        assert len(card) < MOST_BYTES
+        assert found["card_alt"]
+
+
+def test_pages_of_an_encoding_have_the_card_of_their_checkpoint(tree: Tree) -> None:
+    assert meta(tree["checkpoints/table/decoder-learned/measure.md"])["card"] == "cards/checkpoints/table.png"
+
+
+def test_a_checkpoint_without_numbers_and_a_site_without_an_address_have_none(atlas: Atlas, tree: Tree) -> None:
+    assert "card" not in meta(tree["checkpoints/nothing.md"])
+    without = rendered(replace(atlas, address=None))
+    assert [path for path in without if path.startswith("cards/")] == []
+    assert [path for path in without if path.endswith(".md") and "card" in meta(without[path])] == []
+
+
+def test_the_same_content_gives_the_same_bytes_without_a_date() -> None:
+    content = Content("Title", ("One line",), values=(1.0, 2.0, 4.0))
+    card = encode(content)
+    assert card == encode(content)
+    chunks, place = [], 8
+    while place < len(card):
+        size, kind = struct.unpack(">I4s", card[place : place + 8])
+        chunks.append(kind)
+        place += size + 12
+    assert set(chunks) == {b"IHDR", b"PLTE", b"IDAT", b"IEND"}
+
+
+@pytest.mark.parametrize("title", TITLES, ids=range(len(TITLES)))
+def test_no_text_leaves_the_card_or_meets_the_pictures(title: str) -> None:
+    card = pixels(encode(Content(title, (title, title), (drawing(["#ff0000"] * 4),))))
+    ground = ImageColor.getrgb(GROUND)
+    edge = MARGIN // 2
+    red = np.argwhere((card == (255, 0, 0)).all(axis=2))
+    left = red[:, 1].min()
+    for part in (card[:edge], card[-edge:], card[:, :edge], card[:, -edge:], card[:, left - 12 : left - 2]):
+        assert (np.abs(part.astype(int) - ground) <= 8).all()
+
+
+def drawing(colours: list[str]) -> bytes:
+    """A drawing with an image of 2 × 2 pixels, row by row."""
+    image, file = Image.new("RGB", (2, 2)), io.BytesIO()
+    image.putdata([ImageColor.getrgb(colour)[:3] for colour in colours])
+    image.save(file, format="PNG")
+    return b'<svg><image href="data:image/png;base64,' + base64.b64encode(file.getvalue()) + b'"/></svg>'
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_pictures_are_shown_upright_and_whole(count: int) -> None:
+    card = pixels(encode(Content("Title", (), (drawing(list(CORNERS)),) * count)))[:, SIZE[0] // 2 :]
+    reds = (np.abs(card.astype(int) - (255, 0, 0)).max(axis=2) < 24).sum()
+    assert reds == pytest.approx([392**2, 2 * 188**2, 3 * 188**2, 4 * 188**2][count - 1] / 4, rel=0.05)  # A quarter of each square.
+    centres = [np.argwhere(np.abs(card.astype(int) - ImageColor.getrgb(colour)).max(axis=2) < 24).mean(axis=0) for colour in CORNERS]
+    (top, left), (_, right), (bottom, _), _ = centres
+    assert top < bottom
+    assert left < right
+
+
+def test_values_are_shown_one_point_each_from_the_left_to_the_right() -> None:
+    card = pixels(encode(Content("Title", (), values=(1.0, 2.0, 10.0))))
+    places = np.argwhere(np.abs(card.astype(int) - ImageColor.getrgb(VALUES)).max(axis=2) < 8)
+    columns = np.unique(places[:, 1])
+    points = np.split(columns, np.flatnonzero(np.diff(columns) > 20) + 1)
+    heights = [-places[np.isin(places[:, 1], point)][:, 0].mean() for point in points]
+    assert len(points) == 3
+    assert (heights[2] - heights[0]) / (heights[1] - heights[0]) == pytest.approx(9, rel=0.1)
+
+
+def test_of_many_values_the_first_and_the_last_are_shown(atlas: Atlas, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cards, "values_of", lambda _: {("kernel", "half"): [float(number) for number in range(1000)]})
+    analysis = next(one for one in atlas.analyses if one.key == "kernel")
+    card = cards.of_analysis(atlas, analysis, Metric("half", "Half-distance", 1.0))
+    make: Any = card and card.make
+    [content] = make.args
+    assert (content.values[0], content.values[-1], len(content.values)) == (0.0, 999.0, cards.MOST_VALUES)
+    assert list(content.values) == sorted(set(content.values))

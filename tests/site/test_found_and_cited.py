@@ -1,0 +1,143 @@
+"""What search engines and those who cite find."""
+
+import html
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from generator import __version__
+from generator.contracts import Atlas, PageKind, Release, discovery
+from generator.pipeline import evaluate
+from generator.resources import ROOT
+from generator.site import dataset, pages, render
+from generator.site.escape import tex
+from tests.site.test_status import atlas_of
+from tests.support import checkpoint
+from tests.synthetic import BUCKETS, TABLE, write_folder
+
+
+def test_the_dataset_names_its_files_by_their_whole_addresses() -> None:
+    atlas = replace(atlas_of(), address="https://example.org/atlas/", date="2026-01-01")
+    document = json.loads(dataset.described(atlas))
+    assert document["@type"] == "Dataset"
+    assert {file["contentUrl"] for file in document["distribution"]} == {
+        "https://example.org/atlas/data/atlas.json",
+        "https://example.org/atlas/data/metrics.csv",
+    }
+    assert document["dateModified"] == "2026-01-01"
+
+
+def test_robots_find_the_sitemap_where_there_is_an_address() -> None:
+    atlas = replace(atlas_of(), address="https://example.org/atlas/")
+    assert dataset.makers(atlas)["robots.txt"]().decode().endswith("\nSitemap: https://example.org/atlas/sitemap.xml\n")
+    assert b"Sitemap" not in dataset.makers(atlas_of())["robots.txt"]()
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = YAML(typ="safe").load(ROOT / "CITATION.cff")
+    assert (citation["cff-version"], citation["version"]) == ("1.2.0", __version__)
+
+
+# What TeX prints for its commands (Lamport 1994, appendix C.10; textcomp for braces), the longest first.
+PRINTED = {
+    r"\textasciicircum{}": "^",
+    r"\textasciitilde{}": "~",
+    r"\textbraceright{}": "}",
+    r"\textbackslash{}": "\\",
+    r"\textbraceleft{}": "{",
+    **{rf"\{character}": character for character in "&%#_$"},
+}
+COMMAND = re.compile("|".join(map(re.escape, PRINTED)))
+ACTIVE = re.compile(r"[&%#_$~^\\{}]")  # Characters that mean something to TeX (Knuth 1984, chapter 7).
+
+
+def printed(text: str) -> str:
+    """``text`` as TeX prints it. Fails where a character would act instead."""
+    assert not ACTIVE.search(COMMAND.sub("", text)), text
+    return COMMAND.sub(lambda command: PRINTED[command[0]], text)
+
+
+def braced(text: str, start: int) -> int:
+    """The place behind the group that begins at ``start``, by counting braces as BibTeX does."""
+    depth = 0
+    for place in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if depth == 0:
+            return place + 1
+    raise ValueError(f"no end: {text[start:]!r}")
+
+
+def entry(text: str) -> dict[str, str]:
+    """Fields of the one BibTeX entry in ``text``, with type and key; raises ValueError or AssertionError where it is not well formed."""
+    head = re.match(r"\s*@(\w+)\{([A-Za-z0-9_-]+),", text)
+    assert head is not None
+    assert braced(text, text.index("{")) == len(text.rstrip())
+    fields, place = {"type": head[1], "key": head[2]}, head.end()
+    while field := re.compile(r"\s*(\w+) = (?=\{)").match(text, place):
+        end = braced(text, field.end())
+        assert field[1] not in fields
+        fields[field[1]] = text[field.end() + 1 : end - 1]
+        place = end + (text[end] == ",")
+    assert text[place:].strip() == "}"
+    return fields
+
+
+@given(st.text(st.characters(exclude_categories=("C", "Z"))))
+def test_tex_prints_every_text_as_it_is(text: str) -> None:
+    assert printed(tex(text)) == text
+    assert entry(f"@misc{{key, title = {{{tex(text)}}}}}")["title"] == tex(text)
+
+
+TITLE = r"A_b & 50 % of #1 {x} $\y$ ~^"
+RELEASE = Release("2026-01-01.2", 3, "2026-01-01", "0.1", {}, {})
+
+
+@pytest.fixture(scope="module")
+def cited(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
+    """A table with a revision and a title that TeX would take for commands, and two tables of biases without a revision."""
+    folder = tmp_path_factory.mktemp("cited")
+    rows = [
+        checkpoint(slug="table", place=str(write_folder(folder / "table", TABLE)), title=TITLE, revision="a" * 40, id="me/a_table"),
+        checkpoint(slug="buckets", place=str(write_folder(folder / "buckets", BUCKETS)), title="Buckets"),
+    ]
+    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows)
+    versions = {"position-atlas": "1.0"}
+    atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), versions, "2026-01-01", "https://example.org/a_b/")
+    return replace(atlas, releases=(RELEASE,))
+
+
+@pytest.fixture(scope="module")
+def citations(cited: Atlas) -> dict[str, dict[str, str]]:
+    """The entry of every page that has one, by path."""
+    every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(cited)]
+    tree = render.render(cited, every_page, draw=lambda _: b"")
+    codes = {path: re.findall(r"<pre><code>(@.*?)</code></pre>", tree[path].decode(), re.DOTALL) for path in tree if path.endswith(".md")}
+    return {path: entry(html.unescape(code)) for path, found in codes.items() for code in found}
+
+
+def test_a_citation_names_version_date_release_revision_and_the_digest_of_the_tensor(
+    cited: Atlas, citations: dict[str, dict[str, str]]
+) -> None:
+    found, [reading] = citations["checkpoints/table.md"], cited.outcomes[0].readings
+    assert (found["year"], found["url"]) == ("2026", "https://example.org/a_b/checkpoints/table.html")
+    assert printed(found["title"].removeprefix("{").removesuffix("}")) == f"Position Atlas: {TITLE}"
+    assert printed(found["note"]) == (
+        "Version 1.0, data as of 2026-01-01, release 2026-01-01.2 (data/releases/2026-01-01.2/), "
+        f"me/a_table at revision {'a' * 40}, SHA-256 of the tensor {reading.encoding.provenance.sha256}"
+    )
+
+
+def test_of_several_tensors_a_citation_has_short_digests(cited: Atlas, citations: dict[str, dict[str, str]]) -> None:
+    short = [str(reading.encoding.provenance.sha256)[:16] for reading in cited.outcomes[1].readings]
+    note = citations["checkpoints/buckets.md"]["note"]
+    assert note.endswith(f"SHA-256 of the tensors (first 16 digits) {', '.join(dict.fromkeys(short))}")
+
+
+def test_citations_have_different_keys_unless_they_are_of_the_whole_atlas(citations: dict[str, dict[str, str]]) -> None:
+    keys = [found["key"] for found in citations.values() if found["key"] != "position-atlas-site"]
+    assert len(keys) == len(set(keys)) > 20

@@ -1,0 +1,242 @@
+"""The guide: its reference is that of the program, its examples hold, and its links lead somewhere."""
+
+import inspect
+import math
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from html import unescape
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+import typer
+from bs4 import BeautifulSoup
+from ruamel.yaml import YAML
+from typer.testing import CliRunner
+
+from generator.analyses import kernel
+from generator.checkpoints import list_file, list_row
+from generator.checkpoints.hub import repository, requests
+from generator.checkpoints.sources import hub
+from generator.cli import reference
+from generator.cli.commands import app
+from generator.contracts import Atlas, Command, Parameter
+from generator.history import changes
+from generator.numerics import linear_probes
+from generator.pipeline import evaluate, local_pool
+from generator.resources import PACKAGE, ROOT
+from generator.site import mkdocs_build, schema_words
+from generator.site.pages import guide
+from generator.site.render import environment_of
+from tests.site.test_comparing import rendered
+from tests.test_workflows import PINNED
+
+COMMANDS = reference.commands(app)
+KEYS = guide.row_keys(evaluate.all_sources())
+EXAMPLES = [(key.name, str(example)) for key in KEYS for example in key.examples]
+GUIDE = ROOT / "site_src/guide"
+PAGES = {page.path: rendered(page) for page in guide.pages(Atlas((), (), (), commands=COMMANDS))}
+CONFIGURATION = PAGES["guide/configuration.md"]
+WRITTEN = {path.name: path.read_text(encoding="utf-8") for path in sorted(GUIDE.glob("*.md"))}
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """The cells of every HTML table in ``text``, row by row."""
+    html = BeautifulSoup(text, "html.parser")
+    return [
+        [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in table.select("tbody tr")] for table in html.select("table")
+    ]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_option_of_a_command_is_that_of_its_help_with_its_default(command: Command) -> None:
+    done = CliRunner().invoke(app, [command.name, "--help"], env={"COLUMNS": "400", "NO_COLOR": "1", "TERMINAL_WIDTH": "400"})
+    listed = re.findall(r"^│[* ]+(--[a-z-]+|[a-z]+) ", done.output, re.MULTILINE)
+    assert sorted(listed) == sorted([*(parameter.name.lower() for parameter in command.parameters), "--help"])
+    defaults = [parameter.default for parameter in command.parameters if parameter.default]
+    assert [default for default in defaults if default not in done.output] == []
+    assert done.output.count("[default:") == len(defaults)
+    assert done.output.count("[required]") == sum(parameter.is_required for parameter in command.parameters)
+
+
+def test_the_page_has_every_command_that_help_lists() -> None:
+    done = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    listed = re.findall(r"^│ ([a-z]+) ", done.output, re.MULTILINE)
+    assert re.findall(r"^## <code>(\w+)</code>$", PAGES["guide/command-line.md"], re.MULTILINE) == listed
+    rows = tables(PAGES["guide/command-line.md"])
+    assert [[row[0] for row in table] for table in rows] == [[parameter.name for parameter in command.parameters] for command in COMMANDS]
+
+
+def make(
+    name: Annotated[str, typer.Argument(help="Who.")],
+    count: Annotated[int, typer.Option(help="How many.", min=1, max=9)] = 3,
+    into: Annotated[Path | None, typer.Option("--into", "-i", help="Where.")] = None,
+    loud: Annotated[bool, typer.Option("--loud", help="With noise.")] = False,
+) -> None:
+    """Make it.
+
+    Exit codes: 0 made; 3 not.
+    """
+
+
+def test_a_signature_becomes_a_record() -> None:
+    other = typer.Typer()
+    other.command()(make)
+    other.command(hidden=True)(test_the_page_has_every_command_that_help_lists)
+    [command] = reference.commands(other)
+    assert (command.name, command.summary, command.endings) == ("make", "Make it.", "0 made; 3 not.")
+    assert command.parameters == (
+        Parameter("NAME", "text", "", True, "Who."),
+        Parameter("--count", "whole number from 1 to 9", "3", False, "How many."),
+        Parameter("--into -i", "path", "", False, "Where."),
+        Parameter("--loud", "", "", False, "With noise."),
+    )
+
+
+@pytest.mark.parametrize(("key", "example"), EXAMPLES, ids=[f"{key}-{index}" for index, (key, _) in enumerate(EXAMPLES)])
+def test_every_example_of_a_key_is_a_list_that_loads(key: str, example: str, tmp_path: Path) -> None:
+    (tmp_path / "references").symlink_to(ROOT / "references")
+    (tmp_path / "checkpoints.yml").write_text(example, encoding="utf-8")
+    [checkpoint] = list_file.load(tmp_path / "checkpoints.yml", evaluate.all_sources())
+    assert key in example
+    assert checkpoint.source in [source.key for source in evaluate.all_sources()]
+    assert f"```yaml\n{example}```" in CONFIGURATION
+
+
+def test_every_key_of_a_row_has_a_type_a_meaning_and_an_example() -> None:
+    model = list_row.row_model(evaluate.all_sources())
+    assert {key.name for key in KEYS} == set(model.model_fields)
+    assert [key.name for key in KEYS if not (key.meaning and key.kind and key.examples) or key.kind == schema_words.ANYTHING] == []
+    assert [row[0] for row in tables(CONFIGURATION)[0]] == [key.name for key in KEYS]
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "string", "maxLength": 1200}, "text, at most 1,200 characters"),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "whole number or null"),
+        ({"type": "array", "items": {"$ref": "#/$defs/Layer"}}, "list of Layers"),
+        ({"type": "object", "additionalProperties": {"type": "number"}}, "object: number by name"),
+        ({"enum": ["ok", "failed"], "type": "string"}, "“ok” or “failed”"),
+        ({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 24}, "list of whole numbers, 1 to 24 of them"),
+        ({}, "any value"),
+    ],
+)
+def test_a_schema_in_words(schema: dict[str, Any], words: str) -> None:
+    assert schema_words.kind(schema) == words
+
+
+def test_what_stands_between_backquotes_is_code_and_the_rest_is_literal() -> None:
+    assert unescape(schema_words.prose("a `b_c` <d>")) == "a <code>b_c</code> <d>"
+    assert "<d>" not in schema_words.prose("a `b_c` <d>")
+    assert schema_words.prose(" `x` ") == " <code>x</code> "
+
+
+def test_every_list_on_a_page_of_the_guide_loads(tmp_path: Path) -> None:
+    texts = [*WRITTEN.values(), CONFIGURATION]
+    lists = [block for text in texts for block in re.findall(r"```yaml\n(checkpoints:.*?)```", text, re.DOTALL)]
+    assert len(lists) > len(KEYS)
+    (tmp_path / "references").symlink_to(ROOT / "references")
+    for block in lists:
+        (tmp_path / "checkpoints.yml").write_text(block, encoding="utf-8")
+        assert list_file.load(tmp_path / "checkpoints.yml", evaluate.all_sources())
+
+
+def test_the_settings_of_the_example_are_merged_by_mkdocs(tmp_path: Path) -> None:
+    [settings] = re.findall(r"```yaml\n# position-atlas.yml\n(.*?)```", CONFIGURATION, re.DOTALL)
+    (tmp_path / "docs/assets").mkdir(parents=True)
+    (tmp_path / "docs/index.md").write_text("# Page", encoding="utf-8")
+    (tmp_path / "position-atlas.yml").write_text(f"{settings}nav:\n  - index.md\n", encoding="utf-8")
+    mkdocs_build.build((tmp_path / "position-atlas.yml", ROOT / "mkdocs.yml"), tmp_path / "docs", tmp_path / "site", None)
+    page = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    assert "Encodings of our models" in page
+    assert page.index("assets/atlas.css") < page.index("assets/mine.css")
+
+
+def environment_variables() -> list[str]:
+    return [name for row in tables(CONFIGURATION)[-1] for name in row[0].split(", ")]
+
+
+def test_every_environment_variable_is_read() -> None:
+    """By our code, or by the library that asks the Hub for us: a fresh process shows it."""
+    ours = "".join(path.read_text(encoding="utf-8") for path in [*PACKAGE.rglob("*.py"), ROOT / "mkdocs.yml"])
+    of_library = {"HF_HOME": "HF_HUB_CACHE", "HF_HUB_CACHE": "HF_HUB_CACHE", "HF_ASSETS_CACHE": "HF_ASSETS_CACHE"}
+    names = environment_variables()
+    assert [name for name in names if name not in ours and name not in of_library] == []
+    for name, constant in of_library.items():
+        assert name in names
+        code = f"from huggingface_hub import constants; print(constants.{constant})"
+        environment = {key: value for key, value in os.environ.items() if key not in of_library} | {name: "/somewhere/else"}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("/somewhere/else")
+
+
+def test_the_library_for_requests_reads_proxies_and_certificates_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "SSL_CERT_FILE"} <= set(environment_variables())
+    assert all(name in inspect.getsource(requests.session) for name in ("HTTP_PROXY", "SSL_CERT_FILE"))
+
+
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_every_command_on_a_page_exists_with_its_options(name: str) -> None:
+    known = {command.name: {parameter.name for parameter in command.parameters} for command in COMMANDS}
+    blocks = re.findall(r"```(?:sh|yaml)\n(.*?)```", WRITTEN[name], re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if re.search(r"position-atlas [a-z]", line)]
+    for line in lines:
+        [(command, rest)] = re.findall(r"position-atlas ([a-z]+)(.*)", line)
+        assert command in known
+        assert set(re.findall(r"--[a-z-]+", rest)) <= known[command]
+
+
+def test_the_configuration_for_gitlab_is_whole() -> None:
+    [text] = re.findall(r"```yaml\n(pages:\n.*?)```", WRITTEN["publishing.md"], re.DOTALL)
+    job = YAML(typ="safe").load(text)["pages"]
+    assert job["artifacts"]["paths"] == ["public"]
+    assert any(line.endswith("build/site public") for line in job["script"])
+    assert {"build", ".cache"} == set(job["cache"]["paths"])
+    assert job["variables"]["SITE_URL"] == "$CI_PAGES_URL"
+
+
+def test_the_inputs_of_the_action_on_the_page_exist() -> None:
+    [text] = re.findall(r"```yaml\n(- uses: .*?)```", WRITTEN["publishing.md"], re.DOTALL)
+    [step] = YAML(typ="safe").load(text)
+    action = YAML(typ="safe").load(ROOT / "action.yml")
+    assert set(step["with"]) <= set(action["inputs"])
+    assert not PINNED.match("uses: OWNER/position-atlas@COMMIT")  # A reader has to fill it in.
+
+
+LIMITS = local_pool.Limits()
+# Numbers in sentences of the guide, each made of the constant that holds it.
+NUMBERS = [
+    ("faq.md", f"{LIMITS.seconds:g} seconds and {LIMITS.memory / 2**30:g} GiB of memory"),
+    ("faq.md", f"for {hub.REACH_SECONDS:g} seconds at most"),
+    ("faq.md", f"may have up to {repository.MOST_FILE_BYTES / 2**30:g} GiB"),
+    ("faq.md", f"the first {kernel.POSITIONS} positions only, the probes the first {linear_probes.MOST_POSITIONS}"),
+    ("publishing.md", f"a relative difference of 10<sup>{f'{round(math.log10(changes.TOLERANCE))}'.replace('-', '−')}</sup>"),
+    (
+        "quick-start.md",
+        f"Python {re.findall('>=([0-9.]+)', tomllib.loads((ROOT / 'pyproject.toml').read_text(encoding='utf-8'))['project']['requires-python'])[0]} or later",
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "sentence"), NUMBERS)
+def test_a_number_on_a_page_is_that_of_the_program(page: str, sentence: str) -> None:
+    assert sentence in WRITTEN[page]
+
+
+def test_the_quick_start_names_the_files_that_init_writes(tmp_path: Path) -> None:
+    assert CliRunner().invoke(app, ["init", str(tmp_path / "atlas")]).exit_code == 0
+    first = {path.relative_to(tmp_path / "atlas").parts[0] for path in (tmp_path / "atlas").rglob("*")}
+    [table] = re.findall(r"\| File \| What it is \|\n(.*?)\n\n", WRITTEN["quick-start.md"], re.DOTALL)
+    assert {name.split("/")[0] for name in re.findall(r"`([^`]+)`", "".join(line.split("|")[1] for line in table.splitlines()))} == first
+
+
+def test_a_template_of_the_guide_shows_no_key_as_markup() -> None:
+    template = environment_of(ROOT / "templates").get_template("pages/guide_command_line.md.jinja")
+    odd = Command("odd", "<b>*Bold*</b>", "", ())
+    text = template.render(commands=(odd,), link=str)
+    assert "<b>" not in text
+    assert "*Bold*" not in text

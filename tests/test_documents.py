@@ -1,0 +1,72 @@
+"""The documents of the repository: their links lead to files that exist, and forms for issues can be read."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from generator import __version__
+from generator.resources import ROOT
+
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), ROOT / "benchmarks/README.md"]
+FORMS = sorted(path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
+KINDS = {"markdown", "input", "textarea", "dropdown", "checkboxes"}
+CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}  # The headings of Keep a Changelog.
+
+
+def read(path: Path) -> Any:
+    return YAML(typ="safe").load(path)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_to_a_file_leads_to_one(path: Path) -> None:
+    targets = re.findall(r"\]\((?!https?://|#)([^)#\s]+)", path.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_the_documents_link_each_other() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert all(f"]({path.name})" in readme for path in DOCUMENTS if path.parent == ROOT and path.name != "README.md")
+
+
+def test_the_first_commands_of_the_readme_are_make_site_and_make_test() -> None:
+    commands = re.findall(r"^    ([a-z][^#\n]*?)\s*(?:#.*)?$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert commands[:2] == ["make site", "make test"]
+
+
+def test_the_changelog_has_this_version_and_only_kinds_of_changes_that_its_form_knows() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert __version__ in text
+    assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= CHANGES
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE)[0] == "[Unreleased]"
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
+def test_a_form_for_issues_has_what_github_requires(path: Path) -> None:
+    form = read(path)
+    assert {"name", "description", "body"} <= set(form)
+    assert all(isinstance(form[key], str) and form[key] for key in ("name", "description"))
+    assert {element["type"] for element in form["body"]} <= KINDS
+    asking = [element for element in form["body"] if element["type"] != "markdown"]
+    assert asking
+    assert all(element["attributes"]["label"] for element in asking)
+    ids = [element["id"] for element in asking]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]+", identity) for identity in ids)
+    assert any(element.get("validations", {}).get("required") for element in asking)
+
+
+def test_every_form_has_a_name_of_its_own_and_others_may_write_without_one() -> None:
+    assert len({read(path)["name"] for path in FORMS}) == len(FORMS) == 3
+    assert read(ROOT / ".github/ISSUE_TEMPLATE/config.yml")["blank_issues_enabled"] is True
+
+
+def test_every_promise_of_security_names_tests_that_exist() -> None:
+    rows = re.findall(r"^\| (?!Promise|---)(.+?) \| (.+?) \|$", (ROOT / "SECURITY.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) > 5
+    for _, tests in rows:
+        paths = re.findall(r"\]\((tests/[\w/]+\.py)\)", tests)
+        assert paths
+        assert all("def test_" in (ROOT / path).read_text(encoding="utf-8") for path in paths)

@@ -1,0 +1,90 @@
+"""The wheel, installed into a fresh environment outside of the checkout."""
+
+import os
+import site
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from generator.resources import ROOT
+from tests.built import once
+
+MINE = {
+    "site_src/about.md": "# About this very atlas\n",
+    "templates/pages/status.md.jinja": "# What became of every row\n",
+    "position-atlas.yml": "site_name: Atlas of a test\n",
+}
+FOLDERS: Mapping[str, Mapping[str, str]] = {"plain": {}, "mine": MINE}
+
+
+def run(*command: object, folder: Path) -> str:
+    """What a command prints. It finds no checkout: neither by the current folder nor by PYTHONPATH."""
+    environment = {**os.environ, "HF_ENDPOINT": "http://127.0.0.1:9", "SOURCE_DATE_EPOCH": "1700000000"}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run([*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def install(folder: Path, folders: Mapping[str, Mapping[str, str]] = FOLDERS, *, build: bool = True) -> None:
+    """Build the wheel, install it into ``folder``/env, and begin ``folders`` there, with files of a user, and perhaps build their sites."""
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+    run(*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT, folder=folder)
+    venv.create(folder / "env", with_pip=False, symlinks=True)
+    run(*pip, "--python", folder / "env", "install", "--quiet", "--no-deps", *folder.glob("*.whl"), folder=folder)
+    (packages,) = (folder / "env").glob("lib/*/site-packages")
+    (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")  # As they are here, not fetched again.
+    command = folder / "env/bin/position-atlas"
+    for name, files in folders.items():
+        run(command, "init", name, folder=folder)
+        for place, text in files.items():
+            (folder / name / place).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name / place).write_text(text, encoding="utf-8")
+        if build:
+            run(command, "build", folder=folder / name)
+
+
+@pytest.fixture(scope="module")
+def installed() -> Path:
+    return once("installed", install)
+
+
+def page(installed: Path, name: str) -> str:
+    return (installed / f"{name}.html").read_text(encoding="utf-8")
+
+
+def test_the_wheel_has_all_that_the_checkout_has(installed: Path) -> None:
+    (wheel,) = installed.glob("*.whl")
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    kept = run("git", "ls-files", "templates", "site_src", "references", folder=ROOT)
+    assert {f"generator/project/{path}" for path in kept.split()} <= inside
+
+
+def test_a_new_folder_builds_a_site_of_three_checkpoints(installed: Path) -> None:
+    assert {path.stem for path in (installed / "plain/build/site/checkpoints").glob("*.html")} == {
+        "index",
+        "sinusoid",
+        "llama-3-1-8b",
+        "bloom-7-1b",
+    }
+
+
+def test_what_a_user_has_beside_the_list_wins(installed: Path) -> None:
+    built = installed / "mine/build/site"
+    assert "About this very atlas" in page(built, "about")
+    assert "What became of every row" in page(built, "status")
+    assert "Atlas of a test" in page(built, "index")
+    assert "Learned table" in page(built, "schemes/learned")
+
+
+def test_a_folder_with_files_is_left_alone(installed: Path) -> None:
+    before = {path: path.read_bytes() for path in (installed / "plain").iterdir() if path.is_file()}
+    command = [str(installed / "env/bin/position-atlas"), "init", "plain"]
+    done = subprocess.run(command, cwd=installed, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (2, "plain: found files; expected an empty folder, or none")
+    assert {path: path.read_bytes() for path in (installed / "plain").iterdir() if path.is_file()} == before

@@ -1,0 +1,71 @@
+"""The workflows: what they may do, and that their steps run."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from generator.resources import PACKAGE, ROOT
+from tests.test_installed import install
+
+OURS, STARTER, ACTION = ROOT / ".github/workflows/site.yml", PACKAGE / "cli/starter/site.yml", ROOT / "action.yml"
+ALL = [OURS, STARTER, ACTION]
+PINNED = re.compile(r"uses: (?:\./|[\w./-]+@[0-9a-f]{40} # v[\d.]+)$")
+
+
+def read(path: Path) -> dict[str, Any]:
+    return dict(YAML(typ="safe").load(path))
+
+
+def jobs(path: Path) -> Iterator[dict[str, Any]]:
+    return iter(read(path)["jobs"].values())
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_every_action_is_pinned_by_its_whole_hash(path: Path) -> None:
+    used = [line.strip().removeprefix("- ") for line in path.read_text(encoding="utf-8").splitlines() if "uses: " in line]
+    assert used
+    assert [line for line in used if not PINNED.match(line)] == []
+
+
+@pytest.mark.parametrize("path", [OURS, STARTER], ids=["ours", "starter"])
+def test_only_the_job_that_publishes_may_and_never_for_a_pull_request(path: Path) -> None:
+    assert read(path)["permissions"] == {}
+    (publishing,) = [job for job in jobs(path) if job["permissions"].get("pages") == "write"]
+    assert publishing["if"].startswith("github.event_name != 'pull_request'")
+    assert publishing["needs"] == "build"
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_what_others_may_have_written_reaches_no_shell(path: Path) -> None:
+    """An expression in a command would be code; in its environment it is text."""
+    steps = read(path)["runs"]["steps"] if path == ACTION else [step for job in jobs(path) for step in job["steps"]]
+    assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
+
+
+def test_the_steps_of_the_starter_build_and_summarise(tmp_path: Path) -> None:
+    install(tmp_path, {"plain": {}}, build=False)
+    commands = [step["run"] for step in next(jobs(STARTER))["steps"] if step.get("run", "").startswith("position-atlas")]
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path / 'env/bin'}:{os.environ['PATH']}",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "HF_ENDPOINT": "http://127.0.0.1:9",
+        "SITE_URL": "",
+    }
+    for command in commands:
+        subprocess.run(
+            [shutil.which("bash") or "bash", "-euo", "pipefail", "-c", command],
+            cwd=tmp_path / "plain",
+            env=environment,
+            check=True,
+            capture_output=True,
+        )
+    assert (tmp_path / "plain/build/site/index.html").is_file()
+    assert (tmp_path / "summary.md").read_text(encoding="utf-8").startswith("**3 checkpoints**: 3 ok")
