@@ -301,7 +301,7 @@ def test_steps_are_limited_like_those_of_mamba_2_in_transformers() -> None:
         inputs[:, 0] = 1.0
         with torch.no_grad():
             mixer_of(model)(inputs, cache_params=cache)
-        left.append(cache.layers[0].recurrent_states[0].double().numpy())
+        left.append(cache.layers[0].recurrent_states[0].double().norm(dim=(-2, -1)).numpy())  # Single numbers may be rounding errors alone.
     states = -np.log(left[1] / left[0])
     np.testing.assert_allclose(states, repeated(rates_of(model.config, arrays_of(model)), states), rtol=FLOAT32, atol=1e-6)
 
