@@ -6,7 +6,7 @@ SETUP := .venv/.installed
 DEV := .venv/.installed-dev
 SAMPLES := samples/.brought
 
-.PHONY: help site serve test check lowest audit zensical run samples clean
+.PHONY: help site serve test check lowest audit sbom zensical run samples clean
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -28,14 +28,20 @@ check: $(DEV) $(SAMPLES) ## lint, types, architecture, tests and a strict build
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/zizmor --offline --quiet --min-severity medium action.yml .github generator/cli/starter/site.yml
 	@$(MAKE) --no-print-directory test site
 
 lowest: .venv-lowest/.installed $(SAMPLES) ## build a site with the lowest versions that pyproject.toml allows
 	.venv-lowest/bin/python -m generator build --fresh --offline --output .venv-lowest/build
 
-audit: .venv-audit/.installed ## lint the workflows, and look for known vulnerabilities in constraints.txt
-	.venv-audit/bin/zizmor --offline --quiet --min-severity medium action.yml .github generator/cli/starter/site.yml
+audit: .venv-audit/.installed ## look for known vulnerabilities in constraints.txt
 	.venv-audit/bin/pip-audit --strict --progress-spinner off --requirement constraints.txt --no-deps --disable-pip
+
+sbom: .venv-audit/.installed ## list what an installation of the wheel brings, as CycloneDX in build/sbom.json
+	$(PYTHON) -m venv --clear .venv-wheel
+	.venv-wheel/bin/python $(PIP) -c constraints.txt .
+	@mkdir -p build
+	.venv-audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file build/sbom.json .venv-wheel/bin/python
 
 zensical: .venv-zensical/bin/zensical $(DEV) site ## make the site by another renderer too, and say what differs
 	$< build --config-file zensical.yml
@@ -80,5 +86,5 @@ $(SAMPLES): samples.txt | $(SETUP)
 
 .venv-audit/.installed:
 	$(PYTHON) -m venv --clear .venv-audit
-	.venv-audit/bin/python $(PIP) pip-audit zizmor
+	.venv-audit/bin/python $(PIP) pip-audit cyclonedx-bom
 	@touch $@

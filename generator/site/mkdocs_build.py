@@ -10,12 +10,14 @@ from typing import Any
 
 from generator.errors import RefusedError
 from generator.site.minify import compact
+from generator.site.policy import with_policy, with_relations
 from generator.site.write import fresh
 
 ADDRESS = "SITE_URL"  # Environment variable with the URL of the site.
 BY_ENVIRONMENT = b'site_url: !ENV [SITE_URL, ""]'  # As in mkdocs.yml.
 URL = re.compile(r"https?://[^\s/?#{}\\]+[^\s?#{}\\]*")
 EPOCH = "SOURCE_DATE_EPOCH"
+NOT_FOUND = "404.html"  # By the theme.
 DAY_ZERO = 315532800  # 1980-01-01, the earliest date in a zip archive.
 
 
@@ -66,8 +68,8 @@ def build(settings: Sequence[Path], docs: Path, site: Path, date: int | None) ->
     logger.addHandler(warnings)
     try:
         with fresh(site) as new, _dated(date if date is not None else DAY_ZERO):
-            _build(settings, docs.resolve(), new.resolve())
-            _minify(docs, new)
+            policy = _build(settings, docs.resolve(), new.resolve())
+            _finish(docs, new, policy)
     except (Abort, ConfigurationError) as error:
         details = "; ".join([*warnings.messages, " ".join(str(error).split())])
         raise RefusedError(f"{settings[0]}: mkdocs says: {details}; expected pages that it can build") from None
@@ -75,7 +77,8 @@ def build(settings: Sequence[Path], docs: Path, site: Path, date: int | None) ->
         logger.removeHandler(warnings)
 
 
-def _build(settings: Sequence[Path], docs: Path, site: Path) -> None:
+def _build(settings: Sequence[Path], docs: Path, site: Path) -> str:
+    """The content security policy that the settings name."""
     from mkdocs.commands import build
     from mkdocs.config import load_config
 
@@ -86,6 +89,7 @@ def _build(settings: Sequence[Path], docs: Path, site: Path) -> None:
     config.plugins.on_startup(command="build", dirty=False)
     build.build(config)
     config.plugins.on_shutdown()
+    return config.extra.get("policy") or ""
 
 
 def _merged(whole: Path, own: Path) -> dict[str, Any]:
@@ -116,12 +120,13 @@ def _read(settings: Path) -> dict[str, Any]:
     return options
 
 
-def _minify(docs: Path, site: Path) -> None:
-    """Minify the HTML of every page in Markdown."""
-    for source in docs.rglob("*.md"):
+def _finish(docs: Path, site: Path, policy: str) -> None:
+    """Minify the HTML of every page in Markdown and of that for what is not found; their links out and their policy are written then."""
+    for source in (*docs.rglob("*.md"), docs / NOT_FOUND):
         page = site / source.relative_to(docs).with_suffix(".html")
         if page.is_file():
-            page.write_bytes(compact(page.read_bytes().decode()).encode())
+            html = with_relations(compact(page.read_bytes().decode()))
+            page.write_bytes(with_policy(html, policy).encode())
 
 
 @contextmanager

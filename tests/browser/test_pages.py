@@ -53,7 +53,7 @@ WCAG: dict[str, object] = {"preload": False, "runOnly": ["wcag2a", "wcag2aa", "w
 def load_all(page: Page) -> None:
     """Bring in the pictures that wait for the reader to scroll."""
     page.evaluate("document.querySelectorAll('img').forEach(image => { image.loading = 'eager' })")
-    page.wait_for_function("[...document.images].every(image => image.complete)")
+    page.evaluate("Promise.all([...document.images].map(one => one.complete || new Promise(end => { one.onload = one.onerror = end })))")
 
 
 COLOURS: dict[str, object] = {
@@ -126,7 +126,7 @@ def test_keys_reach_a_table_where_it_scrolls_and_only_there(page: Page, address:
     page.locator(".pa-wide[tabindex='0'][role][aria-label]").first.wait_for()
     table.focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.querySelector('.pa-wide').scrollLeft > 0")
+    table.evaluate("table => new Promise(function wait(end) { table.scrollLeft > 0 ? end() : requestAnimationFrame(() => wait(end)) })")
 
 
 def test_a_figure_stands_beside_its_words_on_a_wide_screen_and_below_them_on_a_phone(page: Page, address: str) -> None:
@@ -249,3 +249,33 @@ def test_a_keyboard_alone_opens_a_checkpoint_and_shows_where_it_is(page: Page, a
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
     page.keyboard.press("Enter")
     page.wait_for_url("**/checkpoints/*.html")
+
+
+PLANTED = """<script>planted = 1</script><img src="nothing.png" onerror="planted = 1"><a id="planted" href="javascript:planted = 1">a</a>
+<img src="http://127.0.0.1:1/foreign.png">"""
+
+
+@pytest.mark.parametrize("kind", ["index.html", "compare.html", "checkpoints/all-minilm-l6-v2.html", "learn/tables.html", "404.html"])
+@pytest.mark.parametrize("keeps", [True, False], ids=["with the policy", "without it"])
+def test_what_is_planted_in_a_page_runs_only_without_its_policy(keeps: bool, kind: str, page: Page, address: str, built: Path) -> None:
+    html = (built / "site" / kind).read_text(encoding="utf-8").replace("</body>", f"{PLANTED}</body>")
+    html = html if keeps else re.sub("<meta http-equiv=.Content-Security-Policy[^>]*>", "", html)
+    page.route(f"{address}/{kind}", lambda route: route.fulfill(body=html, content_type="text/html"))
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "foreign" in request.url else None)
+    page.goto(f"{address}/{kind}")
+    page.locator("html.js").wait_for()
+    page.locator("#planted").evaluate("link => link.click()")
+    load_all(page)
+    assert page.evaluate("typeof planted") == ("undefined" if keeps else "number")
+    assert bool(asked) is not keeps
+
+
+def test_search_finds_a_page_in_a_site_that_is_opened_as_files(page: Page, built: Path) -> None:
+    problems = []
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.goto((built / "site/checkpoints/all-minilm-l6-v2.html").as_uri())
+    page.locator("html.js").wait_for()
+    page.locator("input.md-search__input").fill("rotary")
+    page.locator(".md-search-result__item").first.wait_for()
+    assert problems == []

@@ -17,7 +17,7 @@ def facts(**options: Any) -> BeautifulSoup:
 
 
 def links(**options: Any) -> list[str]:
-    return [str(link["href"]) for link in facts(**options).select("a[rel=external]")]
+    return [str(link["href"]) for link in facts(**options).select("a[rel~=external]")]
 
 
 def test_a_checkpoint_of_the_hub_leads_to_its_repository_at_the_revision() -> None:

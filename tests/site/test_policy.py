@@ -1,0 +1,67 @@
+"""What a page may load and run, and what its links out say, read back by BeautifulSoup."""
+
+import base64
+import hashlib
+
+import pytest
+from bs4 import BeautifulSoup
+
+from generator.site.policy import with_policy, with_relations
+
+POLICY = "default-src 'self'; script-src 'self'; object-src 'none'"
+HEAD = "<!doctype html><html><head><meta charset=utf-8><title>T</title></head><body>{}</body></html>"
+
+
+def sources(body: str) -> list[str]:
+    """The sources of scripts that the policy of a page with this body allows."""
+    page = BeautifulSoup(with_policy(HEAD.format(body), POLICY), "html.parser")
+    [meta] = page.select("meta[http-equiv=Content-Security-Policy]")
+    directives = dict(part.strip().split(" ", 1) for part in str(meta["content"]).split(";"))
+    assert (directives["default-src"], directives["object-src"]) == ("'self'", "'none'")
+    return directives["script-src"].split()
+
+
+def digest(code: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
+
+
+@pytest.mark.parametrize("element", ["<script>{}</script>", '<script id="a">{}</script>', "<script type=module>{}</script >"])
+def test_a_script_within_the_page_is_allowed_by_its_digest(element: str) -> None:
+    code = "\n  let a = '<b>ä</b>';\n"
+    assert sources(element.format(code)) == [digest(code), "'self'"]
+
+
+@pytest.mark.parametrize(
+    "element", ['<script src="a.js"></script>', '<script type="application/json">{"a": 1}</script>', "<b onclick='a()'>b</b>", ""]
+)
+def test_a_script_in_a_file_data_and_a_handler_add_nothing(element: str) -> None:
+    assert sources(element) == ["'self'"]
+
+
+def test_the_policy_comes_before_all_that_loads_and_after_the_character_set() -> None:
+    page = BeautifulSoup(with_policy(HEAD.format("a"), POLICY), "html.parser")
+    assert page.head is not None
+    assert [tag.name for tag in page.head.find_all(True)] == ["meta", "meta", "title"]
+    assert page.head.meta is not None
+    assert page.head.meta.get("charset") == "utf-8"
+
+
+@pytest.mark.parametrize(("html", "policy"), [(HEAD.format("a"), ""), ("<p>a part of a page</p>", POLICY)])
+def test_no_policy_and_no_head_leave_a_page_as_it_is(html: str, policy: str) -> None:
+    assert with_policy(html, policy) == html
+
+
+@pytest.mark.parametrize(
+    ("link", "relations"),
+    [
+        ('<a href="https://example.org/a">b</a>', ["external", "noopener"]),
+        ('<a class="c" href="http://example.org">b</a>', ["external", "noopener"]),
+        ('<a rel="next" href="https://example.org/a">b</a>', ["next"]),
+        ('<a href="../a.html?of=https://example.org">b</a>', None),
+        ('<abbr href="https://example.org">b</abbr>', None),
+    ],
+)
+def test_a_link_out_says_so(link: str, relations: list[str] | None) -> None:
+    [found] = BeautifulSoup(with_relations(link), "html.parser").find_all(True)
+    assert found.get("rel") == relations
+    assert found.get_text() == "b"
