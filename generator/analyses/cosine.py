@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Metric, Published, Result, Results, Subject
+from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Headline, Metric, Published, Result, Results, Subject
 from generator.contracts.published import COSINES, metrics, paper_sinusoid
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
-from generator.numerics.arrays import cosine_matrix, finite, mean_of_defined, neighbours, off_diagonal
+from generator.numerics.arrays import Floats, cosine_matrix, finite, mean_of_defined, neighbours, off_diagonal
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ MOST_POSITIONS = 2048  # The matrix of a longer table would take gigabytes.
 def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine similarity between all pairs of positions, up to ``MOST_POSITIONS``.
 
-    arrays: cosines (n_positions, n_positions), NaN for a vector of zeros
+    derived: cosines (n_positions, n_positions), NaN for a vector of zeros
     errors: NotApplicableError when the table is not finite, or has fewer than two vectors that are not zero
     """
     form = subject.encoding.form
     vectors = finite(form.vectors, "the table")
     if len(vectors) < 2:
         raise NotApplicableError("there is only one position")
-    cosines = cosine_matrix(vectors[:MOST_POSITIONS])
+    cosines = matrix(form, {})
     pairs = off_diagonal(cosines)
     if not pairs.size:
         raise NotApplicableError("fewer than two positions have a nonzero vector")
@@ -42,9 +42,14 @@ def compute(subject: Subject[PositionTable]) -> Result:
             Metric("mean", "Mean cosine of two different positions", float(pairs.mean())),
             Metric("lowest", "Lowest cosine", float(pairs.min())),
         ),
-        arrays={"cosines": cosines},
+        derived={"cosines": cosines},
         findings=(*_cut(len(vectors)), *(() if adjacent is None else _findings(adjacent, float(pairs.mean())))),
     )
+
+
+def matrix(form: PositionTable, _: Arrays) -> Floats:
+    """Cosine similarity of the first ``MOST_POSITIONS`` vectors: (n_positions, n_positions)."""
+    return cosine_matrix(form.vectors[:MOST_POSITIONS])
 
 
 def _cut(n_positions: int) -> tuple[Finding, ...]:
@@ -62,7 +67,7 @@ def _findings(adjacent: float, mean: float) -> tuple[Finding, ...]:
 
 def draw(results: Results) -> "Figure":
     """Cosine matrices side by side."""
-    images = [Panel(label.title, result.arrays["cosines"]) for label, result in results.items()]
+    images = [Panel(label.title, result.derived["cosines"]) for label, result in results.items()]
     return image_panels(images, (-1.0, 1.0), DIVERGING, ("position", "position", "cosine similarity"), square=True)
 
 
@@ -89,6 +94,7 @@ ANALYSIS = Analysis(
     headlines=(Headline("adjacent", "Cosine of neighbours"),),
     forms=(PositionTable,),
     compute=compute,
+    derived={"cosines": matrix},
     figures=(
         FigureSpec(
             key="matrix",

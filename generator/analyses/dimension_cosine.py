@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import Panel, image_panels
@@ -24,22 +24,28 @@ BLOCK = 1024  # dimensions that are compared with all others at once
 def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine similarity between all pairs of columns of the table, and the matrix of at most ``MOST_DRAWN`` evenly spread columns.
 
-    arrays: cosines (n_drawn, n_drawn), NaN for a column of zeros; every (), of how many columns the matrix has one
+    arrays: every (), of how many columns the matrix has one; derived: cosines (n_drawn, n_drawn), NaN for a column of zeros
     errors: NotApplicableError when the table is not finite, or has fewer than two columns that are not zero
     """
     vectors = finite(subject.encoding.form.vectors, "the table")
     if vectors.shape[1] < 2:
         raise NotApplicableError("there is only one dimension")
-    every = ceil(vectors.shape[1] / MOST_DRAWN)
+    arrays = {"every": np.array(ceil(vectors.shape[1] / MOST_DRAWN))}
     size, strong = _of_pairs(vectors)
     return Result(
         metrics=(
             Metric("size", "Mean absolute cosine of two dimensions", size),
             Metric("strong", f"Pairs of dimensions with a cosine beyond ±{STRONG}", strong, "%"),
         ),
-        arrays={"cosines": cosine_matrix(vectors[:, ::every].T), "every": np.array(every)},
+        arrays=arrays,
         findings=_findings(strong),
+        derived={"cosines": matrix(subject.encoding.form, arrays)},
     )
+
+
+def matrix(form: PositionTable, arrays: Arrays) -> Floats:
+    """Cosine similarity of every ``arrays["every"]``-th column with every other: (n_drawn, n_drawn)."""
+    return cosine_matrix(form.vectors[:, :: int(arrays["every"])].T)
 
 
 def _of_pairs(vectors: Floats) -> tuple[float, float]:
@@ -75,7 +81,7 @@ def _findings(strong: float) -> tuple[Finding, ...]:
 
 def draw(results: Results) -> "Figure":
     """Cosine matrices of the dimensions side by side."""
-    images = [Panel(label.title, result.arrays["cosines"]) for label, result in results.items()]
+    images = [Panel(label.title, result.derived["cosines"]) for label, result in results.items()]
     every = max(int(result.arrays["every"]) for result in results.values())
     dimension = "dimension" if every == 1 else f"dimension ÷ {every}"
     return image_panels(images, (-1.0, 1.0), DIVERGING, (dimension, dimension, "cosine similarity"), square=True)
@@ -96,6 +102,7 @@ ANALYSIS = Analysis(
     order=60,
     forms=(PositionTable,),
     compute=compute,
+    derived={"cosines": matrix},
     figures=(
         FigureSpec(
             key="matrix",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import panels, ridges, wrapped
@@ -22,8 +22,8 @@ DIGITS = 9  # Shares of the variance closer than this are equal, so that the cho
 def compute(subject: Subject[PositionTable]) -> Result:
     """The ``COUNT`` columns of the table that vary most over positions without outliers, and its roughness from position to position.
 
-    arrays: dimensions (n_curves,), int; curves (n_curves, n_positions); middles, scales (n_curves,), mean of each curve and largest
-    deviation from it, without outliers; line (), positions in a line of neighbours
+    arrays: dimensions (n_curves,), int; middles, scales (n_curves,), mean of each curve and largest deviation from it, without
+    outliers; line (), positions in a line of neighbours; derived: curves (n_curves, n_positions)
     errors: NotApplicableError when the table is not finite, has fewer than three positions, or is zero
     """
     form = subject.encoding.form
@@ -39,20 +39,21 @@ def compute(subject: Subject[PositionTable]) -> Result:
     shares = variances / (variances.sum() or 1.0)  # (d_model,)
     dimensions = np.sort(np.argsort(-np.round(shares, DIGITS), kind="stable")[:COUNT])
     ratio, middles = roughness(form.inliers.vectors, columns), inner[:, dimensions].mean(axis=0)
+    arrays = {
+        "dimensions": dimensions,
+        "middles": middles,
+        "scales": np.max(np.abs(inner[:, dimensions] - middles), axis=0),
+        "line": np.array(columns),
+    }
     return Result(
         metrics=(
             Metric("roughness", "Step between neighbours ÷ RMS", ratio),
             Metric("drawn", f"Variance in the {dimensions.size} dimensions drawn", 100.0 * float(shares[dimensions].sum()), "%"),
             Metric("left_out", "Outliers left out", float(form.outliers.size)),
         ),
-        arrays={
-            "dimensions": dimensions,
-            "curves": vectors[:, dimensions].T,
-            "middles": middles,
-            "scales": np.max(np.abs(inner[:, dimensions] - middles), axis=0),
-            "line": np.array(columns),
-        },
+        arrays=arrays,
         findings=_findings(ratio),
+        derived={"curves": curves(form, arrays)},
     )
 
 
@@ -61,6 +62,11 @@ def _findings(ratio: float) -> tuple[Finding, ...]:
     if ratio < 0.3:
         return (Finding(f"The table is smooth: {changes}.", ("roughness",), 0.3),)
     return (Finding(f"The table is rough: {changes} (white noise: 1.41).", ("roughness",), 0.4),) if ratio > 1.0 else ()
+
+
+def curves(form: PositionTable, arrays: Arrays) -> Floats:
+    """The columns ``arrays["dimensions"]`` (n_curves,) over position: (n_curves, n_positions)."""
+    return np.asarray(form.vectors[:, arrays["dimensions"]].T)
 
 
 def roughness(vectors: Floats, columns: int) -> float:
@@ -78,10 +84,10 @@ def draw(results: Results) -> "Figure":
     figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         middles, scales = result.arrays["middles"][:, None], result.arrays["scales"][:, None]
-        curves = np.clip((result.arrays["curves"] - middles) / np.where(scales == 0.0, 1.0, scales), -1.0, 1.0)
-        ridges(ax, FILLED * curves, [f"{dimension}" for dimension in result.arrays["dimensions"]], label.colour, 1.0)
+        lines = np.clip((result.derived["curves"] - middles) / np.where(scales == 0.0, 1.0, scales), -1.0, 1.0)
+        ridges(ax, FILLED * lines, [f"{dimension}" for dimension in result.arrays["dimensions"]], label.colour, 1.0)
         ax.set_title(wrapped(label.title))
-        is_line = int(result.arrays["line"]) >= result.arrays["curves"].shape[1]
+        is_line = int(result.arrays["line"]) >= lines.shape[1]
         ax.set(xlabel="position" if is_line else "patch, row by row", ylabel="dimension")
     return figure
 
@@ -105,6 +111,7 @@ ANALYSIS = Analysis(
     order=40,
     forms=(PositionTable,),
     compute=compute,
+    derived={"curves": curves},
     figures=(
         FigureSpec(
             key="curves",

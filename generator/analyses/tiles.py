@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels, wrapped
@@ -27,8 +27,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine similarity between patches: of some patches with all, and by distance along rows and columns.
 
     Tiles as in Dosovitskiy et al. 2021 (arXiv 2010.11929), figure 7, centre; the means by distance are ours.
-    arrays: tiles (n_down, n_across, n_rows, n_columns); rows (n_down,), columns (n_across,), indices of the tiles; across (n_columns,),
-    down (n_rows,), mean cosine by distance; grid (2,)
+    arrays: rows (n_down,), columns (n_across,), indices of the tiles; across (n_columns,), down (n_rows,), mean cosine by distance; grid (2,)
+    derived: tiles (n_down, n_across, n_rows, n_columns)
     errors: NotApplicableError when positions form no grid, fewer than two vectors are not zero, or the table is not finite
     """
     form = subject.encoding.form
@@ -36,14 +36,15 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError("its positions form no grid")
     vectors = finite(form.vectors, "the table")
     rows, columns = form.grid
-    units = directions(vectors).reshape(rows, columns, -1)
     across = mean_by_distance([cosine_matrix(row) for row in vectors.reshape(rows, columns, -1)])
     down = mean_by_distance([cosine_matrix(column) for column in vectors.reshape(rows, columns, -1).swapaxes(0, 1)])
-    mean = mean_of_pairs(units.reshape(rows * columns, -1))
+    mean = mean_of_pairs(directions(vectors))
     if mean is None:
         raise NotApplicableError("fewer than two patches have a nonzero vector")
     both = min(rows, columns)
     along_rows, along_columns = mean_of_defined(across[1:both]), mean_of_defined(down[1:both])
+    shown = {"rows": _tile_indices(rows), "columns": _tile_indices(columns)}
+    arrays = {**shown, "across": across, "down": down, "grid": np.array(form.grid)}
     anisotropy = None if along_rows is None or along_columns is None else along_columns - along_rows
     return Result(
         metrics=(
@@ -54,8 +55,9 @@ def compute(subject: Subject[PositionTable]) -> Result:
             _metric("along_columns", "Mean cosine at equal distances along columns", along_columns),
             _metric("anisotropy", "Anisotropy (columns − rows)", anisotropy),
         ),
-        arrays={**_tiles(units), "across": across, "down": down, "grid": np.array(form.grid)},
+        arrays=arrays,
         findings=_findings(anisotropy),
+        derived={"tiles": tiles(form, arrays)},
     )
 
 
@@ -70,16 +72,16 @@ def mean_of_pairs(units: Floats) -> float | None:
     return (float(np.sum(defined.sum(axis=0) ** 2)) - n) / (n * (n - 1)) if n > 1 else None
 
 
-def _tiles(units: Floats) -> dict[str, Array]:
-    """Cosines of some patches, at equal steps, with all patches: (n_down, n_across, n_rows, n_columns), and their indices.
+def tiles(form: PositionTable, arrays: Arrays) -> Floats:
+    """Cosines of some patches with all patches: (n_down, n_across, n_rows, n_columns), NaN for a vector of zeros.
 
-    units: (n_rows, n_columns, width), of norm 1, or NaN
+    arrays: rows (n_down,), columns (n_across,), indices of these patches; grid (2,)
     """
-    rows, columns = units.shape[:2]
-    down, across = _tile_indices(rows), _tile_indices(columns)
-    chosen = units[down][:, across].reshape(down.size * across.size, -1)
-    cosines = np.clip(chosen @ units.reshape(rows * columns, -1).T, -1.0, 1.0)
-    return {"tiles": cosines.reshape(down.size, across.size, rows, columns), "rows": down, "columns": across}
+    rows, columns = arrays["grid"]
+    units = directions(form.vectors).reshape(rows, columns, -1)
+    chosen = units[arrays["rows"]][:, arrays["columns"]]
+    cosines = np.clip(chosen.reshape(-1, units.shape[2]) @ units.reshape(rows * columns, -1).T, -1.0, 1.0)
+    return np.asarray(cosines.reshape(*chosen.shape[:2], rows, columns))
 
 
 def _tile_indices(count: int) -> Array:
@@ -123,7 +125,7 @@ def _aspect(result: Result) -> float:
 
 def _draw_mosaic(axes: "Axes", result: Result, n_images: int) -> "AxesImage":
     every = 1 if n_images < 3 else 2
-    tiles = result.arrays["tiles"][::every, ::every]
+    tiles = result.derived["tiles"][::every, ::every]
     side = max(int(np.sqrt(PIXELS / n_images / (tiles.shape[0] * tiles.shape[1]))), 1)
     small = [[shrink(tile, side, side) for tile in line] for line in tiles]
     picture = image(axes, np.block(small), (-1.0, 1.0), DIVERGING, n_images=n_images)
@@ -176,6 +178,7 @@ ANALYSIS = Analysis(
     order=55,
     forms=(PositionTable,),
     compute=compute,
+    derived={"tiles": tiles},
     figures=(
         FigureSpec(
             key="mosaic",

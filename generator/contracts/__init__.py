@@ -25,16 +25,31 @@ from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.outcomes import Atlas, Card, Fact, Figure, Maker, Outcome, Page, PageKind, Reading, Tree
 from generator.contracts.published_record import InPrint, Published, Recomputed
 from generator.contracts.release import Release
-from generator.contracts.results import Analysis, FigureSpec, Finding, Headline, Label, Metric, Overlay, Result, Results, Spot
+from generator.contracts.results import (
+    NOT_STORED,
+    Analysis,
+    Arrays,
+    FigureSpec,
+    Finding,
+    Headline,
+    Label,
+    Metric,
+    Overlay,
+    Result,
+    Results,
+    Spot,
+)
 from generator.contracts.runs import KERNEL_POSITIONS, STATUSES, Run, RunEncoding, RunMember, RunMetric, Series, Status
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 
 __all__ = [
     "KERNEL_POSITIONS",
+    "NOT_STORED",
     "SENTENCE",
     "STATUSES",
     "TIMES",
     "Analysis",
+    "Arrays",
     "Atlas",
     "Card",
     "Checkpoint",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 
 REMARK = 0.25  # Weight of a finding below which it is a remark.
+NOT_STORED = "not stored"  # Metadata of a field that the result store leaves out; its records come back with the default.
+Arrays = Mapping[str, Array]
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,14 @@ class Result:
     """Result of an analysis of one encoding.
 
     metrics: the most important first; reason: why the analysis does not apply, in which case everything else is empty
+    derived: arrays for figures that follow from the form and from ``arrays``; they are neither stored nor published
     """
 
     metrics: tuple[Metric, ...] = ()
-    arrays: Mapping[str, Array] = field(default_factory=dict)
+    arrays: Arrays = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     reason: str | None = None
+    derived: Arrays = field(default_factory=dict, metadata={NOT_STORED: True})
 
     @property
     def numbered(self) -> tuple[tuple[int | None, Finding], ...]:
@@ -157,6 +161,7 @@ class Analysis:
     beside_reference: whether the sinusoid of the same size beside a table teaches something
     published: values that it must reproduce; headlines: its metrics in the table of all encodings, which say most across schemes
     overlay: the line by which the compare page lays several encodings over each other; None without one
+    derived: for each name in ``Result.derived``, a function that returns that array for a form and ``Result.arrays``
     """
 
     key: str
@@ -173,3 +178,4 @@ class Analysis:
     published: tuple[Published, ...] = ()
     headlines: tuple[Headline, ...] = ()
     overlay: Overlay | None = None
+    derived: Mapping[str, Callable[[Any, Arrays], Array]] = field(default_factory=dict)

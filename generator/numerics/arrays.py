@@ -11,6 +11,7 @@ from generator.errors import NotApplicableError
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
+FIRST = 1024  # Values that are looked at before all of them.
 FLAT = 1e-9  # Differences below this share of the largest value are rounding.
 
 
@@ -32,6 +33,21 @@ def finite(values: Floats, what: str) -> Floats:
     if n_invalid:
         raise NotApplicableError(f"{what} has {n_invalid:,} values that are NaN or infinite")
     return values
+
+
+def narrowest(values: Array) -> Array:
+    """Float64 ``values`` (…,) in float16 or float32 where that holds each exactly, as with values read in that type; else unchanged."""
+    if values.dtype == np.float64:
+        for dtype in (np.float16, np.float32):
+            if _holds(dtype, values.flat[:FIRST]) and _holds(dtype, values):
+                return values.astype(dtype)
+    return values
+
+
+def _holds(dtype: type[np.floating[Any]], values: Floats) -> bool:
+    """Whether ``dtype`` has every one of ``values`` (…,); it has infinities and NaN."""
+    with np.errstate(over="ignore"):
+        return bool(np.all((values.astype(dtype) == values) | np.isnan(values)))
 
 
 def root_mean_square(values: Floats) -> float:

@@ -123,9 +123,10 @@ def _name(task: Task, key: str | None) -> str:
 
 def _listed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
     """The outcome with the row as the list has it now, and in its colour. A date that the store knows stays."""
+    analyses = evaluate.all_analyses()
     readings = tuple(
         replace(
-            reading,
+            reading.deriving(analyses),
             label=replace(reading.label, colour=task.colour),
             drawings=LazyMapping({name: partial(_coloured, reading.drawings, name, task.colour) for name in reading.drawings}),
         )

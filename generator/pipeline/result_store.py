@@ -1,7 +1,7 @@
 """Outcomes on disk, by the digest of all that they depend on. They hold JSON and arrays, and nothing that can run.
 
 A file is the SHA-256 of its remaining bytes, 8 bytes of length, JSON of that length, and the bytes of the arrays and drawings, which the
-JSON gives by offset.
+JSON gives by offset. Numbers in float64 are stored in a narrower type where that holds them exactly, and equal arrays once.
 """
 
 import hashlib
@@ -18,8 +18,9 @@ import numpy as np
 from generator import contracts
 from generator.cache.blobs import BlobCache, write
 from generator.cache.lazy import Lazy, LazyMapping
-from generator.contracts import Outcome
+from generator.contracts import NOT_STORED, Outcome
 from generator.encodings import all_forms
+from generator.numerics.arrays import Array, narrowest
 
 RECORDS = {
     **{name: kind for name, kind in vars(contracts).items() if isinstance(kind, type) and is_dataclass(kind)},
@@ -92,9 +93,9 @@ def pack(value: object) -> bytes:
 
 def packed(value: object) -> list[Chunk]:
     """``pack`` in chunks, so that arrays are not copied."""
-    blobs: list[Chunk] = []
+    blobs = _Blobs()
     document = json.dumps(_plain(value, blobs)).encode()
-    chunks, digest = [len(document).to_bytes(8), document, *blobs], hashlib.sha256()
+    chunks, digest = [len(document).to_bytes(8), document, *blobs.chunks], hashlib.sha256()
     for chunk in chunks:
         digest.update(chunk)
     return [digest.digest(), *chunks]
@@ -116,15 +117,29 @@ def _read_range(path: Path, start: int, stop: int) -> bytes:
         return file.read(stop - start)
 
 
-def _plain(value: object, blobs: list[Chunk]) -> object:
+class _Blobs:
+    """Bytes of arrays and drawings, one after another; equal ones once."""
+
+    def __init__(self) -> None:
+        self.chunks: list[Chunk] = []
+        self._stop, self._extents = 0, dict[bytes, dict[str, int]]()
+
+    def extent(self, chunk: Chunk) -> dict[str, int]:
+        """Where ``chunk`` starts and stops; it is added unless it is there."""
+        digest = hashlib.sha256(chunk).digest()
+        if digest not in self._extents:
+            self.chunks.append(chunk)
+            self._extents[digest] = {"start": self._stop, "stop": self._stop + len(chunk)}
+            self._stop += len(chunk)
+        return self._extents[digest]
+
+
+def _plain(value: object, blobs: _Blobs) -> object:
     if isinstance(value, np.generic):
         value = value.item()
     match value:
         case np.ndarray() | bytes():
-            start = sum(map(len, blobs))
-            blobs.append(value if isinstance(value, bytes) else np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
-            extent = {"kind": type(value).__name__, "start": start, "stop": start + len(blobs[-1])}
-            return extent if isinstance(value, bytes) else {**extent, "dtype": value.dtype.str, "shape": value.shape}
+            return _placed(value, blobs)
         case tuple() | list():
             return {"kind": type(value).__name__, "items": [_plain(item, blobs) for item in value]}
         case Mapping():
@@ -133,8 +148,17 @@ def _plain(value: object, blobs: list[Chunk]) -> object:
             return {"kind": "lazy", "value": _plain(value.load(), blobs)}
         case None | bool() | int() | float() | str():
             return value
-    members = {field.name: _plain(getattr(value, field.name), blobs) for field in fields(value)}  # type: ignore[arg-type]
+    names = (field.name for field in fields(value) if NOT_STORED not in field.metadata)  # type: ignore[arg-type]
+    members = {name: _plain(getattr(value, name), blobs) for name in names}
     return {"kind": type(value).__name__, "fields": members}
+
+
+def _placed(value: Array | bytes, blobs: _Blobs) -> dict[str, object]:
+    if isinstance(value, bytes):
+        return {"kind": "bytes", **blobs.extent(value)}
+    stored = narrowest(value)
+    extent = blobs.extent(np.ascontiguousarray(stored).reshape(-1).view(np.uint8).data)
+    return {"kind": "ndarray", **extent, "stored": stored.dtype.str, "dtype": value.dtype.str, "shape": value.shape}
 
 
 def _unpacked(document: bytes, read: Read) -> Any:
@@ -150,7 +174,7 @@ def _value(plain: Any, read: Read) -> Any:
         return plain
     if _is_large(plain):
         data = read(plain["start"], plain["stop"])
-        return data if plain["kind"] == "bytes" else np.frombuffer(data, dtype=np.dtype(plain["dtype"])).reshape(plain["shape"])
+        return data if plain["kind"] == "bytes" else _array(plain, data)
     match plain["kind"]:
         case "tuple" | "list" as kind:
             members = [_value(item, read) for item in plain["items"]]
@@ -162,6 +186,12 @@ def _value(plain: Any, read: Read) -> Any:
         case "lazy":
             return Lazy(partial(_value, plain["value"], read))
     return RECORDS[plain["kind"]](**{name: _value(item, read) for name, item in plain["fields"].items()})
+
+
+def _array(plain: Mapping[str, Any], data: bytes) -> Array:
+    array = np.frombuffer(data, dtype=np.dtype(plain["stored"])).astype(np.dtype(plain["dtype"]), copy=False).reshape(plain["shape"])
+    array.setflags(write=False)
+    return array
 
 
 def _is_large(plain: object) -> bool:

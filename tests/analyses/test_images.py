@@ -39,8 +39,8 @@ def cosines(vectors: Floats) -> Floats:
 def test_each_tile_is_the_cosine_map_of_its_patch() -> None:
     vectors = rng.normal(size=(15, 7))
     result = of_table(vectors, 3, 5)
-    np.testing.assert_allclose(result.arrays["tiles"][1, 2], cosines(vectors)[1 * 5 + 2].reshape(3, 5), rtol=0, atol=1e-12)
-    assert result.arrays["tiles"].shape == (3, 5, 3, 5)
+    np.testing.assert_allclose(result.derived["tiles"][1, 2], cosines(vectors)[1 * 5 + 2].reshape(3, 5), rtol=0, atol=1e-12)
+    assert result.derived["tiles"].shape == (3, 5, 3, 5)
 
 
 def test_mean_cosines_equal_those_of_the_whole_matrix() -> None:
@@ -86,7 +86,7 @@ def test_a_vector_of_zeros_is_excluded_from_means_and_has_an_empty_tile() -> Non
     vectors[0] = 0.0
     result = of_table(vectors, 2, 2)
     assert values_of(result)["mean"] == pytest.approx(1.0)
-    assert np.isnan(result.arrays["tiles"][0]).sum() == 5
+    assert np.isnan(result.derived["tiles"][0]).sum() == 5
 
 
 @pytest.mark.parametrize("grid", [None, (2, 2)])

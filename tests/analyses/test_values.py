@@ -60,7 +60,7 @@ def test_a_small_change_from_position_to_position_is_no_zero() -> None:
 def test_cosines_equal_those_of_scikit_learn() -> None:
     result = cosine.compute(of_table(TABLE))
     theirs = cosine_similarity(TABLE)
-    np.testing.assert_allclose(result.arrays["cosines"], theirs, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result.derived["cosines"], theirs, rtol=0, atol=1e-12)
     assert value(result, "adjacent") == pytest.approx(np.diagonal(theirs, 1).mean())
     assert value(result, "mean") == pytest.approx(theirs[~np.eye(50, dtype=bool)].mean())
     assert value(result, "lowest") == pytest.approx(theirs.min())
@@ -81,7 +81,7 @@ def test_fewer_than_two_vectors_that_are_not_zero_are_not_applicable(values: Flo
 def test_cosines_of_dimensions_equal_those_of_scikit_learn() -> None:
     result = dimension_cosine.compute(of_table(TABLE))
     theirs = cosine_similarity(TABLE.T)
-    np.testing.assert_allclose(result.arrays["cosines"], theirs, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result.derived["cosines"], theirs, rtol=0, atol=1e-12)
     assert value(result, "size") == pytest.approx(np.abs(theirs[~np.eye(12, dtype=bool)]).mean())
 
 
@@ -95,9 +95,9 @@ def test_cosines_of_many_dimensions_are_taken_in_blocks_and_drawn_in_part() -> N
     pairs = between[~np.eye(4498, dtype=bool)]
     assert value(result, "size") == pytest.approx(pairs.mean(), rel=1e-12)
     assert value(result, "strong") == pytest.approx(100.0 * np.mean(pairs > 0.9), rel=1e-12)
-    assert (result.arrays["cosines"].shape, int(result.arrays["every"])) == ((1500, 1500), 3)
-    assert result.arrays["cosines"][0, 1] == pytest.approx(np.cos(angles[3]))
-    assert np.isnan(result.arrays["cosines"][700]).all()
+    assert (result.derived["cosines"].shape, int(result.arrays["every"])) == ((1500, 1500), 3)
+    assert result.derived["cosines"][0, 1] == pytest.approx(np.cos(angles[3]))
+    assert np.isnan(result.derived["cosines"][700]).all()
 
 
 def test_the_share_of_strong_pairs_by_hand() -> None:
