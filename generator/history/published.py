@@ -2,14 +2,16 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from generator.errors import NotReachedError, RefusedError
 from generator.history.releases import DATA, PUBLISHED, RECORD, UNDATED
 
 ATLAS = "data/atlas.json"
+PART = re.compile(r"atlas/\d+\.json")
 MOST_BYTES = 2**29
 SECONDS = 30.0
 MISSING = (404, 410)
@@ -22,8 +24,10 @@ def atlas(place: str) -> dict[str, Any]:
     errors: RefusedError when it holds no atlas, or does not answer
     """
     try:
-        is_address = urlsplit(place).scheme in ("http", "https")
-        return _parsed(place, fetched(_address(place)) if is_address else _file(Path(place)).read_bytes())
+        if urlsplit(place).scheme in ("http", "https"):
+            return _fetched_atlas(place)
+        file = _file(Path(place))
+        return _whole(_parsed(place, file.read_bytes()), lambda part: (file.parent / part).read_bytes())
     except NotReachedError as error:
         raise RefusedError(str(error)) from None
 
@@ -31,18 +35,41 @@ def atlas(place: str) -> dict[str, Any]:
 def former(site: str) -> dict[str, Any] | None:
     """The atlas of a published site; None where nothing is published there yet. errors: as ``atlas``"""
     try:
-        return _parsed(site, fetched(_address(site)))
+        return _fetched_atlas(site)
     except NotPublishedError:
         return None
     except NotReachedError as error:
         raise RefusedError(str(error)) from None
 
 
+def _fetched_atlas(place: str) -> dict[str, Any]:
+    """errors: RefusedError, NotReachedError, NotPublishedError where there is no atlas.json"""
+    address = _address(place)
+    document = _parsed(place, fetched(address))
+    try:
+        return _whole(document, lambda part: fetched(urljoin(address, part)))
+    except NotPublishedError as error:
+        raise RefusedError(str(error)) from None
+
+
+def _whole(document: dict[str, Any], read: Callable[[str], bytes]) -> dict[str, Any]:
+    """``document`` with the checkpoints of its parts. read: returns a file beside atlas.json, by its path from there"""
+    names = [str(part).removeprefix("data/") for part in document.get("parts", ())]
+    if foreign := [name for name in names if not PART.fullmatch(name)]:
+        raise RefusedError(f"found a part called {foreign[0][:40]!r}; expected one like 'data/atlas/0001.json'")
+    rows = (row for name in names for row in _parsed(name, read(name))["checkpoints"])
+    return {**document, "checkpoints": [*document["checkpoints"], *rows], "parts": []}
+
+
 def _parsed(place: str, content: bytes) -> dict[str, Any]:
     """errors: RefusedError"""
     try:
         document = json.loads(content)
-        if not isinstance(document["checkpoints"], list) or not isinstance(document["schema"], int):
+        if not (
+            isinstance(document["checkpoints"], list)
+            and isinstance(document["schema"], int)
+            and isinstance(document.get("parts", []), list)
+        ):
             raise TypeError
     except (ValueError, KeyError, TypeError, RecursionError):
         raise RefusedError(f"{place}: found no atlas; expected an atlas.json, or a site or an output folder that has one") from None

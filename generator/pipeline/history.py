@@ -27,8 +27,8 @@ class History:
         """The history of the ``output`` of a build, continued by ``atlas``. errors: RefusedError"""
         former = releases.read(output / FOLDER)
         new = releases.following(former, data_files.document(atlas))
-        makers = data_files.makers(atlas)
-        data = {name: makers[f"data/{name}"]() for name in releases.DATA} if new else {}
+        whole = {"atlas.json": data_files.atlas_json, "metrics.csv": data_files.metrics_csv}
+        data = {name: whole[name](atlas) for name in releases.DATA} if new else {}
         return cls(output / FOLDER, atlas, former, new, data)
 
     @property

@@ -4,24 +4,24 @@ import csv
 import io
 import json
 import math
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from generator import PROGRAM
-from generator.contracts import Atlas, EncodingRecord, Layer, Metric, Numbers, Outcome, Reading, Scheme, paper_address
+from generator.contracts import Atlas, EncodingRecord, Layer, Metric, Outcome, Reading, Scheme, paper_address
 from generator.history import releases
 from generator.numerics.arrays import Array
 from generator.site import data_schema, run_data
+from generator.site.array_files import archive
 
 SCHEMA = 2
 ROTATION = ("base", "rotary_dim", "scaling", "attention_factor")  # Parameters that the layer map repeats.
 UNMEASURED = ("key", "part", "scheme", "shape", "tensor")  # What is known of an encoding without its numbers.
 LICENCE = "MIT; weights, and arrays that repeat them, stay under the licence of their authors"
 ENCODE_ERRORS = "backslashreplace"  # Tensor names may contain lone surrogates, for which JSON has the same escape.
+MOST_RECORDS = 4_900_000  # bytes of checkpoints in a file, which then stays below 5 MB
 COLUMNS = tuple(data_schema.COLUMNS)
 CsvRow = list[Any]
 
@@ -30,8 +30,8 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
     """Functions that return the content of each file, by path below the docs folder."""
     pictures = {f"data/schemes/{scheme.key}.npz": partial(_picture_arrays, scheme) for scheme in atlas.schemes}
     tables: dict[str, Callable[[], bytes]] = {
-        "data/atlas.json": partial(_atlas_json, atlas),
-        "data/metrics.csv": partial(_metrics_csv, atlas.outcomes),
+        **_atlas_files(atlas),
+        "data/metrics.csv": partial(metrics_csv, atlas),
     }
     tables[data_schema.PATH] = data_schema.json_schema
     tables["data/families.json"] = atlas.families
@@ -130,24 +130,6 @@ def npz(reading: Reading) -> bytes:
     return archive(dict(_arrays(reading)))
 
 
-def archive(arrays: Numbers) -> bytes:
-    """``arrays`` as .npz, without pickles or dates; float64 becomes float32 where its range suffices."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, array in arrays.items():
-            member = io.BytesIO()
-            stored = array.astype(np.float32) if array.dtype == np.float64 and not _exceeds_float32(array) else array
-            np.lib.format.write_array(member, np.asarray(stored, order="C"), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()
-
-
-def _exceeds_float32(array: Array) -> bool:
-    """Whether ``array`` has a finite number beyond the range of float32."""
-    sizes = np.abs(array[np.isfinite(array)])
-    return bool(sizes.size) and float(sizes.max()) > float(np.finfo(np.float32).max)
-
-
 def _arrays(reading: Reading) -> Iterator[tuple[str, Array]]:
     for analysis, result in reading.results.items():
         yield from ((f"{analysis}.{name}", array) for name, array in result.arrays.items())
@@ -176,11 +158,42 @@ def document(atlas: Atlas) -> dict[str, Any]:
         "address": atlas.address,
         "checkpoints": [checkpoint(outcome) for outcome in atlas.outcomes],
         "runs": [run_data.record(run) for run in atlas.runs],
+        "parts": [],
     }
 
 
-def _atlas_json(atlas: Atlas) -> bytes:
-    return _json(document(atlas))
+def atlas_json(atlas: Atlas) -> bytes:
+    """atlas.json with every checkpoint, however many there are."""
+    return _compact(document(atlas))
+
+
+def _atlas_files(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
+    """atlas.json; with too many checkpoints for one file, these are in its parts, each of which is an atlas by itself."""
+    groups = list(_groups(atlas.outcomes))
+    if len(groups) < 2:
+        return {"data/atlas.json": partial(atlas_json, atlas)}
+    parts = {f"data/atlas/{number:04}.json": group for number, group in enumerate(groups, 1)}
+    index = {**document(replace(atlas, outcomes=())), "parts": list(parts)}
+    files = {path: partial(atlas_json, replace(atlas, outcomes=group, runs=())) for path, group in parts.items()}
+    return {"data/atlas.json": partial(_compact, index), **files}
+
+
+def _groups(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, ...]]:
+    """Consecutive outcomes whose records take at most ``MOST_RECORDS`` bytes together, or one that takes more."""
+    group, size = list[Outcome](), 0
+    for outcome in outcomes:
+        added = len(_compact(checkpoint(outcome)))
+        if group and size + added > MOST_RECORDS:
+            yield tuple(group)
+            group, size = [], 0
+        group.append(outcome)
+        size += added
+    yield tuple(group)
+
+
+def _compact(document: object) -> bytes:
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))  # Indented, it takes four times as long.
+    return f"{text}\n".encode(errors=ENCODE_ERRORS)
 
 
 def _releases_json(atlas: Atlas) -> bytes:
@@ -206,6 +219,11 @@ def _metric_rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterat
 
 def _metrics_json(outcomes: Sequence[Outcome], analysis: str) -> bytes:
     return _json([{**dict(zip(COLUMNS, row, strict=True)), "arrays": path} for row, path in _metric_rows(outcomes, analysis)])
+
+
+def metrics_csv(atlas: Atlas) -> bytes:
+    """metrics.csv."""
+    return _metrics_csv(atlas.outcomes)
 
 
 def _metrics_csv(outcomes: Sequence[Outcome], only: str | None = None) -> bytes:

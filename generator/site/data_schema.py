@@ -160,6 +160,11 @@ class Atlas(Record):
     address: str | None = Field(description="Where the site stands, ending with “/”; null where that is unknown.")
     checkpoints: list[Checkpoint] = Field(description="In the order of `slug`.")
     runs: list[TrainingRun] = Field([], description="Training runs, in the order of `slug`.")
+    parts: list[str] = Field(
+        [],
+        description="Paths of further files like this one, from the folder of the site, that hold the checkpoints in order; `checkpoints` is then "
+        "empty. Empty where all checkpoints fit into 5 MB.",
+    )
 
 
 class Table(Record):

@@ -77,6 +77,14 @@ def result_of(analysis: Analysis, name: str) -> Result:
     return RESULTS[analysis.key, name]
 
 
+@each_case
+def test_what_a_store_leaves_out_follows_from_the_form_and_the_arrays(analysis: Analysis, name: str) -> None:
+    result = result_of(analysis, name)
+    assert set(result.derived) == (set() if result.reason else set(analysis.derived))
+    for key, array in result.derived.items():
+        np.testing.assert_array_equal(analysis.derived[key](FORMS[name], result.arrays), array, strict=True)
+
+
 def applicable_results(analysis: Analysis) -> list[Result]:
     """Every result of this analysis that has no reason against it."""
     results = [result_of(analysis, name) for other, name in CASES if other is analysis]

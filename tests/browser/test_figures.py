@@ -126,7 +126,7 @@ def test_cells_show_the_mean_of_their_block(page: Page, address: str, arrays: "n
         page.keyboard.press(key)
     title = figure.locator(".pa-tip-title").first.inner_text()
     (first, last), (left, right) = (map(int, span) for span in re.findall(r"position (\d+)–(\d+)", title))
-    expected = arrays["cosine.cosines"].astype(np.float64)[first : last + 1, left : right + 1].mean()
+    expected = cosine_matrix(arrays["table.vectors"].astype(np.float64))[first : last + 1, left : right + 1].mean()
     value = figure.locator(".pa-panel-value").first.inner_text()
     assert first > 0
     assert left > first

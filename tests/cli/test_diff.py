@@ -41,7 +41,54 @@ def test_a_published_site_is_read_over_the_network(folders: tuple[Path, Path]) -
     assert done.exit_code == 1
 
 
-@pytest.mark.parametrize("content", ["no JSON", "[]", '{"checkpoints": 1, "schema": 2}', "[" * 100_000])
+@pytest.fixture
+def in_parts(folders: tuple[Path, Path]) -> tuple[Path, Path]:
+    """The same two atlases, the published one in parts."""
+    file = folders[1] / "data/atlas.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    (file.parent / "atlas").mkdir()
+    parts = []
+    for number, row in enumerate(document["checkpoints"], 1):
+        parts.append(f"data/atlas/{number:04}.json")
+        (folders[1] / parts[-1]).write_text(json.dumps({**document, "checkpoints": [row]}), encoding="utf-8")
+    file.write_text(json.dumps({**document, "checkpoints": [], "parts": parts}), encoding="utf-8")
+    return folders
+
+
+def test_an_atlas_in_parts_is_read_as_a_whole(in_parts: tuple[Path, Path]) -> None:
+    with served(in_parts[1]) as address:
+        for place in (str(in_parts[1]), str(in_parts[1] / "data/atlas.json"), address, f"{address}/data/atlas.json"):
+            done = runner.invoke(app, ["diff", str(in_parts[0]), place])
+            assert (done.exit_code, done.stdout) == (1, "GPT · decoder: rank.stable 2 → 3\n1 change\n")
+
+
+def test_a_summary_compares_with_a_published_atlas_in_parts(in_parts: tuple[Path, Path]) -> None:
+    with served(in_parts[1]) as address:
+        done = runner.invoke(app, ["summary", str(in_parts[0]), "--since", address])
+    assert "rank.stable" in done.stdout
+
+
+@pytest.mark.parametrize("part", ["data/atlas/../../secret.json", "http://127.0.0.1:9/atlas/1.json", "/etc/passwd", "atlas.json"])
+def test_a_part_elsewhere_is_refused(part: str, in_parts: tuple[Path, Path]) -> None:
+    file = in_parts[1] / "data/atlas.json"
+    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), "parts": [part]}), encoding="utf-8")
+    done = runner.invoke(app, ["diff", str(in_parts[0]), str(in_parts[1])])
+    assert done.exit_code == 2
+    assert "expected one like 'data/atlas/0001.json'" in done.stderr
+
+
+def test_a_missing_part_is_refused(in_parts: tuple[Path, Path]) -> None:
+    (in_parts[1] / "data/atlas/0001.json").unlink()
+    with served(in_parts[1]) as address:
+        for place in (str(in_parts[1]), address):
+            done = runner.invoke(app, ["diff", str(in_parts[0]), place])
+            assert done.exit_code == 2
+            assert "atlas/0001.json" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content", ["no JSON", "[]", '{"checkpoints": 1, "schema": 2}', '{"checkpoints": [], "schema": 2, "parts": 1}', "[" * 100_000]
+)
 def test_what_is_no_atlas_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "atlas.json").write_text(content, encoding="utf-8")
     done = runner.invoke(app, ["diff", str(tmp_path / "atlas.json"), str(tmp_path)])

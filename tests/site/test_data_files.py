@@ -107,7 +107,36 @@ def test_atlas_json_has_the_documented_shape() -> None:
     head = {"schema": 2, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
     head["address"] = "https://example.org/atlas/"
     open_ends = {"unmeasured": [], "unresolved": ["the weights were not read"], "layers": layers}
-    assert document == {**head, "checkpoints": [{**row, **open_ends, "encodings": [{**encoding, "metrics": metrics}]}], "runs": []}
+    assert document == {
+        **head,
+        "checkpoints": [{**row, **open_ends, "encodings": [{**encoding, "metrics": metrics}]}],
+        "runs": [],
+        "parts": [],
+    }
+
+
+def test_an_atlas_within_the_limit_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [outcome(reading({"table": Result(METRICS)}), slug=slug) for slug in "abc"]
+    monkeypatch.setattr(data_files, "MOST_RECORDS", sum(len(json.dumps(data_files.checkpoint(row))) for row in rows))
+    assert [row["slug"] for row in atlas_json(*rows)["checkpoints"]] == ["a", "b", "c"]
+    assert [path for path in files(*rows) if path.startswith("data/atlas/")] == []
+
+
+def test_a_larger_atlas_is_in_parts_that_hold_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [outcome(reading({"table": Result(METRICS)}), slug=slug) for slug in "abcde"]
+    whole = atlas_json(*rows)
+    monkeypatch.setattr(data_files, "MOST_RECORDS", 2 * len(json.dumps(data_files.checkpoint(rows[0]))))
+    made = files(*rows)
+    index = json.loads(made["data/atlas.json"])
+    parts = [json.loads(made[path]) for path in index["parts"]]
+    assert [[row["slug"] for row in part["checkpoints"]] for part in parts] == [["a", "b"], ["c", "d"], ["e"]]
+    assert {**index, "checkpoints": [row for part in parts for row in part["checkpoints"]], "parts": []} == whole
+    assert all({**part, "checkpoints": whole["checkpoints"]} == whole for part in parts)
+
+
+def test_a_checkpoint_beyond_the_limit_is_a_part_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_files, "MOST_RECORDS", 1)
+    assert atlas_json(outcome(slug="a"), outcome(slug="b"))["parts"] == ["data/atlas/0001.json", "data/atlas/0002.json"]
 
 
 def test_the_revision_is_the_commit_if_it_is_known() -> None:
@@ -233,10 +262,3 @@ def test_layout_csv_has_a_row_for_tensors_that_differ_only_in_layer_numbers() ->
     rows = (LayoutRow("=h.#.attn.weight", (8, 2), "F16", 12), LayoutRow("\ud800", (), "I64", 1))
     layout = files(Outcome(checkpoint(), "ok", layout=rows))["data/row/layout.csv"].decode()
     assert layout == "tensor,shape,dtype,times\n'=h.#.attn.weight,8 × 2,F16,12\n\\ud800,,I64,1\n"
-
-
-def test_an_array_with_numbers_beyond_float32_stays_in_float64() -> None:
-    large, usual = np.array([1e300, np.nan]), np.array([0.1, np.inf])
-    read = np.load(io.BytesIO(data_files.archive({"large": large, "usual": usual})))
-    np.testing.assert_array_equal(read["large"], large)
-    np.testing.assert_array_equal(read["usual"], usual.astype(np.float32))

@@ -4,19 +4,23 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from generator.contracts import Analysis, Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
-from generator.encodings import NoEncoding
+from generator.encodings import NoEncoding, PositionTable
 from generator.numerics.arrays import frozen
+from generator.pipeline.evaluate import all_analyses
 from generator.resources import ROOT
 from generator.site import data_files
 from generator.site.render import environment_of
-from tests.analyses.test_all import applicable_results, each_analysis
+from tests.analyses.test_all import applicable_results, computed, each_analysis
 from tests.support import checkpoint
 
 PAGE = (ROOT / "templates/pages/data_files.md.jinja").read_text(encoding="utf-8")
 FOR_ATLAS, FOR_METRICS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+ARRAYS = (ROOT / "templates/pages/data_arrays.md.jinja").read_text(encoding="utf-8")
+FOR_TABLE, FOR_PATCHES = re.findall(r"```python\n(.*?)```", ARRAYS, re.DOTALL)
 METRICS = (Metric("half", "Half-distance", 2.5, "positions"), Metric("none", "None", None, reason="no word"))
 
 
@@ -49,7 +53,9 @@ def documented(analysis: Analysis) -> set[str]:
 def test_the_first_example_reads_every_array(folder: Path) -> None:
     arrays = run(FOR_ATLAS)["arrays"]
     assert [npz["kernel.matrix"].shape for npz in arrays.values()] == [(2, 2), (2, 2)]
-    assert len(FOR_ATLAS.splitlines()) == 5
+    for npz in arrays.values():
+        npz.close()
+    assert len(FOR_ATLAS.splitlines()) == 7
 
 
 def test_the_second_example_reads_a_metric(folder: Path) -> None:
@@ -59,3 +65,18 @@ def test_the_second_example_reads_a_metric(folder: Path) -> None:
 @each_analysis
 def test_every_array_of_an_analysis_is_documented(analysis: Analysis) -> None:
     assert {name for result in applicable_results(analysis) for name in result.arrays} <= documented(analysis)
+
+
+def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_path: Path) -> None:
+    form = PositionTable(frozen(np.random.default_rng(0).standard_normal((12, 8)).astype(np.float32)), grid=(3, 4))
+    results = {analysis.key: result for analysis in all_analyses() if (result := computed(analysis, form)).derived}
+    published = {"table": Result(arrays={"vectors": form.vectors}), **results}
+    reading = Reading.of(Encoding("vision", "made", form, Provenance("")), Label("Row", "#3d7fd6"), published, {}, {})
+    (tmp_path / "arrays.npz").write_bytes(data_files.npz(reading))
+    given = run(FOR_TABLE.replace("data/<checkpoint>/<encoding>.npz", str(tmp_path / "arrays.npz")) + FOR_PATCHES)
+    given["arrays"].close()
+    shown = {"cosine": "cosines", "dimension_cosine": "of_dimensions", "dimensions": "curves", "tiles": "tiles"}
+    assert set(shown) == set(results)
+    for analysis, name in shown.items():
+        [array] = results[analysis].derived.values()
+        np.testing.assert_allclose(given[name], array, rtol=0, atol=1e-12)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import prod
 from typing import Any
 
 from generator.checkpoints import sources
@@ -26,6 +27,7 @@ from generator.contracts import (
     paper_address,
 )
 from generator.site import cards
+from generator.site.array_files import MOST_OF_ARRAY
 from generator.site.headlines import NOTHING, Column, columns_of, common, place
 from generator.site.layer_strips import layer_strips
 from generator.site.outline import STAGES, Outline, anchor
@@ -108,6 +110,11 @@ class Chapter:
     stages: tuple[Stage, ...]
     not_applicable: tuple[Section, ...]
     data: str
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its tensor is larger than the files of arrays hold, in single precision."""
+        return 4 * prod(self.reading.encoding.provenance.shape) > MOST_OF_ARRAY
 
     @property
     def shown(self) -> tuple[str, ...]:

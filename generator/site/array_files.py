@@ -1,0 +1,61 @@
+"""Arrays for download as .npz, without pickles or dates, small enough for hosts that limit the size of a file."""
+
+import io
+import zipfile
+
+import numpy as np
+
+from generator.contracts import Numbers
+from generator.numerics.arrays import Array, narrowest
+
+MOST_BYTES = 24_000_000  # of the arrays in a file, before compression: files then stay below 25 MB, which common hosts take.
+MOST_OF_ARRAY = 2**24
+MANY = 4096  # Values from which on half precision is worth another type.
+EVERY = "_every"
+
+
+def archive(arrays: Numbers) -> bytes:
+    """``arrays`` as .npz. Of one that is too large, every k-th row, with k beside it under its name and ``EVERY``.
+
+    Float64 becomes float32 where its range suffices; many values that float16 holds exactly, as it does those that were read in it, become float16.
+    """
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in _limited({name: _shortened(array) for name, array in arrays.items()}).items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def _shortened(array: Array) -> Array:
+    exact = narrowest(array)
+    if exact.dtype == np.float16 and exact.size < MANY:
+        return exact.astype(np.float32)
+    return exact if exact.dtype != np.float64 or _exceeds_float32(exact) else exact.astype(np.float32)
+
+
+def _exceeds_float32(array: Array) -> bool:
+    """Whether ``array`` has a finite number beyond the range of float32."""
+    sizes = np.abs(array[np.isfinite(array)])
+    return bool(sizes.size) and float(sizes.max()) > float(np.finfo(np.float32).max)
+
+
+def _limited(arrays: Numbers) -> Numbers:
+    """``arrays``, of which those above the largest of MOST_OF_ARRAY, its half, its quarter … that suffices have every k-th row."""
+    most = MOST_OF_ARRAY
+    while most > 1 and sum(array[:: _step(array, most)].nbytes if array.ndim else array.nbytes for array in arrays.values()) > MOST_BYTES:
+        most //= 2
+    limited: dict[str, Array] = {}
+    for name, array in arrays.items():
+        step = _step(array, most)
+        limited |= {name: array} if step == 1 else {name: array[::step], f"{name}{EVERY}": np.array(step)}
+    return limited
+
+
+def _step(array: Array, most: int) -> int:
+    """The least k with which every k-th row of ``array`` takes at most ``most`` bytes, or one row is left."""
+    if array.ndim == 0 or array.nbytes <= most:
+        return 1
+    n_rows = max(most // (array.nbytes // len(array)), 1)
+    return -(-len(array) // n_rows)

@@ -1,0 +1,63 @@
+"""Files of arrays: nothing is lost that the source has, and no file is too large for common hosts."""
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.numerics.arrays import Array
+from generator.site import array_files
+from generator.site.array_files import archive
+
+rng = np.random.default_rng(0)
+
+
+def read(**arrays: Array) -> Any:
+    return np.load(io.BytesIO(archive(arrays)), allow_pickle=False)
+
+
+def test_an_array_with_numbers_beyond_float32_stays_in_float64() -> None:
+    large, usual = np.array([1e300, np.nan]), np.array([0.1, np.inf])
+    archived = read(large=large, usual=usual)
+    np.testing.assert_array_equal(archived["large"], large)
+    np.testing.assert_array_equal(archived["usual"], usual.astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_a_table_is_in_the_precision_of_its_source(dtype: type) -> None:
+    table: Array = rng.standard_normal((64, 64)).astype(dtype)
+    np.testing.assert_array_equal(read(table=table.astype(np.float64))["table"], table, strict=True)
+
+
+def test_few_numbers_are_in_single_precision_however_short_they_are() -> None:
+    assert read(shares=np.array([0.5, 0.25]))["shares"].dtype == np.float32
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits of 4 KiB for an array and 6,000 bytes for a file."""
+    monkeypatch.setattr(array_files, "MOST_OF_ARRAY", 4096)
+    monkeypatch.setattr(array_files, "MOST_BYTES", 6000)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_large_table_has_every_kth_row_and_says_so() -> None:
+    table = rng.standard_normal((100, 32))
+    archived = read(table=table, norms=np.arange(100.0))
+    assert (archived["table"].nbytes, int(archived["table_every"])) == (25 * 32 * 4, 4)
+    np.testing.assert_array_equal(archived["table"], table[::4].astype(np.float32))
+    assert sorted(archived.files) == ["norms", "table", "table_every"]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_table_within_the_limit_is_whole() -> None:
+    assert read(table=rng.standard_normal((32, 32))).files == ["table"]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("shape", [(100, 30), (3, 1000), (1, 1200), (1200,), (8, 8, 20)])
+def test_several_large_arrays_stay_within_the_limit_of_a_file_together(shape: tuple[int, ...]) -> None:
+    archived = read(**{name: rng.standard_normal(shape) for name in "abcd"}, one=np.array(1.5))
+    assert sum(archived[name].nbytes for name in "abcd") <= max(6000, 4 * archived["a"][:1].nbytes)
+    assert archived["one"] == 1.5
