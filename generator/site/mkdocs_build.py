@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.errors import RefusedError
+from generator.site import search_index
 from generator.site.minify import compact
 from generator.site.policy import with_policy, with_relations
 from generator.site.write import fresh
@@ -70,6 +71,7 @@ def build(settings: Sequence[Path], docs: Path, site: Path, date: int | None) ->
         with fresh(site) as new, _dated(date if date is not None else DAY_ZERO):
             policy = _build(settings, docs.resolve(), new.resolve())
             _finish(docs, new, policy)
+            search_index.limit(new)
     except (Abort, ConfigurationError) as error:
         details = "; ".join([*warnings.messages, " ".join(str(error).split())])
         raise RefusedError(f"{settings[0]}: mkdocs says: {details}; expected pages that it can build") from None

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 
+from generator.numerics.arrays import cosine_matrix
+
 pytestmark = pytest.mark.samples
 
 MEASURE = "checkpoints/all-minilm-l6-v2/encoder-learned/measure.html"

@@ -1,0 +1,58 @@
+"""The search index of a site with many checkpoints."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.site import search_index
+from tests.synthetic import write_folder
+
+ENTRIES = [
+    {"location": "index.html", "title": "Atlas", "text": "a front page"},
+    {"location": "index.html#data", "title": "Data", "text": "files"},
+    {"location": "checkpoints/index.html", "title": "Checkpoints", "text": "a list"},
+    {"location": "checkpoints/gpt2.html", "title": "GPT-2", "text": "a table " * 50},
+    {"location": "checkpoints/gpt2.html#rank", "title": "Rank", "text": "of the table"},
+    {"location": "checkpoints/gpt2/decoder.html", "title": "GPT-2 · decoder", "text": "more"},
+]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    index = json.dumps({"config": {"lang": ["en"]}, "docs": ENTRIES})
+    return write_folder(tmp_path, {search_index.FILE: index.encode(), search_index.SCRIPT: (search_index.BEFORE + index).encode()})
+
+
+def entries(site: Path) -> Any:
+    return json.loads((site / search_index.FILE).read_text(encoding="utf-8"))["docs"]
+
+
+def test_an_index_within_the_limit_stays_as_it_is(site: Path) -> None:
+    search_index.limit(site)
+    assert entries(site) == ENTRIES
+
+
+def test_a_larger_one_has_the_titles_of_checkpoints_and_all_of_the_other_pages(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_index, "MOST_BYTES", 100)
+    search_index.limit(site)
+    assert entries(site)[:3] == ENTRIES[:3]
+    assert [(entry["title"], entry["text"]) for entry in entries(site)[3:]] == [("GPT-2", ""), ("GPT-2 · decoder", "")]
+
+
+def test_the_script_for_pages_on_a_disk_has_the_same(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_index, "MOST_BYTES", 100)
+    search_index.limit(site)
+    script = (site / search_index.SCRIPT).read_text(encoding="utf-8")
+    assert script == search_index.BEFORE + (site / search_index.FILE).read_text(encoding="utf-8")
+
+
+def test_a_site_without_search_is_left_alone(tmp_path: Path) -> None:
+    search_index.limit(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_script_of_a_built_site_is_as_it_is_written_here(built: Path) -> None:
+    index, script = (built / "site" / name for name in (search_index.FILE, search_index.SCRIPT))
+    assert script.read_text(encoding="utf-8") == search_index.BEFORE + index.read_text(encoding="utf-8")
