@@ -1,4 +1,4 @@
-"""Builds of growing numbers of small checkpoints: time, memory and the sizes of pages; then builds after single changes.
+"""Builds of many checkpoints of real sizes: time, memory and bytes; then builds after single changes.
 
 python -m benchmarks.scale [number of checkpoints ...]
 """
@@ -15,6 +15,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from benchmarks.measured import Cost, measure, print_line
+from benchmarks.mix import MIX
 from generator.cache import fingerprint
 from generator.checkpoints import list_file
 from generator.contracts import Label, Metric, Result
@@ -23,15 +24,16 @@ from generator.pipeline.result_store import ResultStore, packed
 from tests.synthetic import write_list
 
 ROOT = Path(__file__).parent.parent
-COUNTS = (10, 100, 1_000)
-EVALUATED = 9
-N_POSITIONS, WIDTH = 64, 32
+COUNTS = (200,)
+AIM = 10_000  # checkpoints, to whose bytes those of a build are extrapolated
+EVALUATED = len(MIX)
 MOST_PAGE_BYTES = 60_000
+FOLDERS = ("docs", "site", "store", "site/data", "site/figures", "site/checkpoints")
 NO_HUB = {"HF_ENDPOINT": "http://127.0.0.1:9"}
 
 
 def main(counts: list[int]) -> None:
-    """Print a table, and the pages that exceed ``MOST_PAGE_BYTES``."""
+    """Print a table, bytes by folder, and the pages that exceed ``MOST_PAGE_BYTES``."""
     print_line(
         "| checkpoints | build | seconds | processor seconds | MB of the main process | MB of all | pages | rebuilt | largest page, kB |"
     )
@@ -40,13 +42,32 @@ def main(counts: list[int]) -> None:
         with TemporaryDirectory() as temporary:
             folder = Path(temporary)
             rows = [_row(folder, index) for index in range(count)]
+            sizes: list[tuple[int, dict[str, int]]] = []
             for name, n_listed in _changes(folder, rows):
                 started = time()
                 cost = measure(_command(folder), NO_HUB, ROOT)
                 print_line(_line(n_listed, name, cost, folder, started))
+                sizes.append((n_listed, {kind: _bytes(folder / "out" / kind) for kind in FOLDERS}))
+            _print_bytes(*sizes[:2])
             large = [page for page in (folder / "out/site").rglob("*.html") if page.stat().st_size > MOST_PAGE_BYTES]
             for page in sorted(large, key=lambda page: -page.stat().st_size)[:8]:
                 print_line(f"  {page.relative_to(folder / 'out/site')}: {page.stat().st_size / 1e3:,.0f} kB")
+            files = sorted((path for path in (folder / "out/site").rglob("*") if path.is_file()), key=lambda path: -path.stat().st_size)
+            print_line("largest files: " + ", ".join(f"{path.name} {path.stat().st_size / 1e6:,.1f} MB" for path in files[:4]))
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _print_bytes(fewer: tuple[int, dict[str, int]], more: tuple[int, dict[str, int]]) -> None:
+    """Print megabytes by folder of two builds, and by what they differ from each other those of ``AIM`` checkpoints."""
+    print_line(f"\n| folder | MB of {fewer[0]:,} | MB of {more[0]:,} | MB a checkpoint | GB of {AIM:,} |")
+    print_line("| --- | --: | --: | --: | --: |")
+    for kind, size in more[1].items():
+        each = (size - fewer[1][kind]) / (more[0] - fewer[0]) if more[0] > fewer[0] else size / more[0]
+        total = size + (AIM - more[0]) * each
+        print_line(f"| {kind} | {fewer[1][kind] / 1e6:,.0f} | {size / 1e6:,.0f} | {each / 1e6:.2f} | {total / 1e9:.1f} |")
 
 
 def _changes(folder: Path, rows: list[dict[str, object]]) -> Iterator[tuple[str, int]]:
@@ -89,23 +110,15 @@ def _near(results: Mapping[str, Result], index: int) -> dict[str, Result]:
 
 
 def _row(folder: Path, index: int, seed: int | None = None) -> dict[str, object]:
-    """The row of a new checkpoint in ``folder``, of one of three kinds: a table, a bias, a rotation."""
+    """The row of a new checkpoint in ``folder``, of a kind of ``MIX``."""
     path = folder / f"c{index}"
     path.mkdir(exist_ok=True)
     random = np.random.default_rng(index if seed is None else seed)
-    kind = index % 3
-    if kind == 0:
-        config = {"model_type": "gpt2", "n_positions": N_POSITIONS, "n_embd": WIDTH, "n_layer": 1, "n_head": 2}
-        weights = {"wpe.weight": random.standard_normal((N_POSITIONS, WIDTH)), "wte.weight": random.standard_normal((50, WIDTH))}
-    elif kind == 1:
-        config = {"model_type": "t5", "d_model": WIDTH, "num_heads": 4, "num_layers": 1, "is_encoder_decoder": False}
-        weights = {"encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight": random.standard_normal((32, 4))}
-    else:
-        shape = {"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 1, "max_position_embeddings": 512}
-        config, weights = {"model_type": "llama", **shape, "rope_theta": 10_000.0 + index}, {}
-    (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    if weights:
-        save_file({name: array.astype(np.float32) for name, array in weights.items()}, path / "model.safetensors")
+    kind = MIX[index % len(MIX)]
+    (path / "config.json").write_text(json.dumps(kind.config), encoding="utf-8")
+    if kind.tensors:
+        weights = {name: random.standard_normal(shape, dtype=np.float32).astype(kind.dtype) for name, shape in kind.tensors.items()}
+        save_file(weights, path / "model.safetensors")
     return {"folder": path.name, "title": f"Checkpoint {index}", "group": f"Group {index % 7}", "sentence": [1, 2, 3, 4]}
 
 
