@@ -17,6 +17,7 @@ from generator.numerics.arrays import (
     local_monotonicity,
     mean_by_distance,
     min_max_scaled,
+    narrowest,
     off_diagonal,
     root_mean_square,
     row_norms,
@@ -240,3 +241,19 @@ def test_local_monotonicity_by_hand() -> None:
 
 def test_without_a_defined_step_there_is_no_monotonicity() -> None:
     assert local_monotonicity([np.eye(1)], 3) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_what_was_read_in_a_narrow_type_is_exact_in_it(dtype: type) -> None:
+    values: Array = np.append(np.random.default_rng(0).standard_normal(3000), [np.nan, np.inf, -0.0]).astype(dtype)
+    np.testing.assert_array_equal(narrowest(values.astype(np.float64)), values, strict=True)
+
+
+@pytest.mark.parametrize("last", [1 / 3, 1e300, 1e-300])
+def test_one_value_that_a_narrow_type_has_not_keeps_all_in_double_precision(last: float) -> None:
+    values = np.append(np.zeros(3000), last)
+    assert narrowest(values) is values
+
+
+def test_what_is_no_float64_stays_as_it_is() -> None:
+    assert [narrowest(values).dtype.kind for values in (np.arange(3), np.array(["text"]), np.zeros(0))] == ["i", "U", "f"]

@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.numpy import save
+from threadpoolctl import threadpool_limits
 
 from generator.contracts import Encoding, Label, Outcome, Provenance, Reading, Result
 from generator.encodings import PositionTable, Rotation
+from generator.figures.output import encode
+from generator.numerics.arrays import Array
 from generator.pipeline import evaluate
 from generator.pipeline.result_store import ResultStore, pack, packed, unpack
 from tests.support import checkpoint
@@ -171,3 +175,60 @@ def test_arrays_are_read_on_access_and_not_held(tmp_path: Path, store: ResultSto
     assert lazy_form.load() is not form
     assert arrays["vectors"] is not arrays["vectors"]
     np.testing.assert_array_equal(arrays["vectors"], form.vectors)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_a_table_takes_the_bytes_of_its_tensor_although_a_form_and_an_analysis_have_it(dtype: type) -> None:
+    tensor: Array = np.random.default_rng(0).standard_normal((400, 64)).astype(dtype)
+    results = {"table": Result(arrays={"vectors": tensor.astype(np.float64)})}
+    whole = pack(Outcome(checkpoint(), "ok", readings=(reading(PositionTable(tensor.astype(np.float64)), results),)))
+    assert len(whole) < tensor.nbytes + 4000  # bytes of names and numbers
+    [stored] = unpack(whole).readings
+    np.testing.assert_array_equal(stored.form.load().vectors, tensor.astype(np.float64), strict=True)
+    np.testing.assert_array_equal(stored.results["table"].arrays["vectors"], tensor.astype(np.float64), strict=True)
+
+
+def random_table(folder: Path) -> evaluate.Task:
+    """The task of a checkpoint with a table (100, 32) of random numbers."""
+    config = {**json.loads(TABLE["config.json"]), "n_positions": 100, "n_embd": 32}
+    table = np.random.default_rng(0).standard_normal((100, 32), dtype=np.float32)
+    write_folder(folder, {"config.json": json.dumps(config).encode(), "model.safetensors": save({"wpe.weight": table})})
+    return evaluate.Task(checkpoint(place=str(folder)), "#3d7fd6", offline=True)
+
+
+@pytest.fixture
+def derived(tmp_path: Path, store: ResultStore) -> tuple[Reading, Reading]:
+    """A reading as it was computed, and as it comes from the store."""
+    outcome = evaluate.evaluate(random_table(tmp_path / "files"))
+    store.put(KEY, packed(outcome))
+    stored = store.get(KEY)
+    assert stored is not None
+    return outcome.readings[0], stored.readings[0].deriving(evaluate.all_analyses())
+
+
+def test_the_store_has_no_array_that_follows_from_the_form(derived: tuple[Reading, Reading], store: ResultStore) -> None:
+    [file] = store.folder.iterdir()
+    content, shown = file.read_bytes(), 0
+    for result in derived[0].results.values():
+        for array in result.derived.values():
+            shown += 1
+            assert all(array.astype(dtype).tobytes() not in content for dtype in (np.float16, np.float32, np.float64))
+    assert shown == 3  # the cosines of positions and of dimensions, and curves
+
+
+def test_figures_from_the_store_are_those_of_a_fresh_evaluation(derived: tuple[Reading, Reading]) -> None:
+    computed, stored = derived[0].results, pickle.loads(pickle.dumps(derived[1].results))  # noqa: S301 (it was made here, as for another process)
+    label, drawn = derived[0].label, 0
+    with threadpool_limits(1):
+        for analysis in evaluate.all_analyses():
+            for spec in analysis.figures if computed[analysis.key].derived else ():
+                drawn += 1
+                assert spec.alt({label: stored[analysis.key]}) == spec.alt({label: computed[analysis.key]})
+                assert encode(spec.draw, {label: stored[analysis.key]}) == encode(spec.draw, {label: computed[analysis.key]})
+    assert drawn == 3
+
+
+def test_a_result_that_does_not_apply_derives_nothing(tmp_path: Path) -> None:
+    outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(write_folder(tmp_path, BUCKETS))), "#3d7fd6", offline=True))
+    results = outcome.readings[0].deriving(evaluate.all_analyses()).results
+    assert [result.derived for result in results.values() if result.derived] == []
