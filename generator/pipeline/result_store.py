@@ -1,12 +1,13 @@
 """Outcomes on disk, by the digest of all that they depend on. They hold JSON and arrays, and nothing that can run.
 
 A file is the SHA-256 of its remaining bytes, 8 bytes of length, JSON of that length, and the bytes of the arrays and drawings, which the
-JSON gives by offset. Numbers in float64 are stored in a narrower type where that holds them exactly, and equal arrays once.
+JSON gives by offset. Numbers in float64 are stored in a narrower type where that holds them exactly, equal arrays once, and drawings compressed.
 """
 
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -29,6 +30,7 @@ RECORDS = {
 BROKEN = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 MOST_BYTES = 2 * 2**30  # Outcomes of the present list stay even beyond this.
 HEAD = 32 + 8
+FAST = 1  # Level of compression of drawings, which shrink to a third by it; weights would hardly shrink.
 Read = Callable[[int, int], bytes]
 Chunk = bytes | memoryview
 
@@ -155,7 +157,7 @@ def _plain(value: object, blobs: _Blobs) -> object:
 
 def _placed(value: Array | bytes, blobs: _Blobs) -> dict[str, object]:
     if isinstance(value, bytes):
-        return {"kind": "bytes", **blobs.extent(value)}
+        return {"kind": "bytes", **blobs.extent(zlib.compress(value, FAST))}
     stored = narrowest(value)
     extent = blobs.extent(np.ascontiguousarray(stored).reshape(-1).view(np.uint8).data)
     return {"kind": "ndarray", **extent, "stored": stored.dtype.str, "dtype": value.dtype.str, "shape": value.shape}
@@ -174,7 +176,7 @@ def _value(plain: Any, read: Read) -> Any:
         return plain
     if _is_large(plain):
         data = read(plain["start"], plain["stop"])
-        return data if plain["kind"] == "bytes" else _array(plain, data)
+        return zlib.decompress(data) if plain["kind"] == "bytes" else _array(plain, data)
     match plain["kind"]:
         case "tuple" | "list" as kind:
             members = [_value(item, read) for item in plain["items"]]

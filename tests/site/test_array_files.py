@@ -1,6 +1,7 @@
 """Files of arrays: nothing is lost that the source has, and no file is too large for common hosts."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from generator.numerics.arrays import Array
 from generator.site import array_files
 from generator.site.array_files import archive
+from tests.site.test_comparing import outcome, page, rendered, table
 
 rng = np.random.default_rng(0)
 
@@ -61,3 +63,11 @@ def test_several_large_arrays_stay_within_the_limit_of_a_file_together(shape: tu
     archived = read(**{name: rng.standard_normal(shape) for name in "abcd"}, one=np.array(1.5))
     assert sum(archived[name].nbytes for name in "abcd") <= max(6000, 4 * archived["a"][:1].nbytes)
     assert archived["one"] == 1.5
+
+
+@pytest.mark.parametrize(("shape", "says_so"), [((16_384, 512), True), ((1024, 768), False)])
+def test_the_page_of_a_large_table_says_that_the_file_may_have_a_part_of_it(shape: tuple[int, ...], says_so: bool) -> None:
+    small = outcome("a", table(1))
+    [reading] = small.readings
+    large = replace(reading, encoding=replace(reading.encoding, provenance=replace(reading.encoding.provenance, shape=shape)))
+    assert ("every <em>k</em>-th row of large arrays" in rendered(page("checkpoint", replace(small, readings=(large,))))) == says_so
