@@ -8,7 +8,7 @@ from typing import Any
 
 from generator.cache.blobs import BlobCache
 
-MOST_READ = 2**30  # bytes
+AT_ONCE = 2**20  # bytes that are read at a time
 
 
 def of_contents(paths: Iterable[Path]) -> str:
@@ -22,7 +22,7 @@ def of_contents(paths: Iterable[Path]) -> str:
 
 
 class Digests:
-    """Digests of files, cached as long as their size, times and inode stay the same.
+    """Digests of files and of parts of them, cached as long as size, times and inode of the file stay the same.
 
     file: the cache; one that cannot be read or written is no error
     """
@@ -32,13 +32,16 @@ class Digests:
         self.used: dict[str, list[Any]] = {}
         self.cached: dict[str, list[Any]] = json.loads(self.blobs.get(self.name) or b"{}")
 
-    def of(self, path: Path) -> str:
-        """Hex digest of a file's bytes; above MOST_READ that of its size, times and inode, since reading it would take longer than its evaluation."""
-        state, name = path.stat(), str(path.resolve())
+    def of(self, path: Path, start: int = 0, stop: int | None = None) -> str:
+        """As ``of_file``; reads the file only if it has changed.
+
+        errors: OSError
+        """
+        state, name = path.stat(), f"{path.resolve()}:{start}:{stop}"
         identity = [state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
         entry = self.cached.get(name, [])
         if entry[:-1] != identity:
-            entry = [*identity, _of_bytes(path) if state.st_size <= MOST_READ else of_parts(identity)]
+            entry = [*identity, of_file(path, start, stop)]
         self.used[name] = entry
         return str(entry[-1])
 
@@ -53,9 +56,18 @@ def of_parts(parts: Iterable[object]) -> str:
     return hashlib.sha256("\0".join(repr(part) for part in parts).encode()).hexdigest()
 
 
-def _of_bytes(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def of_file(path: Path, start: int = 0, stop: int | None = None) -> str:
+    """Hex digest of the bytes ``start`` to ``stop`` (exclusive) of a file, or to its end.
+
+    errors: OSError
+    """
+    digest = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        position = file.seek(start)
+        while chunk := file.read(AT_ONCE if stop is None else min(AT_ONCE, stop - position)):
+            digest.update(chunk)
+            position += len(chunk)
+    return digest.hexdigest()
 
 
 def _files(root: Path) -> Iterable[Path]:

@@ -23,6 +23,7 @@ SENTENCE = "The cat sat on the mat because it was tired."
 Modality = Literal["text", "image", "audio", "page"]
 StackKind = Literal["encoder", "decoder"]
 Numbers = Mapping[str, Array]
+Question = tuple[str | int, ...]  # A method of ``Storage`` and its arguments.
 
 
 ARXIV_ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?/\d{7})(v\d+)?")
@@ -124,14 +125,22 @@ class LayoutRow:
     count: int
 
 
+class Digest(Protocol):
+    """A function that returns digests of files."""
+
+    def __call__(self, path: Path, start: int = 0, stop: int | None = None, /) -> str:
+        """Hex digest of the bytes ``start`` to ``stop`` (exclusive) of a file, or to its end. errors: OSError"""
+
+
 @dataclass(frozen=True)
 class Source:
     """A kind of location from which checkpoints are read.
 
     describes: description of its key in the list of checkpoints; is_path: whether that key is a path, relative to the list
     open(checkpoint, offline): the files of a checkpoint. errors: RowError, NotReachedError
-    state(checkpoint, digest): text that changes whenever the files change, None where only opening them would show a change;
-    digest: returns the digest of a file
+    state(checkpoint, digest, questions): text that changes whenever what an evaluation reads of the files changes, None where that is not known;
+    digest: returns the digest of a file or of a part; questions: what the last evaluation asked of the files, none before the first
+    seen(files): ``state`` as the evaluation that these were opened for found it, and its questions; empty where ``state`` needs no questions
     reach(): checks, once per build, that the source responds. errors: NotReachedError
     pin(checkpoint, offline): the checkpoint with a fixed revision and its commit date, so that a whole build reads the same files
     received(): number of bytes that this process has downloaded
@@ -145,7 +154,8 @@ class Source:
     describes: str
     is_path: bool
     open: Callable[[Checkpoint, bool], Files]
-    state: Callable[[Checkpoint, Callable[[Path], str]], str | None]
+    state: Callable[[Checkpoint, Digest, Sequence[Question]], str | None]
+    seen: Callable[[Files], tuple[str, tuple[Question, ...]]] = lambda _: ("", ())
     reach: Callable[[], None] = lambda: None
     pin: Callable[[Checkpoint, bool], Checkpoint] = lambda checkpoint, offline: checkpoint  # noqa: ARG005 (named for its callers)
     received: Callable[[], int] = lambda: 0

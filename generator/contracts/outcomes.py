@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from generator.cache.lazy import Lazy, LazyMapping
-from generator.contracts.checkpoints import Checkpoint, Encoding, EncodingRecord, LayoutRow, Scheme
+from generator.contracts.checkpoints import Checkpoint, Encoding, EncodingRecord, LayoutRow, Question, Scheme
 from generator.contracts.command_line import Command
 from generator.contracts.layer_map import Layer
 from generator.contracts.release import Release
@@ -70,6 +70,7 @@ class Outcome:
     unmeasured: encodings that the code of the family has, and whose numbers are in weights that were not read
     unresolved: sentences on what stays open: a scheme that the configuration asks for and that was not found, weights that were not read
     run: the numbers of a whole training run, where the row names these in place of a checkpoint
+    state, questions: of its files as the evaluation found them, as in ``Source.seen``
     """
 
     checkpoint: Checkpoint
@@ -85,6 +86,8 @@ class Outcome:
     key: str = ""
     unresolved: tuple[str, ...] = ()
     run: Run | None = None
+    state: str = ""
+    questions: tuple[Question, ...] = ()
 
     @property
     def family(self) -> str:

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from generator.cache import fingerprint
 from generator.contracts import STATUSES, Atlas, Command, Outcome, Page, PageKind, discovery, names
-from generator.pipeline import evaluate, families, history, jobs, last_build, runs, versions
+from generator.pipeline import evaluate, families, history, jobs, keys, last_build, runs, versions
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.result_store import ResultStore
@@ -51,6 +51,7 @@ def build(order: Order, executors: Executors, report: Report) -> Mapping[str, in
 
     with executors.local(0 if executors.cluster else len(new)) as local:
         outcomes |= _evaluate(new, store, local, executors, report)
+        by_key |= {task: outcomes[task].key or None for task in new}
         atlas_outcomes = tuple(outcomes[task] for task in tasks)
         date = _date(atlas_outcomes)
         artifacts = ArtifactCache(store.drawings, versions.code(), fresh, local)
@@ -64,28 +65,34 @@ def build(order: Order, executors: Executors, report: Report) -> Mapping[str, in
 
     past.save()
     counts = _counts(atlas_outcomes)
-    settled = all(outcome.status == "ok" or task in unreached for task, outcome in outcomes.items())
-    last_build.record(folder, _inputs(order, by_key, unreached) if settled else None, site, counts)
-    store.limit({key for key in by_key.values() if key}, artifacts.used)
+    last_build.record(folder, _inputs(order, by_key, unreached) if _are_settled(outcomes, unreached) else None, site, counts)
+    store.limit({key for key in by_key.values() if key}, artifacts.used | keys.notes_of(tasks))
     return counts
 
 
+def _are_settled(outcomes: Mapping[evaluate.Task, Outcome], unreached: Mapping[evaluate.Task, Outcome]) -> bool:
+    """Whether no other evaluation of the same would end otherwise."""
+    return all(outcome.status == "ok" or task in unreached for task, outcome in outcomes.items())
+
+
 def _keys(tasks: Sequence[evaluate.Task], folder: Path) -> dict[evaluate.Task, str | None]:
-    """The store's key of each task."""
-    digests = fingerprint.Digests(folder / "store" / "digests")
-    keys = jobs.keys(tasks, versions.evaluation(), digests.of)
+    """The store's key of each task; None where only its evaluation shows it."""
+    store = ResultStore(folder / "store")
+    digests = fingerprint.Digests(store.folder / "digests")
+    known = keys.Keys(store.drawings, digests.of, versions.evaluation())
+    by_key = {task: known.of(task) for task in tasks}
     digests.save()
-    return dict(zip(tasks, keys, strict=True))
+    return by_key
 
 
-def _inputs(order: Order, keys: Mapping[evaluate.Task, str | None], unreached: Mapping[evaluate.Task, Outcome]) -> str | None:
+def _inputs(order: Order, by_key: Mapping[evaluate.Task, str | None], unreached: Mapping[evaluate.Task, Outcome]) -> str | None:
     """Digest of all that a build depends on; None where that cannot be known before it."""
-    if any(key is None and task not in unreached for task, key in keys.items()):
+    if any(key is None and task not in unreached for task, key in by_key.items()):
         return None
     reasons = [outcome.reason for outcome in unreached.values()]
-    rows, past = [task.checkpoint for task in keys], order.folder / history.FOLDER
+    rows, past = [task.checkpoint for task in by_key], order.folder / history.FOLDER
     contents = fingerprint.of_contents((*order.materials.templates, *((past,) if past.is_dir() else ())))
-    return fingerprint.of_parts((rows, list(keys.values()), reasons, contents, _site_key(_date(()), order.materials)))
+    return fingerprint.of_parts((rows, list(by_key.values()), reasons, contents, _site_key(_date(()), order.materials)))
 
 
 def _site_key(date: int | None, materials: Materials) -> str:
@@ -102,7 +109,7 @@ def _evaluate(
     if not new:
         return {}
     with executors.cluster() if executors.cluster else nullcontext(local) as executor:
-        return jobs.run(new, store, executor, report)
+        return jobs.run(new, versions.evaluation(), store, executor, report)
 
 
 def _write_docs(atlas: Atlas, order: Order, artifacts: ArtifactCache, report: Report) -> bool:

@@ -253,7 +253,7 @@ def _evaluate(task: Task) -> Outcome:
     subjects = input_layer.subjects(files, checkpoint, encodings)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
     read = _drawn_reading if checkpoint.series is None else _reading  # Pages show a whole run in figures of its own.
-    return Outcome(
+    outcome = Outcome(
         checkpoint,
         "ok",
         revision=files.revision,
@@ -265,6 +265,8 @@ def _evaluate(task: Task) -> Outcome:
         unresolved=tuple(open_questions(files, known, all_schemes())),
         looked_for=_looked_for(known),
     )
+    state, questions = _source_of(checkpoint).seen(files)
+    return replace(outcome, state=state, questions=questions)
 
 
 def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:

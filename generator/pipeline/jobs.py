@@ -1,19 +1,17 @@
 """The evaluation of all checkpoints of a build: from the store, or by an executor. Arrays stay on disk."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
-from generator.cache.fingerprint import of_parts
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Outcome, Status
 from generator.errors import RefusedError
 from generator.figures import output
 from generator.pipeline import evaluate, worker
-from generator.pipeline.evaluate import Task, all_sources, failed
+from generator.pipeline.evaluate import Task, failed
 from generator.pipeline.executor import Executor
 from generator.pipeline.result_store import ResultStore, unpack
 from generator.pipeline.worker import Done
@@ -46,18 +44,6 @@ class Stage:
     name: Literal["comparisons", "pages", "mkdocs"]
 
 
-def keys(tasks: Sequence[Task], code: str, digest: Callable[[Path], str]) -> list[str | None]:
-    """Keys of the store: for each task the digest of all that its outcome depends on, None where it cannot be known without opening files.
-
-    Colours, notes, papers, licences, groups and dates are not part of it, since they are set afterwards; nor are folders, which change no byte of a file.
-    digest: returns that of a file
-    """
-    source_of = {source.key: source for source in all_sources()}
-    states = [source_of[task.checkpoint.source].state(task.checkpoint, digest) for task in tasks]
-    rows = [replace(task.checkpoint, place="", notes="", paper="", licence="", group="", committed=None) for task in tasks]
-    return [None if state is None else of_parts((row, state, code)) for row, state in zip(rows, states, strict=True)]
-
-
 def unreached(tasks: Mapping[Task, str | None], store: ResultStore | None) -> dict[Task, Outcome]:
     """The outcomes of tasks whose source does not answer, and that neither ``store`` nor a cache has."""
     kept = {task for task, key in tasks.items() if store and key and store.has(key)}
@@ -79,12 +65,15 @@ def stored(tasks: Mapping[Task, str | None], store: ResultStore, report: Callabl
     return outcomes
 
 
-def run(tasks: Mapping[Task, str | None], store: ResultStore, executor: Executor, report: Callable[[Event], None]) -> dict[Task, Outcome]:
-    """The outcomes of ``tasks``, each evaluated by ``executor`` and put into ``store`` under the key of its task."""
+def run(
+    tasks: Mapping[Task, str | None], code: str, store: ResultStore, executor: Executor, report: Callable[[Event], None]
+) -> dict[Task, Outcome]:
+    """The outcomes of ``tasks``, each evaluated by ``executor`` and put into ``store`` under its key.
+
+    code: digest of the program, for the keys
+    """
     shared = store if executor.shares_disk else None
-    futures = {
-        executor.submit(worker.run_task, replace(task, colour=PLACEHOLDER), shared, _name(task, key)): task for task, key in tasks.items()
-    }
+    futures = {executor.submit(worker.run_task, replace(task, colour=PLACEHOLDER), shared, key, code): task for task, key in tasks.items()}
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
     while futures:
@@ -95,13 +84,13 @@ def run(tasks: Mapping[Task, str | None], store: ResultStore, executor: Executor
             report(Event("started", task.checkpoint.slug))
         for future in sorted(finished, key=lambda future: futures[future].checkpoint.slug):
             task = futures.pop(future)
-            done, outcomes[task] = _result(task, tasks[task], future, executor, store)
+            done, outcomes[task] = _result(task, future, executor, store)
             report(_finished(outcomes[task], done, stored=False))
     return outcomes
 
 
-def _result(task: Task, key: str | None, future: "Future[Done]", executor: Executor, store: ResultStore) -> tuple[Done, Outcome]:
-    """The outcome of a task, read from disk so that its arrays take no memory. One without a key has a name that no later run asks for."""
+def _result(task: Task, future: "Future[Done]", executor: Executor, store: ResultStore) -> tuple[Done, Outcome]:
+    """The outcome of a task, read from disk so that its arrays take no memory."""
     try:
         done = future.result()
     except Exception as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
@@ -110,15 +99,11 @@ def _result(task: Task, key: str | None, future: "Future[Done]", executor: Execu
         outcome: Outcome = unpack(done.packed)
         if outcome.status != "ok":
             return done, outcome
-        store.put(_name(task, key), [done.packed])
-    written = store.get(_name(task, key))
+        worker.keep(outcome, store, done.key, [done.packed])
+    written = store.get(worker.name_of(task.checkpoint, done.key))
     if written is None:
         raise RefusedError(f"{store.folder}: a result cannot be read back after writing; expected a disk that keeps it")
-    return done, _listed(written, task, key)
-
-
-def _name(task: Task, key: str | None) -> str:
-    return key or f"{task.checkpoint.slug}.once"
+    return done, _listed(written, task, done.key)
 
 
 def _listed(outcome: Outcome, task: Task, key: str | None) -> Outcome:

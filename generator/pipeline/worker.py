@@ -1,22 +1,25 @@
 """What runs in other processes than the main one."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from time import monotonic
 
 from threadpoolctl import threadpool_limits
 
-from generator.contracts import Maker
+from generator.contracts import Checkpoint, Maker, Outcome
+from generator.pipeline import keys
 from generator.pipeline.evaluate import Task, all_sources, evaluate
 from generator.pipeline.result_store import ResultStore, pack, packed
 
 
 @dataclass(frozen=True)
 class Done:
-    """A finished evaluation: the packed outcome, unless it is in the store already, the seconds it took, and the bytes it received."""
+    """A finished evaluation: the packed outcome, unless it is in the store already, the seconds it took, the bytes it received, and its key."""
 
     packed: bytes | None
     seconds: float
     received: int
+    key: str | None = None
 
 
 def received() -> int:
@@ -24,21 +27,37 @@ def received() -> int:
     return sum(source.received() for source in all_sources())
 
 
-def run_task(task: Task, store: ResultStore | None, key: str) -> Done:
-    """Evaluate ``task``. An outcome without failure goes into ``store`` under ``key``; any other, or all of them without a store, is returned.
+def run_task(task: Task, store: ResultStore | None, key: str | None, code: str) -> Done:
+    """Evaluate ``task``. An outcome without failure goes into ``store`` under its key; any other, or all of them without a store, is returned.
 
+    key: the one from before the evaluation, which counts unless the outcome has the state of its files; code: digest of the program
     errors: MemoryError
     """
     begun, before = monotonic(), received()
     outcome, returned = evaluate(task), None
+    key = keys.key_of(task.checkpoint, outcome.state, code) if outcome.state else key
     try:
         if store is None or outcome.status != "ok":
             returned = pack(outcome)
         else:
-            store.put(key, packed(outcome))
+            keep(outcome, store, key, packed(outcome))
     except OSError:
         returned = pack(outcome)  # The main process reports what is wrong with the disk.
-    return Done(returned, monotonic() - begun, received() - before)
+    return Done(returned, monotonic() - begun, received() - before, key)
+
+
+def keep(outcome: Outcome, store: ResultStore, key: str | None, chunks: Iterable[bytes | memoryview]) -> None:
+    """Put a packed outcome into ``store``, with what the next build needs to find it.
+
+    errors: OSError
+    """
+    store.put(name_of(outcome.checkpoint, key), chunks)
+    keys.note_questions(store.drawings, outcome)
+
+
+def name_of(checkpoint: Checkpoint, key: str | None) -> str:
+    """The name of an outcome in the store; one without a key has a name that no later run asks for."""
+    return key or f"{checkpoint.slug}.once"
 
 
 def make(maker: Maker) -> bytes:

@@ -1,6 +1,7 @@
 """Digests of files by bytes and names, and of the program by the modules that a stage needs."""
 
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import grimp
@@ -58,7 +59,7 @@ def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path, monkeypatc
     first = fingerprint.Digests(tmp_path / "digests")
     before = first.of(file)
     first.save()
-    monkeypatch.delattr("hashlib.file_digest")
+    monkeypatch.setattr(fingerprint, "of_file", pytest.fail)
     assert fingerprint.Digests(tmp_path / "digests").of(file) == before
 
 
@@ -66,17 +67,15 @@ def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path, monkeypatc
 def test_a_memory_that_is_broken_is_none(content: str, tmp_path: Path) -> None:
     file = written(tmp_path / "a", file="text") / "file"
     before = fingerprint.Digests(tmp_path / "digests").of(file)
-    written(tmp_path, digests=content.replace('"a"', f'"{file.resolve()}"'))
+    written(tmp_path, digests=content.replace('"a"', f'"{file.resolve()}:0:None"'))
     assert fingerprint.Digests(tmp_path / "digests").of(file) == before
 
 
-def test_a_very_large_file_is_identified_without_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = written(tmp_path / "a", file="text") / "file"
-    monkeypatch.setattr(fingerprint, "MOST_READ", 3)
-    monkeypatch.delattr("hashlib.file_digest")
-    before = fingerprint.Digests(tmp_path / "digests").of(file)
-    file.write_text("longer", encoding="utf-8")
-    assert fingerprint.Digests(tmp_path / "digests").of(file) != before
+@pytest.mark.parametrize(("start", "stop"), [(0, None), (0, 4), (1, 3), (2, 2), (3, 99), (99, None)])
+def test_the_digest_of_a_part_is_that_of_its_bytes(start: int, stop: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fingerprint, "AT_ONCE", 1)
+    file = written(tmp_path, file="text") / "file"
+    assert fingerprint.of_file(file, start, stop) == sha256(b"text"[start:stop]).hexdigest()
 
 
 def test_a_change_is_one_of_the_evaluation_where_that_imports_it_and_nowhere_else() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from generator.cache.fingerprint import of_file
 from generator.checkpoints.files import formats, weights
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
@@ -122,13 +123,14 @@ def test_it_is_read_beside_one_that_the_row_does_not_allow(contents: Contents, t
 
 @each
 def test_a_checkpoint_is_read_again_when_its_file_has_changed(contents: Contents, tmp_path: Path) -> None:
-    def state() -> str | None:
-        return folder.SOURCE.state(checkpoint(place=str(tmp_path)), lambda path: path.read_bytes().hex())
-
-    before = write_folder(tmp_path, contents) and state()
+    row = checkpoint(place=str(write_folder(tmp_path, contents)))
+    files = folder.SOURCE.open(row, True)
+    assert [files.tensor(name) is not None for name in files.tensors] == [True] * len(TENSORS)
+    before, questions = folder.SOURCE.seen(files)
+    assert folder.SOURCE.state(row, of_file, questions) == before
     name = next(name for name in contents if name != "config.json")
     (tmp_path / name).write_bytes(b"changed")
-    assert state() not in (None, before)
+    assert folder.SOURCE.state(row, of_file, questions) not in (None, before)
 
 
 def test_a_row_that_promises_a_pickle_without_one_is_told_that_there_is_none(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
+from generator.cache.fingerprint import of_file
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.formats.onnx import FORMAT, graph, skeleton
 from generator.checkpoints.files.reader import FolderFiles
@@ -522,10 +523,11 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_a_row_error(tmp_path: P
 
 
 def test_the_state_of_a_folder_changes_with_the_external_data(tmp_path: Path) -> None:
-    def state() -> str | None:
-        return folder.SOURCE.state(checkpoint(place=str(tmp_path)), lambda path: path.read_bytes().hex())
-
     _ = external(tmp_path)
-    before = state()
+    row = checkpoint(place=str(tmp_path), weights="model.onnx")
+    files = folder.SOURCE.open(row, True)
+    files.tensor(next(iter(files.tensors)))
+    before, questions = folder.SOURCE.seen(files)
+    assert folder.SOURCE.state(row, of_file, questions) == before
     (tmp_path / "data.bin").write_bytes((MATRIX + 1).tobytes())
-    assert state() not in (None, before)
+    assert folder.SOURCE.state(row, of_file, questions) not in (None, before)

@@ -106,7 +106,7 @@ def packed(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], r
     rows = [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in FOLDERS.items()]
     tasks = dict.fromkeys(evaluate.plan(rows, offline=True))
     with pool() as executor:
-        outcomes = jobs.run(tasks, ResultStore(folder / "store"), executor, report)
+        outcomes = jobs.run(tasks, "code", ResultStore(folder / "store"), executor, report)
     return [pack(outcomes[task]) for task in tasks]
 
 
@@ -137,14 +137,14 @@ def test_a_worker_with_other_code_does_no_work(scheduler: Cluster, tmp_path: Pat
     [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     events: list[jobs.Event] = []
     with scheduler.pool("other")() as executor:
-        [outcome] = jobs.run({task: None}, ResultStore(tmp_path / "store"), executor, events.append).values()
+        [outcome] = jobs.run({task: None}, "code", ResultStore(tmp_path / "store"), executor, events.append).values()
     assert outcome.reason == "its worker has different code or libraries; expected the same checkout and versions everywhere"
 
 
 def evaluated(folder: Path, pool: Callable[[], AbstractContextManager[Executor]], *tasks: evaluate.Task) -> list[str | None]:
     """The reason of each task that failed, else None."""
     with pool() as executor:
-        outcomes = jobs.run(dict.fromkeys(tasks), ResultStore(folder / "store"), executor, lambda _: None)
+        outcomes = jobs.run(dict.fromkeys(tasks), "code", ResultStore(folder / "store"), executor, lambda _: None)
     return [outcomes[task].reason for task in tasks]
 
 
@@ -167,7 +167,7 @@ def test_an_interrupted_run_does_not_wait_for_pending_rows(scheduler: Cluster, t
         raise KeyboardInterrupt(event.name)
 
     with pytest.raises(KeyboardInterrupt, match="started"), scheduler.pool()() as executor:
-        jobs.run({ENDLESS: None}, ResultStore(tmp_path / "store"), executor, interrupt)
+        jobs.run({ENDLESS: None}, "code", ResultStore(tmp_path / "store"), executor, interrupt)
 
 
 def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path) -> None:

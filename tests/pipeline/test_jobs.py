@@ -28,6 +28,7 @@ from generator.figures.style import SERIES
 from generator.pipeline import evaluate, local_pool, worker
 from generator.pipeline import jobs as pipeline_jobs
 from generator.pipeline.artifact_cache import ArtifactCache
+from generator.pipeline.keys import Keys, key_of
 from generator.pipeline.result_store import ResultStore, pack
 from tests.built import ROOT
 from tests.inline import Inline
@@ -61,8 +62,10 @@ def rows(folder: Path, contents: Mapping[str, Contents]) -> list[Checkpoint]:
     return [checkpoint(slug=name, id=name, place=str(write_folder(folder / name, files))) for name, files in contents.items()]
 
 
-def keys_of(tasks: Sequence[evaluate.Task], code: str = "code") -> list[str | None]:
-    return pipeline_jobs.keys(tasks, code, fingerprint.Digests(Path("nowhere")).of)
+def keys_of(tasks: Sequence[evaluate.Task], folder: Path, code: str = "code") -> list[str | None]:
+    """The keys as the store in ``folder`` lets them be known."""
+    known = Keys(ResultStore(folder / "store").drawings, fingerprint.of_file, code)
+    return [known.of(task) for task in tasks]
 
 
 def run(
@@ -71,11 +74,11 @@ def run(
     """The outcomes and the events; the store is in ``folder``."""
     events: list[pipeline_jobs.Event] = []
     tasks = evaluate.plan(checkpoints, offline=False)
-    store, keys = ResultStore(folder / "store"), dict(zip(tasks, keys_of(tasks), strict=True))
+    store, keys = ResultStore(folder / "store"), dict(zip(tasks, keys_of(tasks, folder), strict=True))
     outcomes = {} if fresh else pipeline_jobs.stored(keys, store, events.append)
     with local_pool.processes(len(tasks), jobs=jobs, limits=limits) as executor:
         new = {task: key for task, key in keys.items() if task not in outcomes}
-        outcomes |= pipeline_jobs.run(new, store, executor, events.append)
+        outcomes |= pipeline_jobs.run(new, "code", store, executor, events.append)
     return tuple(outcomes[task] for task in tasks), events
 
 
@@ -116,8 +119,8 @@ def _large_libraries() -> bytes:
     return " ".join(name for name in ("torch", "transformers") if name in sys.modules).encode()
 
 
-def _stored_kernel(store: ResultStore) -> bytes:
-    outcome = store.get("key")
+def _stored_kernel(store: ResultStore, key: str) -> bytes:
+    outcome = store.get(key)
     return outcome.readings[0].form.load().kernel(8).tobytes() if outcome is not None else b""
 
 
@@ -127,10 +130,10 @@ def test_a_scaled_rotation_from_the_store_does_not_need_transformers(tmp_path: P
     config = json.dumps({**json.loads(ROTATION["config.json"]), "rope_scaling": yarn}).encode()
     [row], store = rows(tmp_path, {"yarn": {"config.json": config}}), ResultStore(tmp_path / "store")
     with local_pool.processes(jobs=1) as pool:
-        pool.submit(worker.run_task, evaluate.Task(row, SERIES[0], offline=True), store, "key").result()
+        done = pool.submit(worker.run_task, evaluate.Task(row, SERIES[0], offline=True), store, None, "code").result()
         assert pool.submit(_large_libraries).result() == b"torch transformers"
     with local_pool.processes(jobs=1) as pool:
-        kernel = pool.submit(_stored_kernel, store).result()
+        kernel = pool.submit(_stored_kernel, store, done.key).result()
         assert pool.submit(_large_libraries).result() == b""
     assert kernel == evaluate.find(evaluate.open_files(row, offline=True))[0].form.kernel(8).tobytes()
 
@@ -165,12 +168,13 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
     [task] = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
     with local_pool.processes(jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)) as pool:
         deadly, store = evaluate.Task(checkpoint(place=Deadly()), "", False), ResultStore(tmp_path / "store")
-        lost, finished = pool.submit(worker.run_task, deadly, store, "lost"), pool.submit(worker.run_task, task, store, "finished")
+        lost, finished = (pool.submit(worker.run_task, each, store, None, "code") for each in (deadly, task))
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
         assert pool.explain(caught.value).startswith("its process ended with code -9; it had 3 GiB of memory and 300 seconds")
-        assert finished.result().packed is None
-    outcome = store.get("finished")
+        done = finished.result()
+    outcome = store.get(done.key or "")
+    assert done.packed is None
     assert outcome is not None
     assert outcome.status == "ok"
 
@@ -248,16 +252,16 @@ def test_a_stored_outcome_is_evaluated_again_in_a_fresh_build(tmp_path: Path) ->
 def test_finished_work_that_is_cut_is_done_again(tmp_path: Path) -> None:
     checkpoints = rows(tmp_path, {"nothing": NOTHING})
     first, _ = run(checkpoints, tmp_path)
-    [stored] = (tmp_path / "store").iterdir()
+    [stored] = (tmp_path / "store").glob("*.outcome")
     stored.write_bytes(stored.read_bytes()[:100])
     assert pack(run(checkpoints, tmp_path)[0]) == pack(first)
 
 
 def test_work_is_done_again_when_a_file_of_the_checkpoint_changes(tmp_path: Path) -> None:
-    tasks = evaluate.plan(rows(tmp_path, {"rotation": ROTATION}), offline=False)
-    before = keys_of(tasks)
+    checkpoints = rows(tmp_path, {"rotation": ROTATION})
+    run(checkpoints, tmp_path)
     write_folder(tmp_path / "rotation", {"config.json": ROTATION["config.json"] + b" "})
-    assert keys_of(tasks) != before
+    assert [event.stored for event in run(checkpoints, tmp_path)[1] if event.name == "finished"] == [False]
 
 
 def test_stored_outcomes_are_used_however_the_path_of_the_folder_is_spelt(tmp_path: Path) -> None:
@@ -268,19 +272,19 @@ def test_stored_outcomes_are_used_however_the_path_of_the_folder_is_spelt(tmp_pa
 
 
 def test_a_file_that_cannot_be_read_is_the_trouble_of_its_own_row(tmp_path: Path) -> None:
-    tasks = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=True)
+    checkpoints = rows(tmp_path, {"nothing": NOTHING})
+    run(checkpoints, tmp_path)
 
-    def refused(path: Path) -> str:
-        raise PermissionError(13, "Permission denied", str(path))
+    def refused(path: Path, start: int = 0, stop: int | None = None) -> str:
+        raise PermissionError(13, f"Permission denied: {start} to {stop}", str(path))
 
-    assert pipeline_jobs.keys(tasks, "code", refused) == [None]
+    [task] = evaluate.plan(checkpoints, offline=True)
+    assert Keys(ResultStore(tmp_path / "store").drawings, refused, "code").of(task) is None
 
 
 @pytest.mark.parametrize("what", ["title", "revision", "sentence", "pickle"])
-def test_the_key_covers_whatever_a_row_says(what: str, tmp_path: Path) -> None:
-    [row] = rows(tmp_path, {"nothing": NOTHING})
-    other = checkpoint(**{**vars(row), what: "other"})
-    assert keys_of(evaluate.plan([row], offline=True)) != keys_of(evaluate.plan([other], offline=True))
+def test_the_key_covers_whatever_a_row_says(what: str) -> None:
+    assert key_of(checkpoint(**{what: "other"}), "state", "code") != key_of(checkpoint(), "state", "code")
 
 
 def test_a_new_row_costs_no_other_one_its_finished_work(tmp_path: Path) -> None:
@@ -311,8 +315,11 @@ def test_options_that_only_pages_show_need_no_new_evaluation(tmp_path: Path) -> 
 
 
 def test_the_key_covers_the_code(tmp_path: Path) -> None:
-    tasks = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=True)
-    assert keys_of(tasks) != keys_of(tasks, "other code")
+    checkpoints = rows(tmp_path, {"nothing": NOTHING})
+    run(checkpoints, tmp_path)
+    tasks = evaluate.plan(checkpoints, offline=True)
+    assert keys_of(tasks, tmp_path) != keys_of(tasks, tmp_path, "other code")
+    assert None not in keys_of(tasks, tmp_path)
 
 
 def test_a_failed_row_is_not_stored(tmp_path: Path) -> None:

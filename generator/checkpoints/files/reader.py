@@ -31,6 +31,17 @@ def parse_config(text: bytes, where: str) -> Json:
     return config
 
 
+def existing(folder: Path, where: str) -> Folder:
+    """A folder as a storage.
+
+    errors: RowError when there is none
+    """
+    if not folder.is_dir():
+        problem = "not a folder" if folder.exists() else "no such folder"
+        raise RowError(f"{where}: {problem}; expected a folder with config.json")
+    return Folder(folder, where)
+
+
 class FolderFiles:
     """``Files`` of one folder, or of another storage.
 
@@ -42,10 +53,7 @@ class FolderFiles:
     def __init__(self, folder: Path | Storage, where: str, choice: Choice = ANY, revision: str | None = None, config: str = "") -> None:
         self.where, self.choice, self.revision = where, choice, revision
         self._digests: dict[str, str] = {}
-        if isinstance(folder, Path) and not folder.is_dir():
-            problem = "not a folder" if folder.exists() else "no such folder"
-            raise RowError(f"{where}: {problem}; expected a folder with config.json")
-        self.storage: Storage = Folder(folder, where) if isinstance(folder, Path) else folder
+        self.storage: Storage = existing(folder, where) if isinstance(folder, Path) else folder
         settings = self._settings(config.encode())
         within = self._weights.file.name if self._weights is not None and not config and CONFIG in self._texts else CONFIG
         self.config = ModelConfig(settings, where, within)

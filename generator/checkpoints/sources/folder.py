@@ -1,19 +1,18 @@
 """A local folder in the Hub's layout, or one local file of weights; with * in its path, the folders of training runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from generator.checkpoints import series
-from generator.checkpoints.files import weights
+from generator.checkpoints.files.answers import RecordedFolder, asked_again, in_short
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.reader import FolderFiles
+from generator.checkpoints.files.reader import FolderFiles, existing
 from generator.checkpoints.files.weights import Choice
 from generator.checkpoints.slugs import slugify
-from generator.contracts import Checkpoint, Files, Source
+from generator.contracts import Checkpoint, Digest, Files, Question, Source
 from generator.errors import RowError
-
-BESIDE_A_FILE = ("*.json", "*.txt")  # Other files of its folder belong to other models.
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 (a folder is always reachable)
@@ -21,25 +20,32 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 
 
     errors: RowError
     """
-    path, choice = Path(checkpoint.place), Choice(checkpoint.pickle, checkpoint.weights)
-    if not path.is_file() or checkpoint.weights:
-        return FolderFiles(path, checkpoint.id, choice, config=checkpoint.config)
-    storage = Folder(path.parent, checkpoint.id, named=path.name)
-    return FolderFiles(storage, checkpoint.id, Choice(checkpoint.pickle, path.name), config=checkpoint.config)
-
-
-def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:
-    """Names and digests of all files of a row; None if one of them is unreadable."""
     path = Path(checkpoint.place)
-    with suppress(OSError, RowError):  # An unreadable file, which is reported when the row is opened.
-        is_file = path.is_file()
-        storage = Folder(path.parent if is_file else path, checkpoint.id, named=path.name if is_file else "")
-        name = path.name if is_file else checkpoint.weights
-        patterns = BESIDE_A_FILE if is_file else ("*",)
-        beside = {name for pattern in patterns for name in storage.matching(pattern) if (storage.folder / name).is_file()}
-        of_weights = {name for name in weights.files(storage, checkpoint.id, name) if (is_file or "/" in name) and storage.path(name)}
-        return ";".join(f"{name} {digest(storage.folder / name)}" for name in sorted(beside | of_weights))
+    name = path.name if _is_of_a_file(checkpoint) else checkpoint.weights
+    return FolderFiles(RecordedFolder(_storage(checkpoint)), checkpoint.id, Choice(checkpoint.pickle, name), config=checkpoint.config)
+
+
+def state(checkpoint: Checkpoint, digest: Digest, questions: Sequence[Question]) -> str | None:
+    """Digest of what the files of a row answer to ``questions``; None without any, and if a file is unreadable."""
+    with suppress(OSError, RowError):  # Reported when the row is opened.
+        return in_short(asked_again(_storage(checkpoint), questions, digest)) if questions else None
     return None
+
+
+def seen(files: Files) -> tuple[str, tuple[Question, ...]]:
+    """``state`` as an evaluation that has read ``files`` found it, and its questions."""
+    answers = cast("RecordedFolder", cast("FolderFiles", files).storage).answers
+    return in_short(answers), tuple(sorted(answers, key=repr))
+
+
+def _storage(checkpoint: Checkpoint) -> Folder:
+    """errors: RowError without such a folder"""
+    path = Path(checkpoint.place)
+    return Folder(path.parent, checkpoint.id, named=path.name) if _is_of_a_file(checkpoint) else existing(path, checkpoint.id)
+
+
+def _is_of_a_file(checkpoint: Checkpoint) -> bool:
+    return Path(checkpoint.place).is_file() and not checkpoint.weights
 
 
 def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # noqa: ARG001 (a folder is always reachable)
@@ -78,5 +84,6 @@ SOURCE = Source(
     is_path=True,
     open=open_files,
     state=state,
+    seen=seen,
     members=members,
 )

@@ -1,9 +1,8 @@
 """Repositories on the Hugging Face Hub, at one commit; only the bytes that are needed are downloaded."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from pathlib import Path
 from urllib.parse import quote
 
 from generator.checkpoints import series
@@ -14,7 +13,7 @@ from generator.checkpoints.hub.references import references
 from generator.checkpoints.hub.repository import Repository
 from generator.checkpoints.hub.retries import BEFORE_A_RUN, RetryBudget
 from generator.checkpoints.hub.revisions import COMMIT, committed, listing, only_cached
-from generator.contracts import Checkpoint, Files, Source
+from generator.contracts import Checkpoint, Digest, Files, Question, Source
 from generator.errors import AtlasError, NotReachedError, RowError
 
 REACH_SECONDS = 3.0
@@ -93,7 +92,7 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:
     return series.members(checkpoint, (checkpoint.slug, checkpoint.title), named, checkpoint.id)
 
 
-def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:  # noqa: ARG001 (a commit identifies all files)
+def state(checkpoint: Checkpoint, digest: Digest, questions: Sequence[Question]) -> str | None:  # noqa: ARG001 (a commit identifies all files)
     """The commit, and the names of the files if these come from the cache of huggingface_hub alone; None without a commit."""
     commit = checkpoint.revision or ""
     return " ".join((commit, *only_cached(checkpoint.place, commit))) if COMMIT.fullmatch(commit) else None

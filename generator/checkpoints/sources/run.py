@@ -1,11 +1,11 @@
 """The numbers of a training run, kept from an earlier evaluation of its checkpoints."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from generator.checkpoints import run_file
-from generator.contracts import Checkpoint, Files, Run, Source
+from generator.contracts import Checkpoint, Digest, Files, Question, Run, Source
 from generator.errors import RowError
 
 
@@ -17,7 +17,7 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 
     raise RowError(f"{checkpoint.id}: numbers of a training run; expected a checkpoint")
 
 
-def state(checkpoint: Checkpoint, digest: Callable[[Path], str]) -> str | None:
+def state(checkpoint: Checkpoint, digest: Digest, questions: Sequence[Question]) -> str | None:  # noqa: ARG001 (the file is read whole)
     """Digest of the file; None if it is unreadable."""
     with suppress(OSError):  # Reported when the row is opened.
         return digest(Path(checkpoint.place))

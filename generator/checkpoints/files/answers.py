@@ -1,0 +1,102 @@
+"""What was asked of a storage, and digests of its answers: an evaluation that gets the same answers has the same outcome."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar
+
+from generator.cache import fingerprint
+from generator.checkpoints.files.folder import Folder
+from generator.contracts import Digest, Question
+from generator.errors import RowError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedFolder:
+    """A folder as a ``Storage``, with a record of what was asked of it.
+
+    digest: returns that of a file
+    """
+
+    folder: Folder
+    digest: Digest = fingerprint.of_file
+    answers: dict[Question, str] = field(default_factory=dict)
+
+    def matching(self, pattern: str) -> list[str]:
+        """As in ``Storage``."""
+        return self._noted(("matching", pattern), lambda: self.folder.matching(pattern), repr)
+
+    def has(self, name: str) -> bool:
+        """As in ``Storage``."""
+        return self._noted(("has", name), lambda: self.folder.has(name), repr)
+
+    def size(self, name: str) -> int:
+        """As in ``Storage``."""
+        return self._noted(("size", name), lambda: self.folder.size(name), repr)
+
+    def part(self, name: str, start: int, stop: int) -> bytes:
+        """As in ``Storage``."""
+        return self._noted(("part", name, start, stop), lambda: self.folder.part(name, start, stop), _of_bytes)
+
+    def whole(self, name: str) -> bytes | None:
+        """As in ``Storage``."""
+        return self._noted(("whole", name), lambda: self.folder.whole(name), _of_bytes)
+
+    def path(self, name: str) -> Path:
+        """As in ``Storage``; whoever has the path may read the whole file, so its digest is the answer."""
+        return self._noted(("path", name), lambda: self.folder.path(name), self.digest)
+
+    def _noted(self, question: Question, ask: Callable[[], T], in_short: Callable[[T], str]) -> T:
+        try:
+            answer = ask()
+        except RowError as error:
+            self.answers[question] = str(error)
+            raise
+        if question not in self.answers:
+            self.answers[question] = in_short(answer)
+        return answer
+
+
+def asked_again(folder: Folder, questions: Iterable[Question], digest: Digest) -> dict[Question, str]:
+    """The present answers of ``folder`` to ``questions``; of files, ``digest`` reads only the parts that these ask for.
+
+    errors: OSError for a file that cannot be read
+    """
+    return {question: _answer(folder, question, digest) for question in questions}
+
+
+def in_short(answers: Mapping[Question, str]) -> str:
+    """Hex digest of questions with their answers, in whatever order they were asked."""
+    return fingerprint.of_parts(sorted(answers.items(), key=repr))
+
+
+def _answer(folder: Folder, question: Question, digest: Digest) -> str:
+    try:
+        return _present(folder, question, digest)
+    except RowError as error:
+        return str(error)
+
+
+def _present(folder: Folder, question: Question, digest: Digest) -> str:
+    """errors: RowError, OSError, ValueError for a question that is none"""
+    match question:
+        case ("matching", str(pattern)):
+            return repr(folder.matching(pattern))
+        case ("has", str(name)):
+            return repr(folder.has(name))
+        case ("size", str(name)):
+            return repr(folder.size(name))
+        case ("part", str(name), int(start), int(stop)):
+            return digest(folder.path(name), start, stop)
+        case ("whole", str(name)):
+            return digest(folder.path(name)) if folder.has(name) else _of_bytes(None)
+        case ("path", str(name)):
+            return digest(folder.path(name))
+    raise ValueError(question)
+
+
+def _of_bytes(content: bytes | None) -> str:
+    return "" if content is None else sha256(content).hexdigest()

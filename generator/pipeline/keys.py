@@ -1,0 +1,55 @@
+"""Keys of the result store: digests of all that the outcome of a checkpoint depends on."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from generator.cache.blobs import BlobCache
+from generator.cache.fingerprint import of_parts
+from generator.contracts import Checkpoint, Digest, Outcome, Question
+from generator.pipeline.evaluate import Task, all_sources
+
+
+class Keys:
+    """Keys of tasks before their evaluation.
+
+    notes: the questions that evaluations asked of their files; digest: returns that of a file or a part; code: digest of the program
+    """
+
+    def __init__(self, notes: BlobCache, digest: Digest, code: str) -> None:
+        self.notes, self.digest, self.code = notes, digest, code
+
+    def of(self, task: Task) -> str | None:
+        """The key of a task; None where it is not known before an evaluation."""
+        checkpoint = task.checkpoint
+        source = next(source for source in all_sources() if source.key == checkpoint.source)
+        state = source.state(checkpoint, self.digest, self._questions(checkpoint))
+        return None if state is None else key_of(checkpoint, state, self.code)
+
+    def _questions(self, checkpoint: Checkpoint) -> Sequence[Question]:
+        return [tuple(question) for question in json.loads(self.notes.get(_note(checkpoint)) or b"[]")]
+
+
+def key_of(checkpoint: Checkpoint, state: str, code: str) -> str:
+    """The key of an outcome. state: of the checkpoint's files; code: digest of the program"""
+    return of_parts((_row(checkpoint), state, code))
+
+
+def note_questions(notes: BlobCache, outcome: Outcome) -> None:
+    """Write down what the evaluation of ``outcome`` asked of its files, from which the next build knows its key."""
+    if outcome.questions:
+        notes.put(_note(outcome.checkpoint), json.dumps(outcome.questions).encode())
+
+
+def notes_of(tasks: Iterable[Task]) -> set[str]:
+    """The names of the notes of ``tasks``."""
+    return {_note(task.checkpoint) for task in tasks}
+
+
+def _note(checkpoint: Checkpoint) -> str:
+    return f"{of_parts((_row(checkpoint),))}.questions"
+
+
+def _row(checkpoint: Checkpoint) -> Checkpoint:
+    """``checkpoint`` without what is set after its evaluation, and without its folder, which changes no byte of a file."""
+    return replace(checkpoint, place="", notes="", paper="", licence="", group="", committed=None)
