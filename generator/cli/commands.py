@@ -35,7 +35,6 @@ from generator.text import plural
 SCHEMA = ROOT / starter.SCHEMA
 OK, FAILED, REFUSED = 0, 1, 2
 LIMITS = local_pool.Limits()
-LIMITED = f"{LIMITS.seconds:g} seconds and {LIMITS.memory / 2**30:g} GiB of memory"
 
 app = typer.Typer(
     help="Position Atlas: a site that compares how transformer checkpoints encode position.", no_args_is_help=True, add_completion=False
@@ -68,7 +67,7 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     config_file: Config = Path("checkpoints.yml"),
     output: Output = Path("build"),
     jobs: Annotated[
-        int, typer.Option(min=1, help=f"Checkpoints processed at once, each within {LIMITED}.", show_default="one for each processor")
+        int, typer.Option(min=1, help=f"Checkpoints processed at once, each within {LIMITS}.", show_default="one for each processor")
     ] = local_pool.CORES,
     offline: Annotated[bool, typer.Option("--offline", help="Contact no server; use only the cache.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached.")] = False,

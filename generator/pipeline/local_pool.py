@@ -3,6 +3,7 @@
 import ctypes
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -17,6 +18,7 @@ from generator.pipeline.executor import Executor
 # What evaluations import beside what ``preload`` imports: shared, it costs one import instead of one for each process that needs it.
 EVALUATING = ("torch", "transformers.models.auto.modeling_auto")
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # that this process may use
+TOO_BUSY = (-signal.SIGPROF,) if hasattr(signal, "SIGPROF") else ()  # How a process ends whose timer of processor time has run out.
 M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
 
 T = TypeVar("T")
@@ -24,10 +26,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Limits:
-    """What one checkpoint may take: seconds, and bytes of a process's own memory."""
+    """What one checkpoint may take.
 
-    seconds: float = 600.0
+    processor: seconds of processor time, of which other programs take none; Windows has no such limit
+    seconds: of any time, for what waits for ever; memory: bytes of a process's own
+    """
+
+    processor: float = 600.0
+    seconds: float = 3600.0
     memory: int = 4 * 2**30
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.memory / 2**30:g} GiB of memory, {self.processor:g} seconds of processor time and {self.seconds:g} seconds in all"
 
 
 class _PoolExecutor:
@@ -39,7 +50,7 @@ class _PoolExecutor:
         self.pool, self.limits = cache(open_pool), limits
 
     def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
-        future: Future[T] = self.pool().schedule(function, args=arguments, timeout=self.limits.seconds)
+        future: Future[T] = self.pool().schedule(_limited, args=(self.limits.processor, function, *arguments), timeout=self.limits.seconds)
         return future
 
     def explain(self, error: BaseException) -> str:
@@ -49,8 +60,9 @@ class _PoolExecutor:
             return f"needed more than {self.limits.memory / 2**30:g} GiB of memory"
         if not hasattr(error, "exitcode"):
             return f"unexpected {type(error).__name__}: {error}"
-        ended = f"its process ended with code {error.exitcode or type(error).__name__}"
-        return f"{ended}; it had {self.limits.memory / 2**30:g} GiB of memory and {self.limits.seconds:g} seconds"
+        if error.exitcode in TOO_BUSY:
+            return f"took more than {self.limits.processor:g} seconds of processor time"
+        return f"its process ended with code {error.exitcode or type(error).__name__}; it had {self.limits}"
 
 
 @contextmanager
@@ -87,6 +99,17 @@ def _give_back_memory() -> None:
     """Have glibc return the memory of large arrays once they are gone; without that it learns from the first of them to keep it."""
     with suppress(AttributeError, OSError, TypeError):  # Other systems have no such thing.
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+
+
+def _limited(processor: float, function: Callable[..., T], *arguments: object) -> T:
+    """The result of ``function``; the system ends this process where it takes more than ``processor`` seconds of processor time."""
+    if not hasattr(signal, "setitimer"):
+        return function(*arguments)
+    signal.setitimer(signal.ITIMER_PROF, processor)
+    try:
+        return function(*arguments)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _begin(most: int) -> None:

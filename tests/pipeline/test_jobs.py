@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -12,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from struct import pack as struct_pack
+from time import process_time, sleep
 from typing import TypeVar
 
 import numpy as np
@@ -143,6 +145,24 @@ def test_a_row_that_takes_too_long_fails_and_says_so(tmp_path: Path) -> None:
     assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "took longer than 0.01 seconds")]
 
 
+def _compute(seconds: float) -> None:
+    until = process_time() + seconds
+    while process_time() < until:
+        pass
+
+
+def test_a_row_that_computes_too_long_fails_and_waiting_is_no_computing() -> None:
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("This system limits no processor time, so that was not tested here")
+    with local_pool.processes(jobs=1, limits=local_pool.Limits(processor=1.0)) as pool:
+        endless, waiting = pool.submit(_compute, 1e9), pool.submit(sleep, 1.2)
+        with pytest.raises(ProcessExpired) as caught:
+            endless.result()
+        assert pool.explain(caught.value) == "took more than 1 seconds of processor time"
+        assert waiting.result() is None
+        assert [pool.submit(_compute, 0.6).result() for _ in range(2)] == [None, None]  # Each has its own time.
+
+
 def test_a_row_that_takes_too_much_memory_fails_naming_the_limit_and_no_other_does(tmp_path: Path) -> None:
     checkpoints = [checkpoint(slug="hungry", place=str(hungry(tmp_path / "hungry"))), *rows(tmp_path, {"table": TABLE})]
     outcomes, _ = run(checkpoints, tmp_path, jobs=1, limits=local_pool.Limits(memory=HUNGRY_GIB * 2**30))
@@ -151,7 +171,8 @@ def test_a_row_that_takes_too_much_memory_fails_naming_the_limit_and_no_other_do
 
 def test_the_limits_of_a_checkpoint_stand_in_one_place() -> None:
     limits = local_pool.Limits()
-    limit = re.compile(rf"\b{limits.seconds:g}(\.0)?( s\b| seconds|,)|\b{limits.memory / 2**30:g} (GiB|\* 2\*\*30)")
+    either = f"({limits.seconds:g}|{limits.processor:g})"
+    limit = re.compile(rf"\b{either}(\.0)?( s\b| seconds|,)|\b{limits.memory / 2**30:g} (GiB|\* 2\*\*30)")
     written = [*ROOT.glob("*.md"), *ROOT.glob("site_src/**/*.md"), *ROOT.glob("templates/**/*.jinja"), *ROOT.glob("generator/**/*.py")]
     stated = {path.name for path in written if limit.search(path.read_text(encoding="utf-8"))}
     assert stated == {"local_pool.py", "faq.md"}  # A test of the guide compares its sentence with the program.
@@ -171,7 +192,9 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
         lost, finished = (pool.submit(worker.run_task, each, store, None, "code") for each in (deadly, task))
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
-        assert pool.explain(caught.value).startswith("its process ended with code -9; it had 3 GiB of memory and 300 seconds")
+        assert pool.explain(caught.value).startswith(
+            "its process ended with code -9; it had 3 GiB of memory, 600 seconds of processor time and"
+        )
         done = finished.result()
     outcome = store.get(done.key or "")
     assert done.packed is None

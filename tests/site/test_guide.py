@@ -210,7 +210,7 @@ def test_the_inputs_of_the_action_on_the_page_exist() -> None:
 LIMITS = local_pool.Limits()
 # Numbers in sentences of the guide, each made of the constant that holds it.
 NUMBERS = [
-    ("faq.md", f"{LIMITS.seconds:g} seconds and {LIMITS.memory / 2**30:g} GiB of memory"),
+    ("faq.md", f"Each checkpoint has {LIMITS}."),
     ("faq.md", f"for {hub.REACH_SECONDS:g} seconds at most"),
     ("faq.md", f"may have up to {repository.MOST_FILE_BYTES / 2**30:g} GiB"),
     ("faq.md", f"the first {kernel.POSITIONS} positions only, the probes the first {linear_probes.MOST_POSITIONS}"),
