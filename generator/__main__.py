@@ -1,17 +1,63 @@
 """``python -m generator``, which an installed program calls ``position-atlas``."""
 
+import os
+import signal
 import sys
+import warnings
+from _thread import interrupt_main
 from io import TextIOWrapper
+from typing import Any
 
 from generator import PROGRAM
-from generator.cli.commands import app
+
+ABORTED, BY_TYPER = 2, 130  # Exit codes after Ctrl+C: ours, and that of typer.
+LINE = "interrupted"
 
 
 def main() -> None:
-    """The command line, under the name by which it was called."""
+    """The command line, under the name by which it was called. Ctrl+C ends it with ABORTED and one line, whatever it is doing."""
+    can_be_interrupted = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # A shell may have it ignored in the background.
+    if can_be_interrupted:
+        signal.signal(signal.SIGINT, _leave)  # Imports have nothing to clear away, and some ignore exceptions.
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # Those of evaluations are in the log.
+    sys.unraisablehook = _again
+    from generator.cli.commands import app
+
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # Where a terminal lacks a character, the line is still shown.
-    app(prog_name="python -m generator" if __name__ == "__main__" else PROGRAM)
+    code = _run(app, can_be_interrupted)
+    if can_be_interrupted:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(code))
+    sys.exit(code)
+
+
+def _run(app: Any, can_be_interrupted: bool) -> int:
+    """The exit code of the command."""
+    try:
+        if can_be_interrupted:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        app(prog_name="python -m generator" if __name__ == "__main__" else PROGRAM)
+    except SystemExit as ended:
+        if ended.code != BY_TYPER:
+            return int(ended.code or 0)
+    except KeyboardInterrupt:
+        pass
+    sys.stderr.write(f"{LINE}\n")
+    return ABORTED
+
+
+def _leave(*_: object) -> None:
+    os.write(2, f"{LINE}\n".encode())
+    os._exit(ABORTED)
+
+
+def _again(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Interrupt again where an interrupt came in a callback or a destructor, which cannot end the program."""
+    if unraisable.exc_type is KeyboardInterrupt:
+        interrupt_main()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 if __name__ == "__main__":

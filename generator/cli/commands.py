@@ -47,7 +47,7 @@ Output = Annotated[Path, typer.Option("--output", help="Folder for docs and site
 
 @contextmanager
 def _reporting_errors(consequence: str = "") -> Iterator[None]:
-    """Print problems that a user can act on once, without a traceback, and exit. consequence: of an error of the disk"""
+    """Print problems that a user can act on once, without a traceback, and exit. consequence: of an error of the disk, or of Ctrl+C"""
     try:
         yield
     except RefusedError as error:
@@ -59,6 +59,9 @@ def _reporting_errors(consequence: str = "") -> Iterator[None]:
         raise typer.Exit(FAILED) from None
     except OSError as error:
         err.print(f"{error.filename or 'disk'}: {error.strerror or error}{consequence}")
+        raise typer.Exit(REFUSED) from None
+    except KeyboardInterrupt:
+        err.print(f"interrupted{consequence}")
         raise typer.Exit(REFUSED) from None
 
 

@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
-from io import TextIOBase
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TextIO
 
 from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -18,6 +17,7 @@ from generator.errors import RefusedError
 from generator.pipeline.jobs import Event, Stage
 from generator.pipeline.worker import received
 
+FIRST_KEY = "second"  # of every line of a log
 MOST_NAMED = 3  # checkpoints in progress that the bar lists
 STAGES = {"comparisons": "comparing checkpoints", "pages": "drawing comparisons, writing pages", "mkdocs": "building HTML"}
 
@@ -25,7 +25,7 @@ STAGES = {"comparisons": "comparing checkpoints", "pages": "drawing comparisons,
 class Reporter:
     """Shows every event of a build and writes it to the log."""
 
-    def __init__(self, out: Terminal, n_rows: int, bar: Progress | None, log: TextIOBase | None) -> None:
+    def __init__(self, out: Terminal, n_rows: int, bar: Progress | None, log: TextIO | None) -> None:
         self.out, self.bar, self.log, self.started, self.received_before = out, bar, log, monotonic(), received()
         self.counts: Counter[str] = Counter()
         self.in_progress: list[str] = []
@@ -69,7 +69,7 @@ class Reporter:
 
     def _log(self, event: str, fields: Mapping[str, Any]) -> None:
         if self.log is not None:
-            self.log.write(json.dumps({"second": round(monotonic() - self.started, 3), "event": event, **fields}) + "\n")
+            self.log.write(json.dumps({FIRST_KEY: round(monotonic() - self.started, 3), "event": event, **fields}) + "\n")
             self.log.flush()
 
     def _stage(self, stage: Stage) -> None:
@@ -90,13 +90,26 @@ class Reporter:
 def reporting(out: Terminal, n_rows: int, log: Path | None) -> Iterator[Reporter]:
     """A reporter of events, open until the block ends.
 
-    errors: RefusedError when the log cannot be written
+    errors: RefusedError when the log cannot be written, or would take the place of another file
     """
     with ExitStack() as stack:
         try:
-            file = None if log is None else stack.enter_context(log.open("w", encoding="utf-8"))
+            file = None if log is None else stack.enter_context(_opened(log))
         except OSError as error:
             raise RefusedError(f"{log}: {error.strerror}; expected a file that can be written") from None
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
         bar = stack.enter_context(Progress(*columns, console=out, transient=True)) if out.is_terminal else None
         yield Reporter(out, n_rows, bar, file)
+
+
+def _opened(log: Path) -> TextIO:
+    """The file of a log: a new or an empty one, that of an earlier log, a pipe or a device.
+
+    errors: RefusedError for any other file; OSError
+    """
+    begins = f'{{"{FIRST_KEY}":'.encode()
+    if log.is_file() and log.stat().st_size:
+        with log.open("rb") as file:
+            if file.read(len(begins)) != begins:
+                raise RefusedError(f"--log {log}: a file that is no log; expected a new file, or the log of an earlier build")
+    return log.open("w", encoding="utf-8")

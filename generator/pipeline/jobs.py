@@ -24,7 +24,7 @@ PLACEHOLDER = "#6f706e"  # The colour of stored drawings, in place of that of th
 class Event:
     """The start or the end of one row; fields below ``slug`` are those of its end.
 
-    stored: whether its outcome was in the store; received: bytes over the network
+    stored: whether its outcome was in the store; received: bytes over the network; said: what libraries wrote to stderr, for the log alone
     """
 
     name: Literal["started", "finished"]
@@ -35,6 +35,7 @@ class Event:
     stored: bool = False
     seconds: float = 0.0
     received: int = 0
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,4 +129,4 @@ def _coloured(drawings: Mapping[str, bytes], name: str, colour: str) -> bytes:
 
 def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:
     slug, encodings = outcome.checkpoint.slug, len(outcome.readings)
-    return Event("finished", slug, outcome.status, outcome.reason, encodings, stored, done.seconds, done.received)
+    return Event("finished", slug, outcome.status, outcome.reason, encodings, stored, done.seconds, done.received, done.said)

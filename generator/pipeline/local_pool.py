@@ -11,6 +11,8 @@ from concurrent.futures import TimeoutError as TooLongError
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import resource_tracker
+from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
 from generator.pipeline.executor import Executor
@@ -50,7 +52,10 @@ class _PoolExecutor:
         self.pool, self.limits = cache(open_pool), limits
 
     def submit(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
-        future: Future[T] = self.pool().schedule(_limited, args=(self.limits.processor, function, *arguments), timeout=self.limits.seconds)
+        with _without_interrupts():  # The first call starts processes and the threads that will start others.
+            future: Future[T] = self.pool().schedule(
+                _limited, args=(self.limits.processor, function, *arguments), timeout=self.limits.seconds
+            )
         return future
 
     def explain(self, error: BaseException) -> str:
@@ -84,7 +89,28 @@ def _pool(n_workers: int, n_rows: int, memory: int) -> Iterator[Any]:
             yield pool
         except BaseException:
             pool.stop()  # Calls under way are given up.
+            for child in multiprocessing.active_children():
+                child.kill()  # One that has hardly begun would complain that its pool is gone.
             raise
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl+C back until the block ends; processes and threads that start in it never get it, and end when the pool says so."""
+    if not hasattr(signal, "pthread_sigmask") or current_thread() is not main_thread():
+        yield
+        return
+    came: list[tuple[Any, ...]] = []
+    handler = signal.signal(signal.SIGINT, lambda *arguments: came.append(arguments))
+    resource_tracker.ensure_running()  # It would let Ctrl+C through when it starts.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+        if came and callable(handler):
+            handler(*came[0])
 
 
 def _context(n_rows: int) -> Any:

@@ -1,6 +1,7 @@
 """What runs in other processes than the main one."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from time import monotonic
 
@@ -10,16 +11,21 @@ from generator.contracts import Checkpoint, Maker, Outcome
 from generator.pipeline import keys
 from generator.pipeline.evaluate import Task, all_sources, evaluate
 from generator.pipeline.result_store import ResultStore, pack, packed
+from generator.pipeline.said import Said, to_nobody
 
 
 @dataclass(frozen=True)
 class Done:
-    """A finished evaluation: the packed outcome, unless it is in the store already, the seconds it took, the bytes it received, and its key."""
+    """A finished evaluation: the packed outcome, unless it is in the store already, the seconds it took, the bytes it received, and its key.
+
+    said: what libraries wrote to stderr
+    """
 
     packed: bytes | None
     seconds: float
     received: int
     key: str | None = None
+    said: str = ""
 
 
 def received() -> int:
@@ -34,7 +40,8 @@ def run_task(task: Task, store: ResultStore | None, key: str | None, code: str) 
     errors: MemoryError
     """
     begun, before = monotonic(), received()
-    outcome, returned = evaluate(task), None
+    with nullcontext(Said()) if store is None else to_nobody() as said:  # Without a store, other calls may share this process.
+        outcome, returned = evaluate(task), None
     key = keys.key_of(task.checkpoint, outcome.state, code) if outcome.state else key
     try:
         if store is None or outcome.status != "ok":
@@ -43,7 +50,7 @@ def run_task(task: Task, store: ResultStore | None, key: str | None, code: str) 
             keep(outcome, store, key, packed(outcome))
     except OSError:
         returned = pack(outcome)  # The main process reports what is wrong with the disk.
-    return Done(returned, monotonic() - begun, received() - before, key)
+    return Done(returned, monotonic() - begun, received() - before, key, said.text)
 
 
 def keep(outcome: Outcome, store: ResultStore, key: str | None, chunks: Iterable[bytes | memoryview]) -> None:

@@ -116,6 +116,26 @@ def test_a_log_has_one_json_object_for_each_event(logged: tuple[CompletedProcess
     assert {event["slug"] for event in finished if event["stored"]} == {"nothing", "rotation", "table"}
 
 
+@pytest.mark.parametrize("content", ["- hub: openai-community/gpt2\n", "{}", '{"other": 1}\n'])
+def test_a_file_that_is_no_log_is_not_overwritten(content: str, tmp_path: Path) -> None:
+    write_list(tmp_path, [{"folder": "nothing"}])
+    (tmp_path / "kept").write_text(content)
+    done = invoke(
+        "build", "--config", str(tmp_path / "checkpoints.yml"), "--output", str(tmp_path / "out"), "--log", str(tmp_path / "kept")
+    )
+    assert (done.exit_code, (tmp_path / "kept").read_text()) == (2, content)
+    assert "kept: a file that is no log; expected a new file, or the log of an earlier build" in done.stderr
+
+
+def test_a_log_takes_the_place_of_an_earlier_one(world: World, tmp_path: Path) -> None:
+    log = tmp_path / "events.jsonl"
+    firsts = []
+    for _ in range(2):
+        assert build_inline(world.folder, "--log", str(log)).returncode == 1
+        firsts.append(log.read_text(encoding="utf-8").count('"summary"'))
+    assert firsts == [1, 1]
+
+
 def test_a_log_ends_with_the_stages_and_the_summary(
     logged: tuple[CompletedProcess[str], list[dict[str, Any]]],
 ) -> None:

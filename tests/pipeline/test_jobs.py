@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -200,6 +201,28 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
     assert done.packed is None
     assert outcome is not None
     assert outcome.status == "ok"
+
+
+def _noisy(task: evaluate.Task) -> Outcome:
+    """As where a library warns, and another, which is not written in Python, panics."""
+    warnings.warn("invalid value encountered", RuntimeWarning, stacklevel=1)
+    os.write(2, b"thread panicked\n")
+    return Outcome(task.checkpoint, "ok")
+
+
+def _run_noisily(task: evaluate.Task, store: ResultStore) -> worker.Done:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "evaluate", _noisy)
+        return worker.run_task(task, store, None, "code")
+
+
+def test_what_libraries_write_to_stderr_is_in_the_log_and_not_on_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    task = evaluate.Task(checkpoint(), "", offline=False)
+    with local_pool.processes(jobs=1) as pool:
+        done = pool.submit(_run_noisily, task, ResultStore(tmp_path / "store")).result()
+    assert "RuntimeWarning: invalid value encountered" in done.said
+    assert "thread panicked" in done.said
+    assert capfd.readouterr().err == ""
 
 
 def _nothing_can_be_made() -> bytes:

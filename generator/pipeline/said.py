@@ -1,0 +1,38 @@
+"""What libraries write to stderr: warnings, and what those in other languages print before they fail."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass
+from tempfile import TemporaryFile
+
+STDERR, MOST = 2, 2**20  # a file descriptor; bytes that are kept
+
+
+@dataclass
+class Said:
+    """The text, once its block has ended."""
+
+    text: str = ""
+
+
+@contextmanager
+def to_nobody() -> Iterator[Said]:
+    """Keep from the terminal what this process writes to stderr until the block ends; for processes that do one thing at a time."""
+    said = Said()
+    if sys.stderr is None:  # It was closed before the program began.
+        yield said
+        return
+    with TemporaryFile() as file, open(file.fileno(), "w", encoding="utf-8", errors="backslashreplace", closefd=False) as text:
+        terminal = os.dup(STDERR)
+        os.dup2(file.fileno(), STDERR)
+        try:
+            with redirect_stderr(text):
+                yield said
+        finally:
+            os.dup2(terminal, STDERR)
+            os.close(terminal)
+            text.flush()
+            file.seek(0)
+            said.text = file.read(MOST).decode(errors="replace")
