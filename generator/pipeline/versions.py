@@ -7,6 +7,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from generator import PROGRAM, __version__
@@ -30,21 +31,25 @@ def all_versions() -> dict[str, str]:
     return {PROGRAM: __version__, **{library: version(library) for library in LIBRARIES}}
 
 
+@cache
 def code() -> str:
     """Digest of the program, and of the versions of Python and of every library that it requires."""
     return of_parts((of_contents((PACKAGE,)), _required()))
 
 
+@cache
 def evaluation() -> str:
     """As ``code``, of EVALUATED_BY alone."""
     return of_parts((of_contents(PACKAGE / name for name in EVALUATED_BY), _required()))
 
 
+@cache
 def rendering() -> str:
     """Digest of the versions of what mkdocs and its theme require, such as Markdown, on which the HTML of a page depends."""
     return of_parts(sorted(set(_installed(requirement for name in HTML for requirement in requires(name) or ()))))
 
 
+@cache
 def _required() -> list[tuple[str, str]]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return [("python", platform.python_version()), *_installed(project["dependencies"])]

@@ -1,8 +1,10 @@
 """The similarity map: differences between every two encodings as clustered matrices, whose cells link to the compare page."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
@@ -25,6 +27,21 @@ NAMED = 20  # encodings named that are not on the map
 
 Member = tuple[Outcome, Reading]
 Measure = Callable[[int, int], float | None]
+Arrange = Callable[[Floats], list[int]]  # The order of members by their distances, (n, n).
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a map shows of two members, by index.
+
+    measure, uncorrected: with and without a correction for chance
+    distance: of a value, 0 for equal encodings; colour: of a value, 0 for the first level and 1 for the last
+    """
+
+    measure: Measure
+    uncorrected: Measure
+    distance: Callable[[float], float]
+    colour: Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -63,13 +80,13 @@ def pages(atlas: Atlas) -> list[Page]:
     cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
     if cut:
         shapes = [shapes[index] for index in most_different([scaled for _, scaled in shapes], FEW)]
-    members = [member for member, _ in shapes]
-    tables = [(name, _of_tables(comparable)) for name, comparable in _kinds(members)]
+    members, arrange = [member for member, _ in shapes], partial(_arranged, atlas)
+    tables = [(name, _matrix(comparable, _of_tables(comparable), arrange)) for name, comparable in _kinds(members)]
     context = {
         "count": len(encodings),
         "cut": cut,
         "limits": {"few": FEW, "named": NAMED, "kernel_positions": KERNEL_POSITIONS, "table_positions": TABLE_POSITIONS},
-        "kernels": _of_kernels(shapes),
+        "kernels": _matrix(members, _of_kernels([scaled for _, scaled in shapes]), arrange),
         "tables": tables,
         "addresses": addresses_of(atlas),
         "not_mapped": [] if cut else [member for member in encodings if not any(member[1] is mapped[1] for mapped in members)],
@@ -90,11 +107,11 @@ def _cell_bytes(members: Sequence[Member]) -> int:
     return (len(members) - 1) * (CELL_BYTES * len(members) // 2 + names)
 
 
-def _of_kernels(shapes: Sequence[tuple[Member, Floats]]) -> Matrix | None:
+def _of_kernels(shapes: Sequence[Floats]) -> Scale:
     def difference(first: int, second: int) -> float | None:
-        return shape_difference(shapes[first][1], shapes[second][1])
+        return shape_difference(shapes[first], shapes[second])
 
-    return _matrix([member for member, _ in shapes], difference, difference, lambda value: value, lambda value: value / 0.5)
+    return Scale(difference, difference, lambda value: value, lambda value: value / 0.5)
 
 
 def _kinds(members: Sequence[Member]) -> list[tuple[str, list[Member]]]:
@@ -116,7 +133,7 @@ def _inliers_of(first: PositionTable, second: PositionTable) -> tuple[int, ...]:
     return tuple(position for position in shared if position not in outliers)
 
 
-def _of_tables(members: Sequence[Member]) -> Matrix | None:
+def _of_tables(members: Sequence[Member]) -> Scale:
     tables = [form for _, reading in members if isinstance(form := reading.form.load(), PositionTable)]
 
     @cache
@@ -133,29 +150,38 @@ def _of_tables(members: Sequence[Member]) -> Matrix | None:
 
         return measure
 
-    return _matrix(members, aligned(corrected=True), aligned(corrected=False), lambda value: 1.0 - value, lambda value: 1.0 - value)
+    return Scale(aligned(corrected=True), aligned(corrected=False), lambda value: 1.0 - value, lambda value: 1.0 - value)
 
 
-def _matrix(
-    members: Sequence[Member], measure: Measure, uncorrected: Measure, distance: Callable[[float], float], colour: Callable[[float], float]
-) -> Matrix | None:
-    """The map of ``members``; None of fewer than two.
+def _arranged(atlas: Atlas, distances: Floats) -> list[int]:
+    """The order of members by clusters, from the cache where there is one: scipy takes longer to import than all else on this page."""
+    if len(distances) < 3:
+        return list(range(len(distances)))
+    rounded = np.round(distances, 9)
+    order: list[int] = json.loads(atlas.submit(f"clusters {sha256(rounded.tobytes()).hexdigest()}", partial(_clusters, rounded))())
+    return order
 
-    measure, uncorrected: of two members by index, with and without a correction for chance
-    distance: of a value, 0 for equal encodings; colour: of a value, 0 for the first level and 1 for the last
-    """
+
+def _clusters(distances: Floats) -> bytes:
+    return json.dumps(clustered(distances)).encode()
+
+
+def _matrix(members: Sequence[Member], scale: Scale, arrange: Arrange) -> Matrix | None:
+    """The map of ``members``; None of fewer than two."""
     if len(members) < 2:
         return None
     pairs: dict[frozenset[int], Pair] = {}
     distances = np.zeros((len(members), len(members)))
     for first, second in combinations(range(len(members)), 2):
-        value = measure(first, second)
-        level = 0 if value is None else min(max(int(LEVELS * colour(value)), 0), LEVELS - 1)
-        pairs[frozenset((first, second))] = Pair(members[first], members[second], value, uncorrected(first, second), level)
-        distances[first, second] = distances[second, first] = 1.0 if value is None else distance(value)
-    order = clustered(distances)
+        value = scale.measure(first, second)
+        level = 0 if value is None else min(max(int(LEVELS * scale.colour(value)), 0), LEVELS - 1)
+        pairs[frozenset((first, second))] = Pair(members[first], members[second], value, scale.uncorrected(first, second), level)
+        distances[first, second] = distances[second, first] = 1.0 if value is None else scale.distance(value)
+    order = arrange(distances)
     rows = tuple((members[member], tuple(pairs[frozenset((member, other))] for other in order[:rank])) for rank, member in enumerate(order))
-    ranked = sorted((pair for pair in pairs.values() if pair.value is not None), key=lambda pair: round(distance(pair.value or 0.0), 9))
+    ranked = sorted(
+        (pair for pair in pairs.values() if pair.value is not None), key=lambda pair: round(scale.distance(pair.value or 0.0), 9)
+    )
     return Matrix(rows, tuple(ranked[:LISTED]), tuple(ranked[LISTED:][: -LISTED - 1 : -1]))
 
 
