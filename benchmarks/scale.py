@@ -19,7 +19,7 @@ from benchmarks.mix import MIX
 from generator.cache import fingerprint
 from generator.checkpoints import list_file
 from generator.contracts import Label, Metric, Result
-from generator.pipeline import evaluate, jobs, versions
+from generator.pipeline import evaluate, keys, versions
 from generator.pipeline.result_store import ResultStore, packed
 from tests.synthetic import write_list
 
@@ -88,15 +88,16 @@ def _fill(folder: Path) -> None:
     """Store under the key of every checkpoint the outcome of an evaluated one of the same kind."""
     tasks = evaluate.plan(list_file.load(folder / "checkpoints.yml", evaluate.all_sources()), offline=False)
     store = ResultStore(folder / "out/store")
-    key_of = dict(zip(tasks, jobs.keys(tasks, versions.evaluation(), fingerprint.Digests(folder / "digests").of), strict=True))
-    outcomes = {int(task.checkpoint.title.split()[1]): store.get(str(key)) for task, key in key_of.items()}
-    for task, key in key_of.items():
-        index = int(task.checkpoint.title.split()[1])
-        outcome = outcomes[index] or outcomes[index % EVALUATED]
-        if outcomes[index] is None and outcome is not None and key is not None:
+    known = keys.Keys(store.drawings, fingerprint.of_file, versions.evaluation())
+    by_index = {int(task.checkpoint.title.split()[1]): task for task in tasks}
+    for index, task in by_index.items():
+        outcome = store.get(str(known.of(by_index[index % EVALUATED])))
+        if index >= EVALUATED and outcome is not None:
             label = Label(task.checkpoint.title, task.colour)
             readings = tuple(replace(reading, label=label, results=_near(reading.results, index)) for reading in outcome.readings)
-            store.put(key, packed(replace(outcome, checkpoint=task.checkpoint, readings=readings)))
+            like = replace(outcome, checkpoint=task.checkpoint, readings=readings)
+            keys.note_questions(store.drawings, like)
+            store.put(str(known.of(task)), packed(like))
 
 
 def _near(results: Mapping[str, Result], index: int) -> dict[str, Result]:
