@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -175,10 +175,18 @@ def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[E
     """The encodings in trained tensors that the code of the family has, with zeros for their numbers; none where there are weights.
 
     encodings: those that were found, whose schemes are left out
+    errors: RowError where weights that may hold them are in files that are not read
     """
     if files.tensors:
         return []
-    found = {encoding.scheme for encoding in encodings}
+    unmeasured = _in_code(files, {encoding.scheme for encoding in encodings})
+    if (unmeasured or not encodings) and isinstance(files, FolderFiles):
+        files.check_none_unread()
+    return unmeasured
+
+
+def _in_code(files: Files, found: Set[str]) -> list[Encoding[Form]]:
+    """The encodings in trained tensors that the code of the family has, without those of the schemes ``found``."""
     code = code_files(files.config)
     try:
         in_code = [] if code is None else find(code)

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -6,8 +7,11 @@ from generator.checkpoints.files import weights
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles
 from generator.checkpoints.files.weights import Choice
+from generator.contracts import Outcome
 from generator.errors import RowError
-from tests.synthetic import PICKLED, TABLE, WORDLESS, write_folder
+from generator.pipeline.evaluate import Task, evaluate
+from tests.support import checkpoint
+from tests.synthetic import NOTHING, PICKLED, ROTATION, TABLE, WORDLESS, write_folder
 
 FOUND = {
     "adapter_config.json": "a PEFT adapter",
@@ -71,3 +75,50 @@ def test_a_pointer_in_place_of_a_shard_is_named_too(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, {"config.json": CONFIG, "model.safetensors.index.json": index, "one.safetensors": POINTER})
     with pytest.raises(RowError, match=r"here/one.safetensors: a Git LFS pointer"):
         assert FolderFiles(folder, "here").tensors
+
+
+@pytest.mark.parametrize("name", ["model.fp16.safetensors", "model.non_ema.safetensors"])
+def test_a_variant_of_the_weights_is_read_where_it_is_the_only_one(tmp_path: Path, name: str) -> None:
+    variant = {name if file == "model.safetensors" else file: content for file, content in WORDLESS.items()}
+    assert set(FolderFiles(write_folder(tmp_path, variant), "here").tensors) == {"wpe.weight", "wte.weight"}
+
+
+@pytest.mark.parametrize("name", ["model.safetensors.index.fp16.json", "model.fp16.safetensors.index.json"])
+def test_a_variant_in_shards_is_read_by_its_index(tmp_path: Path, name: str) -> None:
+    shard = "model.fp16-00001-of-00001.safetensors"
+    index = json.dumps({"weight_map": {"wpe.weight": shard, "wte.weight": shard}}).encode()
+    folder = write_folder(tmp_path, {"config.json": CONFIG, name: index, shard: TABLE["model.safetensors"]})
+    assert set(FolderFiles(folder, "here").tensors) == {"wpe.weight", "wte.weight"}
+
+
+def test_the_usual_file_comes_before_a_variant(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, {**WORDLESS, "model.fp16.safetensors": b"not read"})
+    assert set(FolderFiles(folder, "here").tensors) == {"wpe.weight", "wte.weight"}
+
+
+def outcome_of(folder: Path) -> Outcome:
+    return evaluate(Task(checkpoint(source="folder", id="here", place=str(folder)), "#3d7fd6", offline=True))
+
+
+@pytest.mark.parametrize(
+    "name", ["0_Transformer/model.safetensors", "diffusion_pytorch_model.safetensors", "model-00001-of-00002.safetensors"]
+)
+@pytest.mark.parametrize("config", [CONFIG, NOTHING["config.json"]])
+def test_weights_under_another_name_are_a_row_error_where_they_may_hold_the_encoding(tmp_path: Path, name: str, config: bytes) -> None:
+    outcome = outcome_of(write_folder(tmp_path / "model", {"config.json": config, name: TABLE["model.safetensors"]}))
+    assert outcome.status == "failed"
+    assert f"weights only in '{name}', which no row reads unasked; expected model.safetensors beside config.json" in outcome.reason
+
+
+@pytest.mark.parametrize("name", ["training_args.bin", "optimizer.pt", "checkpoint-5/rng_state.pth"])
+def test_files_of_a_training_program_are_no_weights(tmp_path: Path, name: str) -> None:
+    assert outcome_of(write_folder(tmp_path / "model", {"config.json": CONFIG, name: b"any"})).status == "ok"
+
+
+def test_weights_under_another_name_are_no_matter_where_the_config_says_it_all(tmp_path: Path) -> None:
+    assert outcome_of(write_folder(tmp_path / "model", {**ROTATION, "sub/model.safetensors": b"any"})).status == "ok"
+
+
+def test_a_config_alone_is_ok_and_says_what_its_weights_would_hold(tmp_path: Path) -> None:
+    outcome = outcome_of(write_folder(tmp_path / "model", {"config.json": CONFIG}))
+    assert (outcome.status, [record.scheme for record in outcome.unmeasured]) == ("ok", ["learned"])

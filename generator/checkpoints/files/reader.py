@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.weights import ANY, Choice, Weights, allowed, check_allowed
+from generator.checkpoints.files.weights import ANY, Choice, Weights, allowed, check_allowed, unread
 from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -132,6 +132,18 @@ class FolderFiles:
         if self._weights is None or not self._weights.format.whole:
             return {}
         return {name: self.storage.size(name) for name in self._weights.format.files(self._weights.file)}
+
+    def check_none_unread(self) -> None:
+        """Check that there are no weights besides those that are found by their names.
+
+        errors: RowError
+        """
+        if not self.choice.name and (names := unread(self.storage)):
+            others = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+            raise RowError(
+                f"{self.where}: weights only in {names[0]!r}{others}, which no row reads unasked; expected model.safetensors beside config.json, "
+                f"or `weights: {names[0]}` on the row"
+            )
 
     def read(self, name: str) -> bytes | None:
         """A small file of the storage or within the weights; None without one.

@@ -18,6 +18,8 @@ class Choice:
 
 
 ANY = Choice()
+# Files of training programs that end as files of weights do.
+OF_TRAINING = ("training_args.bin", "optimizer*", "scheduler*", "scaler*", "rng_state*", "random_states*")
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,15 @@ def check_allowed(storage: Storage, where: str, choice: Choice) -> None:
     stored = next(_stored(storage, where, choice.name), None)
     if stored is not None and allowed(storage, where, choice) is None:
         raise RowError(f"{where}: {stored.format.refusal}")
+
+
+def unread(storage: Storage) -> list[str]:
+    """Files that end as weights do, beside config.json or one folder below, of which none has a name by which weights are found; sorted."""
+    if next(_stored(storage, ""), None) is not None:
+        return []
+    patterns = {f"{folder}*{suffix}" for folder in ("", "*/") for suffix in suffixes()}
+    names = sorted({name for pattern in patterns for name in storage.matching(pattern)})
+    return [name for name in names if not any(fnmatchcase(name.rpartition("/")[2], pattern) for pattern in OF_TRAINING)]
 
 
 def is_complete(storage: Storage, where: str) -> bool:

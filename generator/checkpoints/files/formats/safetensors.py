@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from generator.checkpoints.files import shards
+from generator.checkpoints.files.folder import POINTER
 from generator.checkpoints.files.reader import AT_ONCE
 from generator.checkpoints.files.tensors import by_range
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
@@ -27,6 +28,8 @@ BITS = {
     "C64": 64, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
 }  # fmt: skip
 INDEX = "model.safetensors.index.json"
+# Of save_pretrained with variant="fp16", as transformers and diffusers name such an index and such a file.
+VARIANTS = ("model.safetensors.index.*.json", "model.*.safetensors.index.json", "model.*.safetensors")
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ def header_size(first: bytes, file_size: int, where: str) -> int:
     """
     if len(first) < 8:
         raise RowError(f"{where}: {len(first)} bytes long; expected a safetensors file, which begins with 8 bytes of length")
+    if first == POINTER[:8]:  # Of a server: a folder recognises it before.
+        raise RowError(f"{where}: a Git LFS pointer; expected the file itself, which `git lfs pull` fetches")
     size = int(struct.unpack("<Q", first)[0])
     if size > min(MOST_HEADER_BYTES, file_size - 8):
         raise RowError(
@@ -92,7 +97,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
 FORMAT = FileFormat(
     key="safetensors",
     order=1,
-    names=(INDEX, "model.safetensors"),
+    names=(INDEX, "model.safetensors", *VARIANTS),
     suffixes=(".safetensors", ".safetensors.index.json"),
     open=open_weights,
     files=shards.files,
