@@ -202,7 +202,7 @@ def draw(results: Results) -> "Figure":
         rows = result.arrays[name]
         scale = root_mean_square(rows) or 1.0
         picture = image(ax, rows / scale, (-LIMIT, LIMIT), DIVERGING, n_images=len(strips))
-        ax.set_yticks(range(len(rows)), [f"{token:.14}" for token in result.arrays["tokens"]], fontsize=7)
+        ax.set_yticks(range(len(rows)), [visible(f"{token:.14}") for token in result.arrays["tokens"]], fontsize=7)
         title = STEPS[name] if len(results) == 1 else f"{label.title}: {STEPS[name]}"
         ax.set_title(f"{title} · RMS {significant(scale, 3)}")
     axes[-1].set_xlabel("dimension")

@@ -12,6 +12,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionStartEvent
+from ruamel.yaml.nodes import ScalarNode
 
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import parse_config
@@ -53,6 +54,8 @@ class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are
             raise _UnsupportedYamlError(f"nested more than {MOST_DEPTH} deep; expected a list of checkpoints", event.start_mark)
         self.nesting += deeper
         node = super().compose_node(parent, index)
+        if isinstance(node, ScalarNode):  # A pair of surrogates, as JSON escapes an emoji, is one character.
+            node.value = node.value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
         self.nesting -= deeper
         return node
 

@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -197,6 +197,15 @@ def pin(
     out.print(f"{config_file}: {plural(len(commits), 'row')} pinned")
 
 
+def _without_nul(application: Callable[..., Any]) -> Callable[..., Any]:
+    """A WSGI application that looks for a path with NUL as for any other that no file has; the system refuses to open one."""
+
+    def answer(environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Any:
+        return application({**environ, "PATH_INFO": environ["PATH_INFO"].replace("\0", "%00")}, start_response)
+
+    return answer
+
+
 @app.command()
 def serve(
     config_file: Config = Path("checkpoints.yml"),
@@ -218,6 +227,7 @@ def serve(
     with LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(output / "site")) as server:
         for watched in (config_file, PACKAGE, *materials.beside(config_file.parent).paths):
             server.watch(str(watched))
+        server.set_app(_without_nul(server.get_app()))
         out.print(f"http://127.0.0.1:{port}/ shows the site; Ctrl+C ends it")
         try:
             server.serve()

@@ -16,6 +16,7 @@ import numpy as np
 
 from generator.figures.style import DARK, STYLE
 from generator.numerics.arrays import Array
+from generator.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,6 +27,7 @@ RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
 METADATA = re.compile(rb"<metadata>(.*)</metadata>\n", re.DOTALL)
 ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within XML, and of either within a script.
 RASTER = re.compile(rb'data:image/png;base64,([^"]+)')
+UNWRITTEN = re.compile(r"[^\n -~]")  # Beyond printable ASCII; XML allows no control characters, and others reorder the text around them.
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
@@ -44,6 +46,7 @@ def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
     text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it then fills the window.
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
+    text = UNWRITTEN.sub(lambda character: visible(character[0]), text)
     text = text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1)
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).translate(ESCAPES)
     return text.replace("</svg>", f"<metadata>{packed}</metadata>\n</svg>").encode()

@@ -15,6 +15,7 @@ from generator.history import releases
 from generator.numerics.arrays import Array
 from generator.site import data_schema, run_data
 from generator.site.array_files import archive
+from generator.text import visible
 
 SCHEMA = 2
 ROTATION = ("base", "rotary_dim", "scaling", "attention_factor")  # Parameters that the layer map repeats.
@@ -245,6 +246,6 @@ def _csv(columns: Sequence[str], rows: Iterable[CsvRow]) -> bytes:
 
 
 def _text_cell(text: str | None) -> str:
-    """``text`` on one line, after an apostrophe where a spreadsheet would take it for a formula."""
-    line = " ".join((text or "").split())
+    """``text`` on one line, invisible characters escaped, after an apostrophe where a spreadsheet would take it for a formula."""
+    line = visible(" ".join((text or "").split()))
     return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line

@@ -1,6 +1,7 @@
 """Requests to the Hub by range, their cache, and responses that must not harm the client."""
 
 import gzip
+import io
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,6 +9,7 @@ from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import save
 
 from generator.checkpoints.hub import requests
@@ -266,6 +268,50 @@ def test_a_busy_hub_gets_a_retry_after_its_retry_after(tmp_path: Path) -> None:
     limited = refusal(429, RateLimit='"api";r=0;t=1')
     with serving(HUB, Trouble(limited, "/resolve/", times=2)) as hub:
         assert inspect(tmp_path, hub).returncode == 0
+
+
+def test_a_signed_address_that_has_expired_is_resolved_anew(tmp_path: Path) -> None:
+    moved = Trouble(Answer(302, headers={"Location": f"/{MOVED}"}), "atlas/large/resolve/" + COMMIT + "/model")
+    with serving(HUB, moved, Trouble(Answer(403, b"<Error><Code>AccessDenied</Code>"), MOVED, times=1)) as hub:
+        done = inspect(tmp_path, hub)
+    assert done.returncode == 0, done.stderr
+    asked = [request.path.split("/")[1] for request in hub.log if request.path.endswith("model.safetensors")]
+    assert asked[:4] == ["atlas", "moved", "atlas", "moved"]
+
+
+def test_a_refusal_of_the_hub_behind_a_redirect_is_final(tmp_path: Path) -> None:
+    moved = Trouble(Answer(302, headers={"Location": f"/{MOVED}"}), "atlas/large/resolve/" + COMMIT + "/model")
+    with serving(HUB, moved, Trouble(refusal(403, "GatedRepo"), MOVED)) as hub:
+        assert "gated; expected access" in inspect(tmp_path, hub).stderr
+    assert sum(MOVED in request.path for request in hub.log) == 1
+
+
+@pytest.mark.parametrize("status", [403, 410, 451])
+def test_the_message_of_the_hub_is_passed_on(tmp_path: Path, status: int) -> None:
+    with serving(HUB, Trouble(refusal(status, message="Access to this resource is disabled."), "/resolve/")) as hub:
+        assert f"the Hub answered {status} (“Access to this resource is disabled.”); expected" in inspect(tmp_path, hub).stderr
+
+
+def test_a_pause_of_hundreds_of_digits_is_more_than_a_day(tmp_path: Path) -> None:
+    with serving(HUB, Trouble(refusal(429, Retry_After="9" * 400), "/resolve/")) as hub:
+        assert "asks for a pause of more than a day; expected at most" in inspect(tmp_path, hub).stderr
+
+
+def test_a_git_lfs_pointer_from_a_mirror_is_named(tmp_path: Path) -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
+    files = {"config.json": FILES["config.json"], "model.safetensors": pointer}
+    with serving({"atlas/large": Repository({COMMIT: files}, {"main": COMMIT})}) as hub:
+        assert "model.safetensors: a Git LFS pointer; expected the file itself" in inspect(tmp_path, hub).stderr
+
+
+def test_pickles_in_shards_are_read_where_the_row_allows_it(tmp_path: Path) -> None:
+    torch.save({"wpe.weight": torch.ones(16, 4)}, written := io.BytesIO())
+    shards = {"pytorch_model-00001-of-00001.bin": written.getvalue()}
+    index = json.dumps({"weight_map": {"wpe.weight": next(iter(shards))}}).encode()
+    files = {"config.json": FILES["config.json"], "pytorch_model.bin.index.json": index, **shards}
+    with serving({"atlas/large": Repository({COMMIT: files}, {"main": COMMIT})}) as hub:
+        done = inspect(tmp_path, hub, "--pickle")
+    assert (done.returncode, "wpe.weight" in done.stdout) == (0, True), done.stderr
 
 
 def test_a_token_is_not_sent_to_hosts_of_redirects(tmp_path: Path) -> None:

@@ -349,6 +349,20 @@ def test_an_invalid_epsilon_of_layernorm_is_a_row_error(epsilon: object) -> None
         input_layer.read(bert_files({"vocab.txt": VOCAB_TXT}, layer_norm_eps=epsilon), ROW)
 
 
+WIDE = [f"embeddings.{name}.weight" for name in ("LayerNorm", "token_type_embeddings", "position_embeddings")]
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_tensors_of_different_widths_are_named_with_their_shapes(name: str) -> None:
+    whole = bert_files({"vocab.txt": VOCAB_TXT})
+    array = whole.arrays[name]
+    files = DictFiles(whole.settings, {**whole.arrays, name: np.zeros((*array.shape[:-1], 6))}, whole.texts)
+    (subject_of,) = input_layer.subjects(files, ROW, find(files))
+    rows = str((*array.shape[:-1], 6))
+    words = f"embeddings.word_embeddings.weight of shape {whole.arrays['embeddings.word_embeddings.weight'].shape}"
+    assert (subject_of.input, subject_of.no_input) == (None, f"{name} of shape {rows} does not fit {words}; expected equal widths")
+
+
 def test_a_sentence_longer_than_the_table_does_not_apply(tmp_path: Path) -> None:
     read_back = read(tiny.build("bert", max_position_embeddings=4), tmp_path, SENTENCE)
     with pytest.raises(NotApplicableError, match="cannot be added"):

@@ -350,3 +350,8 @@ ROWS = st.recursive(
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS.split(", ")) | st.text(max_size=5), ROWS, max_size=4) | ROWS, max_size=4))
 def test_any_rows_are_checkpoints_or_are_refused(rows: list[object]) -> None:
     assert all(problem.startswith("checkpoints.yml:") for problem in problems(json.dumps({"checkpoints": rows})))
+
+
+def test_an_emoji_as_json_escapes_it_is_one_character() -> None:
+    (row,) = load('{"checkpoints": [{"hub": "a/b", "title": "Model \\ud83d\\ude00"}]}')
+    assert row.title == "Model \U0001f600"

@@ -107,6 +107,7 @@ def outcome_of(folder: Path) -> Outcome:
 def test_weights_under_another_name_are_a_row_error_where_they_may_hold_the_encoding(tmp_path: Path, name: str, config: bytes) -> None:
     outcome = outcome_of(write_folder(tmp_path / "model", {"config.json": config, name: TABLE["model.safetensors"]}))
     assert outcome.status == "failed"
+    assert outcome.reason is not None
     assert f"weights only in '{name}', which no row reads unasked; expected model.safetensors beside config.json" in outcome.reason
 
 

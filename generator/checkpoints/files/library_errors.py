@@ -1,10 +1,27 @@
 """What a library raises for an invalid file, as the error of a row."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from textwrap import shorten
 from types import ModuleType
 
 from generator.errors import AtlasError, RowError
+
+LONGEST = 200  # characters
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+
+
+def _first_sentences(error: Exception) -> str:
+    """The first sentence of a message, and those after it in the same line that fit; a single one that is too long ends with “…”."""
+    line = next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
+    first, *others = SENTENCE_END.split(line)
+    text = shorten(first, LONGEST, placeholder=" …") if len(first) > LONGEST else first
+    for other in others:
+        if len(text) + len(other) >= LONGEST:
+            break
+        text = f"{text} {other}"
+    return text.rstrip(".")
 
 
 @contextmanager
@@ -15,8 +32,7 @@ def as_row_error(where: str, problem: str, expected: str) -> Iterator[None]:
     except AtlasError:
         raise
     except Exception as error:  # noqa: BLE001  # For invalid files, libraries raise exceptions of any class.
-        cause = str(error).splitlines()[0][:120] if str(error).strip() else type(error).__name__
-        raise RowError(f"{where}: {problem} ({cause}); expected {expected}") from None
+        raise RowError(f"{where}: {problem} ({_first_sentences(error)}); expected {expected}") from None
 
 
 def optional(name: str, where: str) -> ModuleType:

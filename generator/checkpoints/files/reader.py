@@ -75,10 +75,16 @@ class FolderFiles:
     def tensor(self, name: str) -> Floats:
         """A whole tensor in its stored shape, exactly, as float64.
 
-        errors: RowError for a dtype that is not read
+        errors: RowError for a dtype that is not read, or more bytes than there is memory
         """
         stored = self._stored[name]
-        return stored.decode(self._hashed(name), stored.header.shape)
+        try:
+            return stored.decode(self._hashed(name), stored.header.shape)
+        except MemoryError:
+            asked = f"{stored.header.dtype} of shape {stored.header.shape}, {stored.n_bytes:,} bytes"
+            raise RowError(
+                f"{self.where}: {name}: its header asks for {asked}; expected a tensor that fits into the memory of a row"
+            ) from None
 
     def rows(self, name: str, indices: Sequence[int]) -> Floats:
         """The rows ``indices`` of a matrix, in that order: (len(indices), n_columns).

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from generator.checkpoints.hub.responses import RETRYABLE, TransientError, pieces, raise_for_status, retry_exhausted
+from generator.checkpoints.hub.responses import TransientError, is_retryable, pieces, raise_for_status, retry_exhausted
 from generator.checkpoints.hub.retries import WAITS, RetryBudget, retry_after
 from generator.errors import NotReachedError, RefusedError, RowError
 
@@ -134,7 +134,7 @@ def _streamed(url: str, row: str, budget: RetryBudget, headers: Mapping[str, str
         try:
             with session().stream("GET", url, headers=sent) as response:
                 pause, left = max(pause, retry_after(response.status_code, response.headers)), budget.left()
-                if response.status_code not in RETRYABLE:
+                if not is_retryable(response):
                     raise_for_status(response, row, "authorization" in sent)
                     return receive(response)
                 if wait is None or pause > left:

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from generator.checkpoints.hub.retries import retry_after
 from generator.errors import RowError
+from generator.text import short, visible
 
 if TYPE_CHECKING:
     import httpx2
 
 LONGEST_SECONDS = 300.0  # of one response
+A_DAY = 86_400.0  # seconds
+LONGEST_MESSAGE = 200  # characters
 RETRYABLE = (408, 429, 500, 502, 503, 504)
 REFUSALS = {
     "GatedRepo": "gated; expected access (accept its terms on the Hub and set HF_TOKEN)",
@@ -39,6 +42,12 @@ class _Meter:
 METER = _Meter()
 
 
+def is_retryable(response: "httpx2.Response") -> bool:
+    """Whether the same request may succeed later: also one redirected to a signed address that has expired, since each try gets a new one."""
+    is_of_storage = bool(response.history) and "X-Error-Code" not in response.headers
+    return response.status_code in RETRYABLE or (response.status_code == 403 and is_of_storage)
+
+
 def raise_for_status(response: "httpx2.Response", row: str, with_token: bool) -> None:
     """Do nothing for a successful response.
 
@@ -51,14 +60,17 @@ def raise_for_status(response: "httpx2.Response", row: str, with_token: bool) ->
     if status == 401 and not with_token:  # The Hub's answer for a repository that does not exist.
         raise RowError(f"{row}: {REFUSALS['RepoNotFound']}")
     if not 200 <= status < 300:
+        message = visible(short(response.headers.get("X-Error-Message", ""), LONGEST_MESSAGE))
+        reason = f" (“{message}”)" if message else ""
         hint = " (if HF_TOKEN is set, check that it is valid and may read this)" if status in (401, 403) else ""
-        raise RowError(f"{row}: the Hub answered {status}; expected the repository{hint}")
+        raise RowError(f"{row}: the Hub answered {status}{reason}; expected the repository{hint}")
 
 
 def retry_exhausted(response: "httpx2.Response", row: str, left: float) -> TransientError:
-    """The error for a response in ``RETRYABLE`` without further retries; ``left``: seconds left in the budget."""
+    """The error for a response that ``is_retryable`` without further retries; ``left``: seconds left in the budget."""
     wait = retry_after(response.status_code, response.headers)
-    answer = f"the Hub answered {response.status_code}" + (f" and asks for a pause of {wait:,.0f} seconds" if wait else "")
+    pause = f"{wait:,.0f} seconds" if wait <= A_DAY else "more than a day"
+    answer = f"the Hub answered {response.status_code}" + (f" and asks for a pause of {pause}" if wait else "")
     return TransientError(f"{row}: {answer}; expected {f'at most {left:,.0f}' if wait > left else 'the repository'}")
 
 

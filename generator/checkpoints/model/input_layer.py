@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
@@ -88,7 +88,10 @@ def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], fir
     if encoding is not first:
         return Subject(encoding, no_input=f"the sentence is shown under “{first.part}”")
     try:
-        return Subject(encoding, read(files, checkpoint))
+        layer = read(files, checkpoint)
+        if isinstance(encoding.form, PositionTable) and encoding.provenance.tensor is not None:
+            _check_width(files, encoding.provenance.tensor, encoding.form.vectors.shape[1:], layer.word_tensor)
+        return Subject(encoding, layer)
     except NotApplicableError as error:
         return Subject(encoding, no_input=str(error))
 
@@ -102,7 +105,8 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
     if name is None:
         raise NotApplicableError(_no_word_table(files))
     forward, backward, notes = _sentences(files, checkpoint)
-    sentence, norm = _rows(files, name, forward), _norm(files)
+    sentence = _rows(files, name, forward)
+    _check_added(files, name)
     if _ending(files, MAPPED):
         notes += ("A learned map then projects these vectors to the width of the layers; the anatomy ends before it.",)
     return InputLayer(
@@ -110,7 +114,7 @@ def read(files: Files, checkpoint: Checkpoint) -> InputLayer:
         reversed=_rows(files, name, backward),
         word_tensor=name,
         token_type=_token_type(files),
-        norm=norm,
+        norm=_norm(files),
         word_scale=_word_scale(files, name),
         own=own_layer(files, name, forward.ids),
         notes=notes,
@@ -185,6 +189,24 @@ def _rows(files: Files, name: str, tokens: Tokens) -> Sentence:
     return Sentence(tokens.strings, tokens.ids, tokens.reserved, frozen(files.rows(name, tokens.ids)))
 
 
+def _check_added(files: Files, words: str) -> None:
+    """Check that what is added to the rows of the tensor ``words``, and the LayerNorm after that, has their width.
+
+    errors: NotApplicableError
+    """
+    weight, bias, *_ = next(_norms(files), ("", ""))
+    for name in filter(None, (_ending(files, TYPE_TENSORS), weight, bias)):
+        _check_width(files, name, files.tensors[name].shape[-1:], words)
+
+
+def _check_width(files: Files, name: str, width: tuple[int, ...], words: str) -> None:
+    shape = files.tensors[words].shape
+    if width != shape[1:]:
+        raise NotApplicableError(
+            f"{name} of shape {files.tensors[name].shape} does not fit {words} of shape {shape}; expected equal widths"
+        )
+
+
 def _token_type(files: Files) -> Floats | None:
     name = _ending(files, TYPE_TENSORS)
     return None if name is None else frozen(files.rows(name, [0])[0])
@@ -196,11 +218,19 @@ def _word_scale(files: Files, name: str) -> float:
 
 
 def _norm(files: Files) -> LayerNorm | None:
+    found = next(_norms(files), None)
+    if found is None:
+        return None
+    weight, bias, key, default = found
+    return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), files.config.positive(key, default))
+
+
+def _norms(files: Files) -> Iterator[tuple[str, str, str, float]]:
+    """Weight and bias of each LayerNorm before the first layer, with the key and the default of its ε; the first one acts."""
     for stem, key, default in NORMS:
         weight, bias = _ending(files, (f"{stem}.weight", f"{stem}.gamma")), _ending(files, (f"{stem}.bias", f"{stem}.beta"))
         if weight is not None and bias is not None:
-            return LayerNorm(frozen(files.tensor(weight)), frozen(files.tensor(bias)), files.config.positive(key, default))
-    return None
+            yield weight, bias, key, default
 
 
 def _ending(files: Files, ends: Sequence[str]) -> str | None:

@@ -70,7 +70,7 @@ def _of_embeddings(files: Files, word_tensor: str, ids: Sequence[int]) -> OwnLay
     padding = files.config.integer("pad_token_id") or 0
     first = (padding if 0 <= padding < MOST_PADDING else 0) + 1
     layer = _layer(model_type, files, prefix, first + len(distinct))
-    if layer is None or len(ids) + first > _n_rows(layer):
+    if layer is None or len(ids) + first > _n_rows(layer) or layer.word_embeddings.embedding_dim != files.tensors[word_tensor].shape[1]:
         return OwnLayer()
     state = {name: torch.from_numpy(files.tensor(_stored(files, prefix + name)).copy()) for name in layer.state_dict() if name != WORDS}
     words = torch.zeros(first + len(distinct), layer.word_embeddings.weight.shape[1], dtype=torch.float64)
