@@ -12,7 +12,7 @@ from matplotlib.patches import BoxStyle, StepPatch  # noqa: TID253
 from matplotlib.ticker import FixedLocator  # noqa: TID253
 
 from generator.figures.packing import pack, rounded
-from generator.figures.style import ASIDE, DARK, STATIC, STOPS
+from generator.figures.style import ASIDE, COLOUR_BAR, DARK, STATIC, STOPS
 from generator.numerics.arrays import Array, Floats, shrunk_by, thinned
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from matplotlib.text import Text
 
-COLOUR_BAR = "<colorbar>"  # The label that matplotlib gives to the axes of one.
 NAMELESS = "_child"  # Labels that matplotlib gives by itself.
 MOST_CELLS = 20_000  # of all images of a figure together; beyond, means of blocks
 MOST_POINTS = 1024  # of a line; of more, the extremes of each bin

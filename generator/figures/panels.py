@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.figures.style import GRID, LEVELS, PIXELS, SEQUENTIAL, SERIES, WIDTH
+from generator.figures.style import COLOUR_BAR, GRID, LEVELS, PIXELS, SEQUENTIAL, SERIES, WIDTH
 from generator.numerics.arrays import Floats, shrunk_by
 from generator.text import rounded
 
@@ -27,9 +27,11 @@ def panels(count: int, columns: int = 2, height: float = 3.2, **shared: Any) -> 
     """A figure of standard width with ``count`` axes in rows of ``columns``, each row ``height`` inches high."""
     from matplotlib.figure import Figure
 
+    from generator.figures.layout import Layout
+
     columns = min(columns, count)
     rows = ceil(count / columns)
-    figure = Figure(figsize=(WIDTH, height * rows), layout="constrained")
+    figure = Figure(figsize=(WIDTH, height * rows), layout=Layout())
     axes = [figure.add_subplot(rows, columns, index + 1, **shared) for index in range(count)]
     return figure, axes
 
@@ -89,7 +91,13 @@ def image_panels(
 
 def colour_bar(figure: "Figure", mappable: "ScalarMappable", axes: "Sequence[Axes]", label: str) -> None:
     """Add one colour scale for all ``axes``, to their right."""
-    bar = figure.colorbar(mappable, ax=list(axes), shrink=0.85, aspect=28, pad=0.02)
+    from generator.figures.layout import Layout
+
+    place = figure.add_axes((0.9, 0.1, 0.02, 0.8), label=COLOUR_BAR)
+    bar = figure.colorbar(mappable, cax=place)
+    engine = figure.get_layout_engine()
+    if isinstance(engine, Layout):
+        engine.add_bar(place, axes)
     bar.outline.set_visible(False)
     bar.set_label(label)
 
