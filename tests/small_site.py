@@ -25,7 +25,7 @@ def small_atlas(folder: Path) -> Atlas:
     synthetic = {"broken": BROKEN, "buckets": BUCKETS, "table": TABLE}
     rows = [checkpoint(slug=slug, place=str(ROOT / "references" / slug), title=title) for slug, title in REFERENCES.items()]
     rows += [checkpoint(slug=slug, place=str(write_folder(folder / slug, contents)), title=slug) for slug, contents in synthetic.items()]
-    outcomes = [evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows]
+    outcomes = [evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows]
     shown = tuple(_with_curves(outcome) for outcome in outcomes)
     by_default = partial(families.table, ("bert", "gemma3", "jamba"))
     return Atlas(shown, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, families=by_default)

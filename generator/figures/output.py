@@ -1,8 +1,8 @@
 """The format of figures. Another one is a module like ``svg``, imported here in its place."""
 
-from generator.figures.svg import BACKEND, EXTENSION, encode, parts, raster, recoloured, size
+from generator.figures.svg import BACKEND, EXTENSION, encode, parts, raster, size
 
-__all__ = ["BACKEND", "EXTENSION", "encode", "file_of", "parts", "raster", "recoloured", "size"]
+__all__ = ["BACKEND", "EXTENSION", "encode", "file_of", "parts", "raster", "size"]
 
 
 def file_of(path: str) -> str:

@@ -1,5 +1,6 @@
 """The common style of all figures: colours, sizes and matplotlib's settings."""
 
+import hashlib
 from typing import Any
 
 INK, MUTED, GRID, PAPER = "#1c2230", "#5a6375", "#d8dde6", "#fffffe"
@@ -50,3 +51,8 @@ STYLE: Any = {
     **dict.fromkeys(("axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor"), MUTED),
     "grid.color": GRID,
 }
+
+
+def series_colour(name: str) -> str:
+    """The colour of what has this name, whatever stands beside it."""
+    return SERIES[hashlib.sha256(name.encode()).digest()[0] % len(SERIES)]

@@ -70,11 +70,6 @@ def raster(drawing: bytes) -> bytes | None:
     return base64.b64decode(found[1]) if found else None
 
 
-def recoloured(drawing: bytes, former: str, colour: str) -> bytes:
-    """The drawing with one colour replaced by another, both as #rrggbb."""
-    return drawing.replace(former.encode(), colour.encode())
-
-
 def _save(figure: "Figure", file: io.StringIO) -> dict[str, Any]:
     """Write the figure to ``file``, and return its data; ``savefig`` alone would draw everything once more for the layout."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG

@@ -44,7 +44,7 @@ from generator.figures import output
 from generator.figures.panels import thumbnail
 from generator.figures.spots import Place, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
-from generator.figures.style import SERIES
+from generator.figures.style import series_colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,12 +60,11 @@ REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint
 class Task:
     """The evaluation of one row.
 
-    colour: of its lines in figures, as #rrggbb; offline: whether its source is not to be contacted
+    offline: whether its source is not to be contacted
     problem: why the checkpoints of its series could not be listed; None where they were, and for other rows
     """
 
     checkpoint: Checkpoint
-    colour: str
     offline: bool
     problem: RowError | NotReachedError | None = None
 
@@ -95,12 +94,9 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
     unreachable = {key for key, source in sources.items() if offline or not _is_reachable(source)}
     with ThreadPoolExecutor(AT_ONCE) as threads:
         listed = threads.map(lambda row: _members(sources[row.source], row, row.source in unreachable), checkpoints)
-        rows = [(row, index, problem) for index, (members, problem) in enumerate(listed) for row in members]
+        rows = [(row, problem) for members, problem in listed for row in members]
         pinned = threads.map(lambda row: sources[row[0].source].pin(row[0], row[0].source in unreachable), rows)
-        return [
-            Task(row, SERIES[index % len(SERIES)], row.source in unreachable, problem)
-            for row, (_, index, problem) in zip(pinned, rows, strict=True)
-        ]
+        return [Task(row, row.source in unreachable, problem) for row, (_, problem) in zip(pinned, rows, strict=True)]
 
 
 def evaluate(task: Task) -> Outcome:
@@ -259,6 +255,7 @@ def _evaluate(task: Task) -> Outcome:
     unmeasured = find_unmeasured(files, encodings)
     known = [*encodings, *unmeasured]
     subjects = input_layer.subjects(files, checkpoint, encodings)
+    colour = series_colour(checkpoint.slug)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
     read = _drawn_reading if checkpoint.series is None else _reading  # Pages show a whole run in figures of its own.
     outcome = Outcome(
@@ -268,7 +265,7 @@ def _evaluate(task: Task) -> Outcome:
         facts=facts(files.config),
         layout=layout(files.tensors),
         layers=layer_map(files, known),
-        readings=tuple(read(subject, Label(title, task.colour)) for subject, title in zip(subjects, titles, strict=True)),
+        readings=tuple(read(subject, Label(title, colour)) for subject, title in zip(subjects, titles, strict=True)),
         unmeasured=tuple(encoding.record for encoding in unmeasured),
         unresolved=tuple(open_questions(files, known, all_schemes())),
         looked_for=_looked_for(known),

@@ -3,13 +3,10 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
-from generator.cache.lazy import LazyMapping
 from generator.contracts import Outcome, Status
 from generator.errors import RefusedError
-from generator.figures import output
 from generator.pipeline import evaluate, worker
 from generator.pipeline.evaluate import Task, failed
 from generator.pipeline.executor import Executor
@@ -17,7 +14,6 @@ from generator.pipeline.result_store import ResultStore, unpack
 from generator.pipeline.worker import Done
 
 POLL_SECONDS = 0.2
-PLACEHOLDER = "#6f706e"  # The colour of stored drawings, in place of that of the row in the list; no figure uses it otherwise.
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,7 @@ def run(
     code: digest of the program, for the keys
     """
     shared = store if executor.shares_disk else None
-    futures = {executor.submit(worker.run_task, replace(task, colour=PLACEHOLDER), shared, key, code): task for task, key in tasks.items()}
+    futures = {executor.submit(worker.run_task, task, shared, key, code): task for task, key in tasks.items()}
     outcomes: dict[Task, Outcome] = {}
     started: set[Task] = set()
     while futures:
@@ -108,23 +104,12 @@ def _result(task: Task, future: "Future[Done]", executor: Executor, store: Resul
 
 
 def _listed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
-    """The outcome with the row as the list has it now, and in its colour. A date that the store knows stays."""
+    """The outcome with the row as the list has it now. A date that the store knows stays."""
     analyses = evaluate.all_analyses()
-    readings = tuple(
-        replace(
-            reading.deriving(analyses),
-            label=replace(reading.label, colour=task.colour),
-            drawings=LazyMapping({name: partial(_coloured, reading.drawings, name, task.colour) for name in reading.drawings}),
-        )
-        for reading in outcome.readings
-    )
+    readings = tuple(reading.deriving(analyses) for reading in outcome.readings)
     row, committed = task.checkpoint, outcome.checkpoint.committed
     row = row if row.committed is not None else replace(row, committed=committed)
     return replace(outcome, checkpoint=row, readings=readings, key=key or "")
-
-
-def _coloured(drawings: Mapping[str, bytes], name: str, colour: str) -> bytes:
-    return output.recoloured(drawings[name], PLACEHOLDER, colour)
 
 
 def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:

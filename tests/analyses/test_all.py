@@ -220,5 +220,5 @@ def test_every_form_has_a_small_thumbnail(name: str) -> None:
 @pytest.mark.parametrize("name", ["zeros", "rank one", "one row", "one column", "NaN", "one infinity"])
 def test_a_checkpoint_with_a_degenerate_table_is_evaluated(name: str, tmp_path: Path) -> None:
     folder = save_folder(tmp_path, {"model_type": "gpt2"}, {"wpe.weight": np.asarray(TABLES[name], dtype=np.float32)})
-    outcome = evaluate(Task(checkpoint(place=str(folder)), "#3d7fd6", offline=True))
+    outcome = evaluate(Task(checkpoint(place=str(folder)), offline=True))
     assert (outcome.status, outcome.reason, len(outcome.readings)) == ("ok", None, 1)

@@ -97,7 +97,7 @@ def test_the_usual_file_comes_before_a_variant(tmp_path: Path) -> None:
 
 
 def outcome_of(folder: Path) -> Outcome:
-    return evaluate(Task(checkpoint(source="folder", id="here", place=str(folder)), "#3d7fd6", offline=True))
+    return evaluate(Task(checkpoint(source="folder", id="here", place=str(folder)), offline=True))
 
 
 @pytest.mark.parametrize(

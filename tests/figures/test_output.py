@@ -9,7 +9,7 @@ import pytest
 from generator.cache.lazy import LazyMapping
 from generator.contracts import Atlas, PageKind, discovery
 from generator.figures import output
-from generator.pipeline import evaluate, jobs
+from generator.pipeline import evaluate
 from generator.site import pages, render
 from tests.built import ROOT
 from tests.support import checkpoint
@@ -40,7 +40,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LazyMapping[bytes
         folder = tmp_path_factory.mktemp("rows")
         places = {name: write_folder(folder / name, contents) for name, contents in {"table": WORDLESS, "turned": ROTATION}.items()}
         rows = [checkpoint(slug=name, id=name, place=str(place)) for name, place in places.items()]
-        outcomes = tuple(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows)
+        outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows)
         atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes())
         every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
         yield render.render(atlas, every_page)
@@ -57,11 +57,6 @@ def test_every_figure_is_a_file_of_the_format_and_pages_show_these_files(tree: L
 
 def test_a_page_reserves_the_size_of_a_figure_according_to_the_format(tree: LazyMapping[bytes]) -> None:
     assert f'width="{SIZE[0]}" height="{SIZE[1]}"' in tree["checkpoints/table.md"].decode()
-
-
-def test_the_format_replaces_the_placeholder_by_the_colour_of_a_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "recoloured", lambda drawing, former, colour: f"{drawing.decode()}: {former} is now {colour}".encode())
-    assert jobs._coloured({"a": b"drawn"}, "a", "#3d7fd6") == f"drawn: {jobs.PLACEHOLDER} is now #3d7fd6".encode()
 
 
 def test_no_other_module_and_no_template_contains_the_format() -> None:

@@ -54,7 +54,7 @@ class Large:
         return "large"
 
 
-ENDLESS = evaluate.Task(checkpoint(slug="endless", place=Endless()), "", True)
+ENDLESS = evaluate.Task(checkpoint(slug="endless", place=Endless()), True)
 
 
 def start(stack: ExitStack, folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -180,7 +180,7 @@ def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path
 
 
 def test_a_row_that_needs_more_memory_than_its_worker_has_fails_with_that_reason(scheduler: Cluster, tmp_path: Path) -> None:
-    task = evaluate.Task(checkpoint(slug="large", place=Large()), "", True)
+    task = evaluate.Task(checkpoint(slug="large", place=Large()), True)
     assert evaluated(tmp_path, scheduler.pool(), task) == ["needed more memory than its worker has"]
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from generator.contracts import Checkpoint, Reading
-from generator.figures.style import SERIES
 from generator.pipeline import evaluate
 from tests.support import DictFiles, checkpoint
 from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, write_folder
@@ -25,7 +24,7 @@ def rows(folder: Path) -> list[Checkpoint]:
 
 
 def test_a_fault_of_this_program_fails_its_own_row_alone() -> None:
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(source="of no kind"), "#3d7fd6", offline=False))
+    outcome = evaluate.evaluate(evaluate.Task(checkpoint(source="of no kind"), offline=False))
     assert outcome.status == "failed"
     assert str(outcome.reason).startswith("unexpected StopIteration")
 
@@ -33,11 +32,6 @@ def test_a_fault_of_this_program_fails_its_own_row_alone() -> None:
 def test_a_row_without_encodings_says_what_was_looked_for(tmp_path: Path) -> None:
     outcome = evaluate.evaluate(evaluate.plan(rows(tmp_path)[1:2], offline=False)[0])
     assert outcome.looked_for == tuple(scheme.looked_for for scheme in evaluate.all_schemes() if scheme.tells_position)
-
-
-def test_colours_are_given_in_order_and_begin_again() -> None:
-    tasks = evaluate.plan([checkpoint(slug=f"row-{index}") for index in range(len(SERIES) + 1)], offline=False)
-    assert [task.colour for task in tasks] == [*SERIES, SERIES[0]]
 
 
 def test_a_folder_is_read_offline_as_well(tmp_path: Path) -> None:

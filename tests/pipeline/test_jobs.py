@@ -27,7 +27,6 @@ from generator.checkpoints.hub import repository, retries
 from generator.contracts import Checkpoint, Outcome
 from generator.errors import RefusedError
 from generator.figures import style
-from generator.figures.style import SERIES
 from generator.pipeline import evaluate, local_pool, worker
 from generator.pipeline import jobs as pipeline_jobs
 from generator.pipeline.artifact_cache import ArtifactCache
@@ -133,7 +132,7 @@ def test_a_scaled_rotation_from_the_store_does_not_need_transformers(tmp_path: P
     config = json.dumps({**json.loads(ROTATION["config.json"]), "rope_scaling": yarn}).encode()
     [row], store = rows(tmp_path, {"yarn": {"config.json": config}}), ResultStore(tmp_path / "store")
     with local_pool.processes(jobs=1) as pool:
-        done = pool.submit(worker.run_task, evaluate.Task(row, SERIES[0], offline=True), store, None, "code").result()
+        done = pool.submit(worker.run_task, evaluate.Task(row, offline=True), store, None, "code").result()
         assert pool.submit(_large_libraries).result() == b"torch transformers"
     with local_pool.processes(jobs=1) as pool:
         kernel = pool.submit(_stored_kernel, store, done.key).result()
@@ -164,10 +163,12 @@ def test_a_row_that_computes_too_long_fails_and_waiting_is_no_computing() -> Non
         assert [pool.submit(_compute, 0.6).result() for _ in range(2)] == [None, None]  # Each has its own time.
 
 
-def test_a_row_that_takes_too_much_memory_fails_naming_the_limit_and_no_other_does(tmp_path: Path) -> None:
+def test_a_row_that_takes_too_much_memory_fails_naming_the_tensor_and_no_other_does(tmp_path: Path) -> None:
     checkpoints = [checkpoint(slug="hungry", place=str(hungry(tmp_path / "hungry"))), *rows(tmp_path, {"table": TABLE})]
     outcomes, _ = run(checkpoints, tmp_path, jobs=1, limits=local_pool.Limits(memory=HUNGRY_GIB * 2**30))
-    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", "needed more than 1 GiB of memory"), ("ok", None)]
+    asked = "row: wpe.weight: its header asks for F32 of shape (262144, 1024), 1,073,741,824 bytes"
+    reason = f"{asked}; expected a tensor that fits into the memory of a row"
+    assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", reason), ("ok", None)]
 
 
 def test_the_limits_of_a_checkpoint_stand_in_one_place() -> None:
@@ -189,7 +190,7 @@ def test_a_download_leaves_a_checkpoint_time_and_memory_for_its_work() -> None:
 def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -> None:
     [task] = evaluate.plan(rows(tmp_path, {"nothing": NOTHING}), offline=False)
     with local_pool.processes(jobs=1, limits=local_pool.Limits(seconds=300.0, memory=3 * 2**30)) as pool:
-        deadly, store = evaluate.Task(checkpoint(place=Deadly()), "", False), ResultStore(tmp_path / "store")
+        deadly, store = evaluate.Task(checkpoint(place=Deadly()), False), ResultStore(tmp_path / "store")
         lost, finished = (pool.submit(worker.run_task, each, store, None, "code") for each in (deadly, task))
         with pytest.raises(ProcessExpired) as caught:
             lost.result()
@@ -217,7 +218,7 @@ def _run_noisily(task: evaluate.Task, store: ResultStore) -> worker.Done:
 
 
 def test_what_libraries_write_to_stderr_is_in_the_log_and_not_on_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    task = evaluate.Task(checkpoint(), "", offline=False)
+    task = evaluate.Task(checkpoint(), offline=False)
     with local_pool.processes(jobs=1) as pool:
         done = pool.submit(_run_noisily, task, ResultStore(tmp_path / "store")).result()
     assert "RuntimeWarning: invalid value encountered" in done.said
@@ -338,18 +339,12 @@ def test_a_new_row_costs_no_other_one_its_finished_work(tmp_path: Path) -> None:
     run(checkpoints, tmp_path)
     outcomes, events = run([*rows(tmp_path, {"first": NOTHING}), *checkpoints], tmp_path)
     assert {event.slug: event.stored for event in events if event.name == "finished"} == {"first": False, "nothing": True, "table": True}
-    assert [reading.label.colour for reading in outcomes[2].readings] == [SERIES[2]]
+    assert [reading.label.colour for reading in outcomes[2].readings] == [style.series_colour("table")]
 
 
-def test_a_drawing_has_the_colour_of_the_row_and_no_placeholder(tmp_path: Path) -> None:
+def test_a_drawing_has_the_colour_of_its_slug(tmp_path: Path) -> None:
     [outcome], _ = run(rows(tmp_path, {"table": TABLE}), tmp_path)
-    every_drawing = b"".join(outcome.readings[0].drawings.values())
-    assert SERIES[0].encode() in every_drawing
-    assert pipeline_jobs.PLACEHOLDER.encode() not in every_drawing
-
-
-def test_the_placeholder_is_no_other_colour() -> None:
-    assert pipeline_jobs.PLACEHOLDER not in {*SERIES, *style.DARK, *style.DARK.values(), style.REFERENCE, style.ACCENT}
+    assert style.series_colour("table").encode() in b"".join(outcome.readings[0].drawings.values())
 
 
 def test_options_that_only_pages_show_need_no_new_evaluation(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def store(tmp_path: Path) -> ResultStore:
 @pytest.mark.parametrize("name", FOLDERS)
 def test_the_outcome_of_any_form_comes_back_as_it_was(name: str, tmp_path: Path, store: ResultStore) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", FOLDERS[name])))
-    outcome = evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True))
+    outcome = evaluate.evaluate(evaluate.Task(row, offline=True))
     store.put(KEY, packed(outcome))
     stored = store.get(KEY)
     assert stored is not None
@@ -166,7 +166,7 @@ def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(stor
 
 def test_arrays_are_read_on_access_and_not_held(tmp_path: Path, store: ResultStore) -> None:
     row = checkpoint(place=str(write_folder(tmp_path / "files", TABLE)))
-    store.put(KEY, packed(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True))))
+    store.put(KEY, packed(evaluate.evaluate(evaluate.Task(row, offline=True))))
     stored = store.get(KEY)
     assert stored is not None
     lazy_form, arrays = stored.readings[0].form, stored.readings[0].results["table"].arrays
@@ -193,7 +193,7 @@ def random_table(folder: Path) -> evaluate.Task:
     config = {**json.loads(TABLE["config.json"]), "n_positions": 100, "n_embd": 32}
     table = np.random.default_rng(0).standard_normal((100, 32), dtype=np.float32)
     write_folder(folder, {"config.json": json.dumps(config).encode(), "model.safetensors": save({"wpe.weight": table})})
-    return evaluate.Task(checkpoint(place=str(folder)), "#3d7fd6", offline=True)
+    return evaluate.Task(checkpoint(place=str(folder)), offline=True)
 
 
 @pytest.fixture
@@ -229,6 +229,6 @@ def test_figures_from_the_store_are_those_of_a_fresh_evaluation(derived: tuple[R
 
 
 def test_a_result_that_does_not_apply_derives_nothing(tmp_path: Path) -> None:
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(write_folder(tmp_path, BUCKETS))), "#3d7fd6", offline=True))
+    outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(write_folder(tmp_path, BUCKETS))), offline=True))
     results = outcome.readings[0].deriving(evaluate.all_analyses()).results
     assert [result.derived for result in results.values() if result.derived] == []

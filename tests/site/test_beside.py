@@ -19,7 +19,7 @@ ARRAYS = {f"model.layers.{layer}.self_attn.sinks": np.ones(2, dtype=np.float32) 
 
 def atlas_of(folder: Path, config: dict[str, Any]) -> Atlas:
     place = save_folder(folder / "model", config, ARRAYS)
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(slug="model", place=str(place), title="Model"), "#3d7fd6", offline=True))
+    outcome = evaluate.evaluate(evaluate.Task(checkpoint(slug="model", place=str(place), title="Model"), offline=True))
     return Atlas((outcome,), evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"})
 
 

@@ -33,7 +33,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     """A table, two biases, and a checkpoint without an encoding."""
     folder, every = tmp_path_factory.mktemp("cards"), {"table": TABLE, "buckets": BUCKETS, "nothing": NOTHING}
     rows = [checkpoint(slug=slug, place=str(write_folder(folder / slug, files)), title=slug) for slug, files in every.items()]
-    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows)
+    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows)
     return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"}, address="https://example.org/")
 
 

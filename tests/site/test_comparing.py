@@ -217,7 +217,7 @@ def test_a_comparison_shows_both_encodings_of_one_part(tmp_path: Path) -> None:
     }
     config = {"model_type": "mpnet", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "max_position_embeddings": 34}
     row = checkpoint(place=str(save_folder(tmp_path, config, arrays)), title="MPNet")
-    outcomes = names.named([evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True))], SCHEMES)
+    outcomes = names.named([evaluate.evaluate(evaluate.Task(row, offline=True))], SCHEMES)
     pairs = [figure for page in every_page("analysis", *outcomes) for figure in page.figures if len(figure.results) == 2]
     titles = {"MPNet · Learned table", "MPNet · Learned relative bias"}
     assert pairs

@@ -105,7 +105,7 @@ def cited(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
         checkpoint(slug="table", place=str(write_folder(folder / "table", TABLE)), title=TITLE, revision="a" * 40, id="me/a_table"),
         checkpoint(slug="buckets", place=str(write_folder(folder / "buckets", BUCKETS)), title="Buckets"),
     ]
-    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows)
+    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows)
     versions = {"position-atlas": "1.0"}
     atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), versions, "2026-01-01", "https://example.org/a_b/")
     return replace(atlas, releases=(RELEASE,))

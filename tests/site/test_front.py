@@ -24,7 +24,7 @@ def atlas_of(folder: Path, **tables: Floats) -> Atlas:
     config = {"model_type": "gpt2", "n_positions": 64, "n_embd": 4, "n_layer": 1, "n_head": 2}
     rows = [(name, save_folder(folder / name, config, {"wpe.weight": table.astype(np.float32)})) for name, table in tables.items()]
     rows += [("buckets", write_folder(folder / "buckets", BUCKETS)), ("rotation", write_folder(folder / "rotation", ROTATION))]
-    tasks = [evaluate.Task(checkpoint(slug=name, title=name.title(), place=str(place)), "#3d7fd6", offline=True) for name, place in rows]
+    tasks = [evaluate.Task(checkpoint(slug=name, title=name.title(), place=str(place)), offline=True) for name, place in rows]
     outcomes = tuple(evaluate.evaluate(task) for task in tasks)
     return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"})
 

@@ -35,7 +35,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
         checkpoint(slug=slug, id=slug, place=str(write_folder(folder / slug, contents)), **options)
         for slug, (contents, options) in FOLDERS.items()
     ]
-    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in (*rows, UNREACHED))
+    outcomes = tuple(evaluate.evaluate(evaluate.Task(row, offline=True)) for row in (*rows, UNREACHED))
     atlas = Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), VERSIONS, DATE, "https://where.it/stands/")
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
     return render.render(atlas, every_page)

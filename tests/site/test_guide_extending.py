@@ -50,7 +50,7 @@ def extended(folder: Path) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def outcome(extended: Path) -> Outcome:
     path = save_folder(extended / "checkpoint", CONFIG, {"kerple.r1": SIZE, "kerple.r2": STEEPNESS})
-    return evaluate.evaluate(evaluate.Task(checkpoint(place=str(path)), "#3d7fd6", offline=True))
+    return evaluate.evaluate(evaluate.Task(checkpoint(place=str(path)), offline=True))
 
 
 def test_the_page_has_two_modules_their_templates_and_a_test() -> None:

@@ -98,7 +98,7 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
         "llama": ROOT / "references/llama-3.1-8b",
     }
     rows = [checkpoint(slug=slug, place=str(path), title=slug, words=True) for slug, path in paths.items()]
-    outcomes = [evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True)) for row in rows]
+    outcomes = [evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows]
     assert [outcome.reason for outcome in outcomes] == [None] * 3
     outcomes += [twice(outcomes[0]), layered(outcomes[2])]
     copies = [copy(outcomes[number % 4], number) for number in range(MANY)]

@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_opened_is_named_within_its_folder(built: Path) ->
 
 
 def reason(text: str, place: str = "/home/model") -> str | None:
-    return evaluate.failed(evaluate.Task(checkpoint(id="model", place=place), "#3d7fd6", offline=True), text).reason
+    return evaluate.failed(evaluate.Task(checkpoint(id="model", place=place), offline=True), text).reason
 
 
 @pytest.mark.parametrize(
@@ -136,5 +136,5 @@ def test_a_file_elsewhere_is_named_without_its_folders(monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied", f"/home/{TELLING} home/a file")
 
     monkeypatch.setattr(evaluate, "open_files", refused)
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(), "#3d7fd6", offline=True))
+    outcome = evaluate.evaluate(evaluate.Task(checkpoint(), offline=True))
     assert outcome.reason == "a file: Permission denied; expected a file that can be read"

@@ -6,6 +6,7 @@ from itertools import groupby
 from math import ceil, isfinite
 
 from generator.contracts import Analysis, Atlas, Figure, FigureSpec, Metric, Outcome, Page, PageKind, Reading
+from generator.figures.style import SERIES
 from generator.site import cards
 from generator.site.distinct import distinct
 from generator.site.outline import STAGES, addresses_of
@@ -98,7 +99,9 @@ def _pages(atlas: Atlas, analysis: Analysis, addresses: Mapping[str, str]) -> It
 def _comparison(analysis: Analysis, spec: FigureSpec, members: Sequence[Member]) -> list[Figure]:
     """Figures of all ``members``, ``per_figure`` in each; with one in each, these are the figures of the checkpoints' pages."""
     figures = []
-    for number, batch in enumerate(_batches(distinct(members), analysis.per_figure), start=1):
+    groups = [members] if len(members) <= len(SERIES) else _batches(members, analysis.per_figure)  # Colours differ within each.
+    coloured = [member for group in groups for member in distinct(group)]
+    for number, batch in enumerate(_batches(coloured, analysis.per_figure), start=1):
         if analysis.per_figure == 1:
             figures.append(replace(Figure.of(*batch[0], analysis, spec), title=batch[0][1].label.title))
             continue
