@@ -60,8 +60,8 @@ def _of_table(path: Path, table: Any, words: list[Any]) -> None:
 def _heat_map(path: Path, name: str, matrix: Any) -> None:
     from matplotlib import pyplot as plt
 
-    plt.figure(figsize=(15, 9))
-    plt.pcolormesh(matrix, cmap="viridis")
+    plt.figure()
+    plt.imshow(matrix, cmap="viridis")
     plt.colorbar()
     plt.savefig(f"{path}-{name}.png")
     plt.close()
