@@ -43,6 +43,9 @@ sbom: .venv-audit/.installed ## list what an installation of the wheel brings, a
 	@mkdir -p build
 	.venv-audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file build/sbom.json .venv-wheel/bin/python
 
+kills: $(DEV) ## kill sixty builds and fill disks, and look for damage, about a quarter of an hour; Linux
+	unshare --map-root-user --mount $(BIN)/python -m tests.kills
+
 zensical: .venv-zensical/bin/zensical $(DEV) site ## make the site by another renderer too, and say what differs
 	$< build --config-file zensical.yml
 	@$(BIN)/python -m benchmarks.renderers build/site build/zensical

@@ -1,8 +1,9 @@
 """Mutation testing: the share of small faults, injected one at a time, that some test detects.
 
-`python -m benchmarks.mutants --out FOLDER` first runs all tests once under coverage, to learn which tests run which lines and how long
-they take. It then samples 300 faults, the same for the same program, and runs for each the nearest tests, until one fails or
-`LIMIT` seconds of tests have passed. Results are in FOLDER/results.json; a second run resumes there.
+`python -m benchmarks.mutants --out FOLDER [--count N] [PATH ...]` first runs all tests once under coverage, to learn which tests run which
+lines and how long they take. It then samples faults, of the whole program or of these files and folders, the same for the same program, and
+runs for each the nearest tests, until one fails or `LIMIT` seconds of tests have passed. Results are in FOLDER/results.json; a second run
+resumes there.
 
 The faults are those of mutation testing (DeMillo, Lipton & Sayward 1978): another operator, another constant, a negated condition, a
 return value of None.
@@ -122,10 +123,11 @@ def _with(node: ast.AST, **fields: Any) -> ast.AST:
     return other
 
 
-def sample() -> list[Mutant]:
-    """``COUNT`` random faults, the same for the same program."""
-    every = [mutant for path in sorted((ROOT / "generator").rglob("*.py")) for mutant in mutants(path)]
-    return random.Random(SEED).sample(every, COUNT)  # noqa: S311 (no secret)
+def sample(places: Sequence[Path], n_faults: int) -> list[Mutant]:
+    """Random faults of these files and folders, the same for the same program."""
+    files = sorted({path for place in places for path in ([place] if place.is_file() else place.rglob("*.py"))})
+    every = [mutant for path in files for mutant in mutants(path.resolve())]
+    return random.Random(SEED).sample(every, n_faults)  # noqa: S311 (no secret)
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ def measured(out: Path) -> Suite:
                 "-p",
                 "no:cacheprovider",
             ),
-            *("--cov=generator", "--cov-context=test", "--cov-report="),
+            *("--cov", "--cov-context=test", "--cov-report="),
         ]
         environment = {**os.environ, "COVERAGE_FILE": str(data_file)}
         completed = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
@@ -286,13 +288,16 @@ def test(number: int, mutant: Mutant, suite: Suite, free: "SimpleQueue[Path]", r
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="Folder for the coverage of the tests, and the results.")
-    out: Path = parser.parse_args().out.resolve()
+    parser.add_argument("--count", type=int, default=COUNT, help="Number of faults.")
+    parser.add_argument("places", nargs="*", type=Path, default=[ROOT / "generator"], help="Files and folders that have them.")
+    options = parser.parse_args()
+    out: Path = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     get_context("forkserver").set_forkserver_preload(PRELOADED)
     suite, free, results = measured(out), trees(out), Results(out / "results.json")
-    results_before = results.read()
+    results_before, faults = results.read(), sample(options.places, options.count)
     with ThreadPoolExecutor(WORKERS) as pool:
-        futures = [pool.submit(test, n, mutant, suite, free, results) for n, mutant in enumerate(sample()) if str(n) not in results_before]
+        futures = [pool.submit(test, n, mutant, suite, free, results) for n, mutant in enumerate(faults) if str(n) not in results_before]
         for future in futures:
             future.result()
     counts = Counter(entry["verdict"].split(" by ")[0] for entry in results.read().values())

@@ -108,7 +108,10 @@ def test_weights_under_another_name_are_a_row_error_where_they_may_hold_the_enco
     outcome = outcome_of(write_folder(tmp_path / "model", {"config.json": config, name: TABLE["model.safetensors"]}))
     assert outcome.status == "failed"
     assert outcome.reason is not None
-    assert f"weights only in '{name}', which no row reads unasked; expected model.safetensors beside config.json" in outcome.reason
+    assert (
+        f"weights only in '{name}', which no row reads unasked; expected weights beside config.json under their usual name"
+        in outcome.reason
+    )
 
 
 @pytest.mark.parametrize("name", ["training_args.bin", "optimizer.pt", "checkpoint-5/rng_state.pth"])

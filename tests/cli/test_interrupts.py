@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [{"folder": write_folder(folder / name, files).name} for name, files in {"table": TABLE, "nothing": NOTHING}.items()]
     write_list(folder, rows)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _heard() -> Iterator[None]:
+    """Ctrl+C reaches the builds of these tests, even if this process was started in a way that ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupted(world: Path, output: str, moment: str) -> tuple[int, list[str]]:

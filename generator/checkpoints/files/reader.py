@@ -147,7 +147,7 @@ class FolderFiles:
         if not self.choice.name and (names := unread(self.storage)):
             others = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
             raise RowError(
-                f"{self.where}: weights only in {names[0]!r}{others}, which no row reads unasked; expected model.safetensors beside config.json, "
+                f"{self.where}: weights only in {names[0]!r}{others}, which no row reads unasked; expected weights beside config.json under their usual name, "
                 f"or `weights: {names[0]}` on the row"
             )
 

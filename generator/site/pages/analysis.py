@@ -14,7 +14,7 @@ from generator.text import significant
 
 Member = tuple[Outcome, Reading]
 DIGITS = 3
-PER_PAGE = 24  # encodings, which fill the figures of most analyses; only the first page has figures
+PER_PAGE = 18  # encodings, which fill the figures of most analyses; only the first page has figures
 
 
 @dataclass(frozen=True)
