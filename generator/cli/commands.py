@@ -73,8 +73,17 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
         int, typer.Option(min=1, help=f"Checkpoints processed at once, each within {LIMITS}.", show_default="one for each processor")
     ] = local_pool.CORES,
     offline: Annotated[bool, typer.Option("--offline", help="Contact no server; use only the cache.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Rebuild everything, even what has not changed.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also if a checkpoint was not reached now.")] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Rebuild everything, even what has not changed; show nothing that only an earlier build reached."),
+    ] = False,
+    allow_shrink: Annotated[
+        bool,
+        typer.Option(
+            "--allow-shrink", help=f"Publish even where more than {history.MOST_LOST:.0%} of the former checkpoints were not reached."
+        ),
+    ] = False,
     log: Annotated[Path | None, typer.Option("--log", help="Write every event to this file, one JSON object a line.")] = None,
     published_at: Annotated[
         str | None, typer.Option("--published", help="Continue the history of the site that is published at this address.")
@@ -100,13 +109,13 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
             executors = Executors(partial(local_pool.processes, jobs=jobs), remote)
             tasks = evaluate.plan(checkpoints, offline)
             reporter.expect(len(tasks))
-            order = builds.Order(tasks, folder, materials.beside(config_file.parent), fresh, reference.commands(app))
+            order = builds.Order(tasks, folder, materials.beside(config_file.parent), fresh, reference.commands(app), allow_shrink)
             counts = builds.build(order, executors, reporter.report)
             if into is not None:
                 section.write_section(folder / "docs", folder / "site", into, mkdocs_build.address(order.materials.settings))
             summary = reporter.close(counts, output / "site" / "index.html")
         out.print(summary)
-    raise typer.Exit(FAILED if counts["failed"] or (strict and counts["not reached"]) else OK)
+    raise typer.Exit(FAILED if counts["failed"] or (strict and counts["stale"] + counts["not reached"]) else OK)
 
 
 @app.command()

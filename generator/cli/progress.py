@@ -54,7 +54,7 @@ class Reporter:
             self.bar.update(self.task, completed=self.counts["finished"], description=names)
 
     def close(self, counts: Mapping[str, int], index: Path) -> str:
-        """Log the summary: checkpoints by status, seconds, bytes over the network; the same as one line that ends the build."""
+        """Log the summary: checkpoints by ending, seconds, bytes over the network; the same as one line that ends the build."""
         seconds, n_bytes = round(monotonic() - self.started, 3), self.counts["received"] + received() - self.received_before
         unchanged = not self.counts["finished"]
         by_status = {("built" if status == "ok" else status): count for status, count in counts.items()}
@@ -64,7 +64,7 @@ class Reporter:
             {**logged, "stored": self.counts["stored"], "unchanged": unchanged, "seconds": seconds, "received": n_bytes},
         )
         stored = "nothing has changed since the last build" if unchanged else f"{self.counts['stored']} from the store"
-        statuses = ", ".join(f"{count} {status}" for status, count in by_status.items())
+        statuses = ", ".join(f"{count} {status}" for status, count in by_status.items() if count or status != "stale")
         return f"{statuses}: {index} ({stored}, {decimal(n_bytes)} read over the network, {seconds:.1f} s)"
 
     def _log(self, event: str, fields: Mapping[str, Any]) -> None:

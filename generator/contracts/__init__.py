@@ -41,10 +41,11 @@ from generator.contracts.results import (
     Results,
     Spot,
 )
-from generator.contracts.runs import KERNEL_POSITIONS, STATUSES, Run, RunEncoding, RunMember, RunMetric, Series, Status
+from generator.contracts.runs import ENDINGS, KERNEL_POSITIONS, STATUSES, Ending, Run, RunEncoding, RunMember, RunMetric, Series, Status
 from generator.contracts.subjects import InputLayer, LayerNorm, OwnLayer, Sentence, Subject
 
 __all__ = [
+    "ENDINGS",
     "KERNEL_POSITIONS",
     "NOT_STORED",
     "SENTENCE",
@@ -59,6 +60,7 @@ __all__ = [
     "Digest",
     "Encoding",
     "EncodingRecord",
+    "Ending",
     "Fact",
     "Figure",
     "FigureSpec",

@@ -11,7 +11,7 @@ from generator.contracts.command_line import Command
 from generator.contracts.layer_map import Layer
 from generator.contracts.release import Release
 from generator.contracts.results import Analysis, Arrays, FigureSpec, Label, Result, Results
-from generator.contracts.runs import Run, Status
+from generator.contracts.runs import Ending, Run, Status
 from generator.encodings import Form
 from generator.numerics.arrays import Array
 
@@ -71,6 +71,7 @@ class Outcome:
     unresolved: sentences on what stays open: a scheme that the configuration asks for and that was not found, weights that were not read
     run: the numbers of a whole training run, where the row names these in place of a checkpoint
     state, questions: of its files as the evaluation found them, as in ``Source.seen``
+    stale: why its source was not asked again, where all this is what an earlier build read; None otherwise
     """
 
     checkpoint: Checkpoint
@@ -88,6 +89,12 @@ class Outcome:
     run: Run | None = None
     state: str = ""
     questions: tuple[Question, ...] = ()
+    stale: str | None = None
+
+    @property
+    def ending(self) -> Ending:
+        """Its status, by which what an earlier build read is counted apart."""
+        return "stale" if self.stale is not None else self.status
 
     @property
     def family(self) -> str:

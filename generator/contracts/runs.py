@@ -7,6 +7,8 @@ from typing import Literal, get_args
 KERNEL_POSITIONS = 128  # over which the kernel of a run is averaged, at most
 Status = Literal["ok", "failed", "not reached"]
 STATUSES: tuple[Status, ...] = get_args(Status)
+Ending = Literal["ok", "stale", "failed", "not reached"]
+ENDINGS: tuple[Ending, ...] = get_args(Ending)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from generator.cache import fingerprint
-from generator.contracts import STATUSES, Atlas, Command, Outcome, Page, PageKind, discovery, names
+from generator.contracts import ENDINGS, Atlas, Command, Outcome, Page, PageKind, discovery, names
 from generator.pipeline import evaluate, families, history, jobs, keys, last_build, runs, versions
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.executor import Executor, Executors
@@ -27,6 +27,7 @@ class Order:
     """What to build.
 
     folder: of docs and site; fresh: evaluate, draw and write everything, even what has not changed; commands: for the guide
+    shrinks: whether a site may be published that lacks many checkpoints of the former one
     """
 
     tasks: Sequence[evaluate.Task]
@@ -34,62 +35,68 @@ class Order:
     materials: Materials = OURS
     fresh: bool = False
     commands: tuple[Command, ...] = ()
+    shrinks: bool = False
 
 
 def build(order: Order, executors: Executors, report: Report) -> Mapping[str, int]:
-    """Docs and site; the number of checkpoints by status."""
-    tasks, folder, fresh = order.tasks, order.folder, order.fresh
-    store, by_key = ResultStore(folder / "store"), _keys(tasks, folder)
-    unreached = jobs.unreached(by_key, None if fresh else store)
+    """Docs and site; the number of checkpoints by their ending.
+
+    errors: RefusedError, also where the site would lack many checkpoints of the former one
+    """
+    tasks, folder = order.tasks, order.folder
+    store = ResultStore(folder / "store")
+    earlier = None if order.fresh else store
+    known, by_key = _keys(tasks, store)
+    unreached = _recalled(jobs.unreached(by_key, earlier), known, earlier)
     inputs = _inputs(order, by_key, unreached)
-    last = last_build.LastBuild() if fresh else last_build.read(folder)
+    last = last_build.LastBuild() if order.fresh else last_build.read(folder)
     if inputs is not None and inputs == last.inputs:
         return last.counts
 
-    outcomes = jobs.ended(unreached, report) | ({} if fresh else jobs.stored(by_key, store, report))
+    outcomes = jobs.ended(unreached, report) | (jobs.stored(by_key, earlier, report) if earlier else {})
     new = {task: key for task, key in by_key.items() if task not in outcomes}
 
     with executors.local(0 if executors.cluster else len(new)) as local:
-        outcomes |= _evaluate(new, store, local, executors, report)
+        outcomes |= _recalled(_evaluate(new, store, local, executors, report), known, earlier)
         by_key |= {task: outcomes[task].key or None for task in new}
         atlas_outcomes = tuple(outcomes[task] for task in tasks)
         date = _date(atlas_outcomes)
-        artifacts = ArtifactCache(store.drawings, versions.code(), fresh, local)
-        past = history.History.of(folder, replace(_atlas(atlas_outcomes, date, artifacts, order.materials), commands=order.commands))
-        changed = _write_docs(past.atlas, order, artifacts, report)
-
-    site = _site_key(date, order.materials)
-    if changed or site != last.site:
-        report(jobs.Stage("mkdocs"))
-        mkdocs_build.build(order.materials.settings, folder / "docs", folder / "site", date)
+        artifacts = ArtifactCache(store.drawings, versions.code(), order.fresh, local)
+        past, changed = _write_docs(order, atlas_outcomes, date, artifacts, report)
+    site = _write_site(order, date, None if changed else last.site, report)
 
     past.save()
     counts = _counts(atlas_outcomes)
+    known.note_revisions([task for task, outcome in outcomes.items() if outcome.ending == "ok"])
     last_build.record(folder, _inputs(order, by_key, unreached) if _are_settled(outcomes, unreached) else None, site, counts)
-    store.limit({key for key in by_key.values() if key}, artifacts.used | keys.notes_of(tasks))
+    store.limit({outcome.key for outcome in outcomes.values() if outcome.key}, artifacts.used | keys.notes_of(tasks))
     return counts
+
+
+def _recalled(outcomes: Mapping[evaluate.Task, Outcome], known: keys.Keys, store: ResultStore | None) -> dict[evaluate.Task, Outcome]:
+    """``outcomes``, with what earlier builds put into ``store`` in place of those that were not reached."""
+    return {task: jobs.recalled(task, outcome, known, store) if store else outcome for task, outcome in outcomes.items()}
 
 
 def _are_settled(outcomes: Mapping[evaluate.Task, Outcome], unreached: Mapping[evaluate.Task, Outcome]) -> bool:
     """Whether no other evaluation of the same would end otherwise."""
-    return all(outcome.status == "ok" or task in unreached for task, outcome in outcomes.items())
+    return all(outcome.ending == "ok" or task in unreached for task, outcome in outcomes.items())
 
 
-def _keys(tasks: Sequence[evaluate.Task], folder: Path) -> dict[evaluate.Task, str | None]:
-    """The store's key of each task; None where only its evaluation shows it."""
-    store = ResultStore(folder / "store")
+def _keys(tasks: Sequence[evaluate.Task], store: ResultStore) -> tuple[keys.Keys, dict[evaluate.Task, str | None]]:
+    """The store's key of each task, None where only its evaluation shows it; and what knows them."""
     digests = fingerprint.Digests(store.folder / "digests")
     known = keys.Keys(store.drawings, digests.of, versions.evaluation())
     by_key = {task: known.of(task) for task in tasks}
     digests.save()
-    return by_key
+    return known, by_key
 
 
 def _inputs(order: Order, by_key: Mapping[evaluate.Task, str | None], unreached: Mapping[evaluate.Task, Outcome]) -> str | None:
     """Digest of all that a build depends on; None where that cannot be known before it."""
     if any(key is None and task not in unreached for task, key in by_key.items()):
         return None
-    reasons = [outcome.reason for outcome in unreached.values()]
+    reasons = [(outcome.reason, outcome.stale, outcome.key) for outcome in unreached.values()]
     rows, past = [task.checkpoint for task in by_key], order.folder / history.FOLDER
     contents = fingerprint.of_contents((*order.materials.templates, *((past,) if past.is_dir() else ())))
     return fingerprint.of_parts((rows, list(by_key.values()), reasons, contents, _site_key(_date(()), order.materials)))
@@ -112,14 +119,29 @@ def _evaluate(
         return jobs.run(new, versions.evaluation(), store, executor, report)
 
 
-def _write_docs(atlas: Atlas, order: Order, artifacts: ArtifactCache, report: Report) -> bool:
-    """Write the docs; whether they have changed."""
+def _write_docs(
+    order: Order, outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactCache, report: Report
+) -> tuple[history.History, bool]:
+    """Write the docs; what they tell of former builds, and whether they have changed. errors: RefusedError"""
+    atlas = replace(_atlas(outcomes, date, artifacts, order.materials), commands=order.commands)
+    past = history.History.of(order.folder, atlas)
+    if not order.shrinks:
+        past.check_complete()
     report(jobs.Stage("comparisons"))
     last_build.forget(order.folder)
     with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
-        every_page = _pages(atlas, artifacts)
+        every_page = _pages(past.atlas, artifacts)
         report(jobs.Stage("pages"))
-        return write.write(render.render(atlas, every_page, order.materials, artifacts.draw), order.folder / "docs")
+        return past, write.write(render.render(past.atlas, every_page, order.materials, artifacts.draw), order.folder / "docs")
+
+
+def _write_site(order: Order, date: int | None, former: str | None, report: Report) -> str:
+    """Make HTML of the docs, unless all it depends on beside them has the digest ``former``; that digest as it is now."""
+    site = _site_key(date, order.materials)
+    if site != former:
+        report(jobs.Stage("mkdocs"))
+        mkdocs_build.build(order.materials.settings, order.folder / "docs", order.folder / "site", date)
+    return site
 
 
 def _pages(atlas: Atlas, artifacts: ArtifactCache) -> list[Page]:
@@ -154,5 +176,5 @@ def _date(outcomes: Sequence[Outcome]) -> int | None:
 
 
 def _counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    statuses = Counter(outcome.status for outcome in outcomes)
-    return {status: statuses[status] for status in STATUSES}
+    endings = Counter(outcome.ending for outcome in outcomes)
+    return {ending: endings[ending] for ending in ENDINGS}

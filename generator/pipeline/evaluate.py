@@ -60,13 +60,14 @@ REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint
 class Task:
     """The evaluation of one row.
 
-    offline: whether its source is not to be contacted
+    offline: whether its source is not to be contacted; listed: the revision in the list, which may be a branch or a tag
     problem: why the checkpoints of its series could not be listed; None where they were, and for other rows
     """
 
     checkpoint: Checkpoint
     offline: bool
     problem: RowError | NotReachedError | None = None
+    listed: str | None = None
 
 
 def all_sources() -> tuple[Source, ...]:
@@ -96,7 +97,7 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
         listed = threads.map(lambda row: _members(sources[row.source], row, row.source in unreachable), checkpoints)
         rows = [(row, problem) for members, problem in listed for row in members]
         pinned = threads.map(lambda row: sources[row[0].source].pin(row[0], row[0].source in unreachable), rows)
-        return [Task(row, row.source in unreachable, problem) for row, (_, problem) in zip(pinned, rows, strict=True)]
+        return [Task(now, row.source in unreachable, problem, row.revision) for now, (row, problem) in zip(pinned, rows, strict=True)]
 
 
 def evaluate(task: Task) -> Outcome:

@@ -6,10 +6,12 @@ from functools import partial
 from pathlib import Path
 
 from generator.contracts import Atlas, Maker, Release
+from generator.errors import RefusedError
 from generator.history import releases
 from generator.site import data_files
 
 FOLDER = "history"
+MOST_LOST = 1 / 3  # of the checkpoints of the former site
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,21 @@ class History:
         whole = {"atlas.json": data_files.atlas_json, "metrics.csv": data_files.metrics_csv}
         data = {name: whole[name](atlas) for name in releases.DATA} if new else {}
         return cls(output / FOLDER, atlas, former, new, data)
+
+    def check_complete(self) -> None:
+        """Check that at most ``MOST_LOST`` of the checkpoints that were read for the last release, and are listed still, are not reached now.
+
+        errors: RefusedError
+        """
+        listed = {outcome.checkpoint.slug: outcome for outcome in self.present.outcomes}
+        formerly = [slug for slug, record in releases.state(self.former).items() if record["status"] == "ok" and slug in listed]
+        lost = [slug for slug in formerly if listed[slug].status == "not reached"]
+        if len(lost) > MOST_LOST * len(formerly):
+            first = listed[lost[0]]
+            raise RefusedError(
+                f"{len(lost)} of {len(formerly)} checkpoints of the former site were not reached, such as {first.reason}; "
+                f"expected at most {MOST_LOST:.0%}, or --allow-shrink"
+            )
 
     @property
     def atlas(self) -> Atlas:

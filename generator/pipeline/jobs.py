@@ -5,11 +5,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from generator.contracts import Outcome, Status
+from generator.contracts import Ending, Outcome
 from generator.errors import RefusedError
 from generator.pipeline import evaluate, worker
 from generator.pipeline.evaluate import Task, failed
 from generator.pipeline.executor import Executor
+from generator.pipeline.keys import Keys
 from generator.pipeline.result_store import ResultStore, unpack
 from generator.pipeline.worker import Done
 
@@ -25,7 +26,7 @@ class Event:
 
     name: Literal["started", "finished"]
     slug: str
-    status: Status | None = None
+    status: Ending | None = None
     reason: str | None = None
     encodings: int = 0
     stored: bool = False
@@ -45,6 +46,14 @@ def unreached(tasks: Mapping[Task, str | None], store: ResultStore | None) -> di
     """The outcomes of tasks whose source does not answer, and that neither ``store`` nor a cache has."""
     kept = {task for task, key in tasks.items() if store and key and store.has(key)}
     return {task: outcome for task in tasks if task not in kept and (outcome := evaluate.unreached(task))}
+
+
+def recalled(task: Task, outcome: Outcome, known: Keys, store: ResultStore) -> Outcome:
+    """What an earlier build read of a row, marked as stale, where ``outcome`` says that it was not reached; otherwise ``outcome``."""
+    former = known.former(task) if outcome.status == "not reached" else None
+    key = known.of(former) if former else None
+    found = store.get(key) if key else None
+    return outcome if former is None or found is None else replace(_listed(found, former, key), stale=outcome.reason)
 
 
 def ended(outcomes: Mapping[Task, Outcome], report: Callable[[Event], None]) -> dict[Task, Outcome]:
@@ -114,4 +123,6 @@ def _listed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
 
 def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:
     slug, encodings = outcome.checkpoint.slug, len(outcome.readings)
-    return Event("finished", slug, outcome.status, outcome.reason, encodings, stored, done.seconds, done.received, done.said)
+    return Event(
+        "finished", slug, outcome.ending, outcome.reason or outcome.stale, encodings, stored, done.seconds, done.received, done.said
+    )

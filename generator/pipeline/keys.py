@@ -26,6 +26,20 @@ class Keys:
         state = source.state(checkpoint, self.digest, self._questions(checkpoint))
         return None if state is None else key_of(checkpoint, state, self.code)
 
+    def former(self, task: Task) -> Task | None:
+        """``task`` at the commit at which an earlier build read it; None where the list names a commit, or none did."""
+        note = self.notes.get(_revision_note(task))
+        if note is None:
+            return None
+        commit, committed = json.loads(note)
+        return replace(task, checkpoint=replace(task.checkpoint, revision=commit, committed=committed))
+
+    def note_revisions(self, tasks: Iterable[Task]) -> None:
+        """Write down at which commits the present build read ``tasks``, of which the list names a branch or a tag."""
+        for task in tasks:
+            if task.checkpoint.revision != task.listed:
+                self.notes.put(_revision_note(task), json.dumps((task.checkpoint.revision, task.checkpoint.committed)).encode())
+
     def _questions(self, checkpoint: Checkpoint) -> Sequence[Question]:
         return [tuple(question) for question in json.loads(self.notes.get(_note(checkpoint)) or b"[]")]
 
@@ -43,7 +57,11 @@ def note_questions(notes: BlobCache, outcome: Outcome) -> None:
 
 def notes_of(tasks: Iterable[Task]) -> set[str]:
     """The names of the notes of ``tasks``."""
-    return {_note(task.checkpoint) for task in tasks}
+    return {name for task in tasks for name in (_note(task.checkpoint), _revision_note(task))}
+
+
+def _revision_note(task: Task) -> str:
+    return f"{of_parts((_row(replace(task.checkpoint, revision=task.listed)),))}.revision"
 
 
 def _note(checkpoint: Checkpoint) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from generator.contracts import STATUSES
+from generator.contracts import ENDINGS
 from generator.site import write
 
 NAME = ".built.json"
@@ -17,7 +17,7 @@ class LastBuild:
 
     inputs: digest of all that it depended on; None where a checkpoint failed that may succeed the next time
     site: digest of all that its HTML depended on beside the docs
-    counts: of checkpoints by status; sizes: number of files and bytes of each folder that it wrote
+    counts: of checkpoints by ending; sizes: number of files and bytes of each folder that it wrote
     """
 
     inputs: str | None = None
@@ -30,7 +30,7 @@ def read(folder: Path) -> LastBuild:
     """The last build in ``folder``; an empty record where there was none, or its docs or site are not as they were."""
     try:
         last = LastBuild(**json.loads((folder / NAME).read_text(encoding="utf-8")))
-        valid = set(last.counts) == set(STATUSES) and isinstance(last.counts, dict) and last.sizes == _sizes(folder)
+        valid = set(last.counts) == set(ENDINGS) and isinstance(last.counts, dict) and last.sizes == _sizes(folder)
     except (OSError, ValueError, TypeError, RecursionError):
         return LastBuild()
     return last if valid else LastBuild()

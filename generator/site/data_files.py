@@ -73,6 +73,7 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
         "licence": row.licence or None,
         "status": outcome.status,
         "reason": outcome.reason,
+        "stale": outcome.stale,
         "layers": layers(outcome.layers, [reading.encoding for reading in outcome.readings]),
         "unmeasured": [{name: encoding(record)[name] for name in UNMEASURED} for record in outcome.unmeasured],
         "unresolved": list(outcome.unresolved),

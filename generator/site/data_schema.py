@@ -100,6 +100,9 @@ class Checkpoint(Record):
     licence: str | None = Field(description="Licence of its weights.")
     status: Status = Field(description="Whether it was read.")
     reason: str | None = Field(description="Why it was not read; null for `ok`.")
+    stale: str | None = Field(
+        description="Why its source was not asked again, where all this is what an earlier build read; null otherwise."
+    )
     layers: list[Layer] = Field(
         description="Every layer of every stack for text or audio, and of an image model where attention is to all patches in every layer. "
         "Empty where the family is not known, or the checkpoint could not be read."

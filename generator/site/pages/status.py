@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from html import escape
 from itertools import accumulate, groupby
 
-from generator.contracts import Atlas, Outcome, Page, PageKind, Status
+from generator.contracts import Atlas, Ending, Outcome, Page, PageKind
 from generator.text import short, visible
 
-ORDER: tuple[Status, ...] = ("failed", "not reached", "ok")
+ORDER: tuple[Ending, ...] = ("failed", "not reached", "stale", "ok")
 LONGEST = 300  # characters of an id, a revision or a reason, which the page of the checkpoint has whole
 ROW_BYTES = 150  # of a row, without its texts
 MOST_BYTES = 30_000  # of the rows of one page
@@ -28,7 +28,7 @@ class Row:
         """The row of ``outcome``, with long texts shortened. Reasons of a repository begin with its id and revision, which stand beside it."""
         row = outcome.checkpoint
         revision = outcome.revision or row.revision or ""
-        reason = (outcome.reason or "").removeprefix(f"{row.id}@{revision}: ")
+        reason = (outcome.reason or outcome.stale or "").removeprefix(f"{row.id}@{revision}: ")
         return cls(outcome, *(short(text, LONGEST) for text in (row.id, revision, reason)))
 
     @property
@@ -41,17 +41,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows of one status on a page. total: of all pages"""
+    """Rows of one ending on a page. total: of all pages"""
 
-    status: Status
+    ending: Ending
     total: int
     rows: tuple[Row, ...]
 
 
 def pages(atlas: Atlas) -> list[Page]:
     """The pages of the status, the first with the number of rows of each."""
-    rows = [Row.of(outcome) for status in ORDER for outcome in atlas.outcomes if outcome.status == status]
-    counts = {status: sum(outcome.status == status for outcome in atlas.outcomes) for status in ORDER}
+    rows = [Row.of(outcome) for ending in ORDER for outcome in atlas.outcomes if outcome.ending == ending]
+    counts = {ending: sum(outcome.ending == ending for outcome in atlas.outcomes) for ending in ORDER}
     batches = _batches(rows)
     numbers = range(1, len(batches) + 1)
     context = {"counts": counts, "total": len(rows), "numbers": numbers}
@@ -72,9 +72,9 @@ def _batches(rows: Sequence[Row]) -> list[list[Row]]:
     return [[row for _, row in pairs] for _, pairs in batches] or [[]]
 
 
-def _groups(rows: Sequence[Row], counts: dict[Status, int]) -> Iterator[Group]:
-    for status, members in groupby(rows, key=lambda row: row.outcome.status):
-        yield Group(status, counts[status], tuple(members))
+def _groups(rows: Sequence[Row], counts: dict[Ending, int]) -> Iterator[Group]:
+    for ending, members in groupby(rows, key=lambda row: row.outcome.ending):
+        yield Group(ending, counts[ending], tuple(members))
 
 
 PAGE = PageKind("status", pages)
