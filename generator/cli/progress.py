@@ -14,8 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from generator.cli.terminal import Terminal
 from generator.errors import RefusedError
-from generator.pipeline.jobs import Event, Stage
+from generator.pipeline.jobs import Altered, Event, Stage
 from generator.pipeline.worker import received
+from generator.text import plural
 
 FIRST_KEY = "second"  # of every line of a log
 MOST_NAMED = 3  # checkpoints in progress that the bar lists
@@ -36,9 +37,14 @@ class Reporter:
         if self.bar is not None and self.task is not None:
             self.bar.update(self.task, total=n_rows)
 
-    def report(self, event: Event | Stage) -> None:
+    def report(self, event: Event | Stage | Altered) -> None:
         """Show ``event``, and log it with its time."""
         fields = asdict(event)
+        if isinstance(event, Altered):
+            self._log("altered", fields)
+            n_files = plural(len(event.paths), "file")
+            self.out.print(f"{'':>11}  changed by others since the last build: {n_files}, such as {event.paths[0]}; to be made again")
+            return
         if isinstance(event, Stage):
             self._log("stage", fields)
             self._stage(event)

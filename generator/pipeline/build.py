@@ -19,7 +19,7 @@ from generator.site import mkdocs_build, pages, render, write
 from generator.site.materials import OURS, Materials
 
 THEME = "theme"  # A folder of templates: those of mkdocs, from which HTML is made.
-Report = Callable[[jobs.Event | jobs.Stage], None]
+Report = Callable[[jobs.Event | jobs.Stage | jobs.Altered], None]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def build(order: Order, executors: Executors, report: Report) -> Mapping[str, in
     known, by_key = _keys(tasks, store)
     unreached = _recalled(jobs.unreached(by_key, earlier), known, earlier)
     inputs = _inputs(order, by_key, unreached)
-    last = last_build.LastBuild() if order.fresh else last_build.read(folder)
+    last = last_build.LastBuild() if order.fresh else _last(folder, report)
     if inputs is not None and inputs == last.inputs:
         return last.counts
 
@@ -71,6 +71,14 @@ def build(order: Order, executors: Executors, report: Report) -> Mapping[str, in
     last_build.record(folder, _inputs(order, by_key, unreached) if _are_settled(outcomes, unreached) else None, site, counts)
     store.limit({outcome.key for outcome in outcomes.values() if outcome.key}, artifacts.used | keys.notes_of(tasks))
     return counts
+
+
+def _last(folder: Path, report: Report) -> last_build.LastBuild:
+    """The last build; what others have changed of it is reported."""
+    last, altered = last_build.read(folder)
+    if altered:
+        report(jobs.Altered(altered))
+    return last
 
 
 def _recalled(outcomes: Mapping[evaluate.Task, Outcome], known: keys.Keys, store: ResultStore | None) -> dict[evaluate.Task, Outcome]:

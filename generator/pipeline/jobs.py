@@ -36,6 +36,13 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Altered:
+    """Files of the last build that others have changed, added or removed, relative to the output folder."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Stage:
     """A stage of the build after the last row: pages are made of all rows, and HTML of pages."""
 

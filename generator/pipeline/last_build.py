@@ -1,14 +1,17 @@
 """What the last build was, so that a build of the same need not be made again."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from generator.cache import fingerprint
 from generator.contracts import ENDINGS
 from generator.site import write
 
 NAME = ".built.json"
+Entry = list[int | str]  # Size, two times and digest of a file.
 
 
 @dataclass(frozen=True)
@@ -17,28 +20,34 @@ class LastBuild:
 
     inputs: digest of all that it depended on; None where a checkpoint failed that may succeed the next time
     site: digest of all that its HTML depended on beside the docs
-    counts: of checkpoints by ending; sizes: number of files and bytes of each folder that it wrote
+    counts: of checkpoints by ending; files: all that it wrote, by path
     """
 
     inputs: str | None = None
     site: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
-    sizes: list[list[int]] = field(default_factory=list)
+    files: Mapping[str, Entry] = field(default_factory=dict)
 
 
-def read(folder: Path) -> LastBuild:
-    """The last build in ``folder``; an empty record where there was none, or its docs or site are not as they were."""
+def read(folder: Path) -> tuple[LastBuild, tuple[str, ...]]:
+    """The last build in ``folder``, and the files of its docs and site that others have changed, added or removed since.
+
+    An empty record where there was no build, or where there are such files.
+    """
     try:
         last = LastBuild(**json.loads((folder / NAME).read_text(encoding="utf-8")))
-        valid = set(last.counts) == set(ENDINGS) and isinstance(last.counts, dict) and last.sizes == _sizes(folder)
-    except (OSError, ValueError, TypeError, RecursionError):
-        return LastBuild()
-    return last if valid else LastBuild()
+        if set(last.counts) != set(ENDINGS) or not isinstance(last.counts, dict):
+            return LastBuild(), ()
+        now = _files(folder, last.files)
+        altered = {path for path in {*now, *last.files} if now.get(path, [""])[-1] != last.files.get(path, [""])[-1]}
+    except (OSError, ValueError, TypeError, AttributeError, IndexError, RecursionError):
+        return LastBuild(), ()
+    return (LastBuild() if altered else last), tuple(sorted(altered))
 
 
 def record(folder: Path, inputs: str | None, site: str, counts: Mapping[str, int]) -> None:
     """Write down the build that has just finished in ``folder``."""
-    build = LastBuild(inputs, site, counts, _sizes(folder))
+    build = LastBuild(inputs, site, counts, _files(folder, {}))
     (folder / NAME).write_text(json.dumps(asdict(build)), encoding="utf-8")
 
 
@@ -47,5 +56,12 @@ def forget(folder: Path) -> None:
     (folder / NAME).unlink(missing_ok=True)
 
 
-def _sizes(folder: Path) -> list[list[int]]:
-    return [write.measured(folder / name) for name in write.SWAPPED]
+def _files(folder: Path, known: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Every file of docs and site; those are read whose size or times differ from the ``known`` ones."""
+    found: dict[str, Entry] = {}
+    for path in (path for name in write.SWAPPED for path in write.files(folder / name)):
+        name, state = os.path.relpath(path, folder), os.lstat(path)
+        identity: Entry = [state.st_size, state.st_mtime_ns, state.st_ctime_ns]
+        entry = known.get(name)
+        found[name] = entry if entry and entry[:-1] == identity else [*identity, fingerprint.of_file(Path(path))]
+    return found

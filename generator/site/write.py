@@ -11,6 +11,7 @@ from filelock import FileLock, Timeout
 
 from generator.contracts import Tree
 from generator.errors import RefusedError
+from generator.site.exchange import exchange, flush
 
 MARKER, STORE_MARKER = ".position-atlas", "store/position-atlas"  # The second survives a copy without hidden files, or of the store alone.
 MARKED = "Made by Position Atlas. Everything in the output folder may be replaced.\n"
@@ -63,14 +64,20 @@ def write(tree: Tree, folder: Path) -> bool:
 
 @contextmanager
 def fresh(folder: Path) -> Iterator[Path]:
-    """An empty folder, which replaces ``folder`` at the end of the block; if that fails or the block raises, ``folder`` stays as it was."""
+    """An empty folder, which replaces ``folder`` at the end of the block, in one step where the system can.
+
+    If that fails or the block raises, ``folder`` stays as it was.
+    """
     new = Path(mkdtemp(prefix=f".new-{folder.name}-", dir=folder.parent))
     new.chmod(0o755)
     try:
         yield new
-        if folder.exists():
+        flush(new)
+        if not folder.exists():
+            new.rename(folder)
+        elif not exchange(new, folder):
             folder.rename(folder.with_name(OLD + folder.name))
-        new.rename(folder)
+            new.rename(folder)
     finally:
         shutil.rmtree(new, ignore_errors=True)
         _settle(folder)
@@ -123,7 +130,6 @@ def _is_output(folder: Path) -> bool:
     return not names or MARKER in names or (names <= OUTPUT_NAMES and (folder / STORE_MARKER).is_file())
 
 
-def measured(folder: Path) -> list[int]:
-    """Number of files below ``folder``, and their total size in bytes."""
-    sizes = [os.lstat(os.path.join(at, name)).st_size for at, _, names in os.walk(folder) for name in names]  # noqa: PTH118 (Path objects would double the time)
-    return [len(sizes), sum(sizes)]
+def files(folder: Path) -> Iterator[str]:
+    """The path of every file below ``folder``."""
+    return (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names)  # noqa: PTH118 (Path objects would double the time)

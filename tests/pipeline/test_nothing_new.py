@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -92,7 +93,7 @@ def test_a_build_with_nothing_new_imports_no_heavy_library_and_no_mkdocs(world: 
 
 def _forget_the_counts(folder: Path) -> None:
     note = folder / "out/.built.json"
-    note.write_text(json.dumps({**json.loads(note.read_text()), "counts": ["ok", "failed", "not reached"]}))
+    note.write_text(json.dumps({**json.loads(note.read_text()), "counts": ["ok", "stale", "failed", "not reached"]}))
 
 
 @pytest.mark.parametrize("change", [_lose_the_note, _break_the_note, _forget_the_counts])
@@ -104,6 +105,35 @@ def test_pages_made_of_finished_work_need_no_heavy_library(change: Callable[[Pat
     assert "mkdocs" in imported(done)
     assert not imported(done) & {*HEAVY, "pebble"}
     assert contents(world / "out/site") == before
+
+
+def _edit(page: Path) -> None:
+    page.write_bytes(page.read_bytes().replace(b"Position Atlas", b"Position atlas", 1))
+
+
+def _add(page: Path) -> None:
+    page.with_name("own.html").write_bytes(b"own")
+
+
+@pytest.mark.parametrize(("change", "name"), [(_edit, "site/index.html"), (_add, "site/own.html"), (Path.unlink, "site/index.html")])
+def test_what_others_changed_is_named_and_made_again(change: Callable[[Path], None], name: str, world: Path) -> None:
+    here(world)
+    page, before = world / "out/site/index.html", contents(world / "out/site")
+    state = page.stat()
+    change(page)
+    if page.exists():
+        os.utime(page, ns=(state.st_atime_ns, state.st_mtime_ns))
+    said = here(world)
+    assert f"changed by others since the last build: 1 file, such as {name}; to be made again" in said
+    assert "3 from the store" in said
+    assert contents(world / "out/site") == before
+
+
+def test_a_copy_of_the_output_is_as_good_as_the_output(world: Path, tmp_path: Path) -> None:
+    here(world)
+    (world / "out").rename(tmp_path / "out")
+    shutil.copytree(tmp_path / "out", world / "out", copy_function=shutil.copyfile)
+    assert "nothing has changed since the last build" in here(world)
 
 
 def test_docs_that_are_the_same_are_not_given_to_mkdocs_again(world: Path) -> None:
