@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
@@ -69,6 +70,11 @@ class Checkpoint:
     revisions: str | tuple[str, ...] = ""
     every: int = 1
     series: Series | None = None
+
+    @property
+    def day(self) -> str | None:
+        """Commit date of the revision, as YYYY-MM-DD; None where it is unknown."""
+        return None if self.committed is None else f"{datetime.fromtimestamp(self.committed, UTC):%Y-%m-%d}"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 
 from tests import inline
 from tests.built import contents
-from tests.hub_server import NOBODY, Repository, serving
+from tests.hub_server import NOBODY, USUAL_DATE, Repository, serving
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_list
 
 COMMIT = "a" * 40
@@ -65,6 +65,7 @@ def test_pages_say_that_it_is_of_an_earlier_build_and_why(world: Path) -> None:
     page = (world / "out/site/checkpoints/atlas-a.html").read_text(encoding="utf-8")
     assert "As an earlier build read it" in page
     assert REASON in page
+    assert f"</code>, of {USUAL_DATE[:10]}. The checkpoint may have changed since." in page
     assert "Read earlier: 3" in (world / "out/site/status.html").read_text(encoding="utf-8")
 
 
