@@ -1,9 +1,12 @@
-"""A cache of bytes on disk, each with its digest: a truncated, altered or foreign file is a miss."""
+"""A cache of bytes on disk, each with a digest of its name and bytes: a truncated, altered, renamed or foreign file is a miss."""
 
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
 from threading import get_ident
 
@@ -23,6 +26,16 @@ def write(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+def open_regular(path: Path) -> BufferedReader:
+    """A file for reading; a link, a device or a pipe, which may have no end, is none.
+
+    errors: OSError
+    """
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return path.open("rb")
+
+
 class BlobCache:
     """Bytes by name in a folder, which is made with the first entry. A disk that cannot be written to is no error: every entry is a miss."""
 
@@ -32,21 +45,22 @@ class BlobCache:
     def get(self, name: str) -> bytes | None:
         """The bytes under ``name``, or None."""
         try:
-            data = (self.folder / name).read_bytes()
+            with open_regular(self.folder / name) as file:
+                data = file.read()
         except OSError:
             return None
-        return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
+        return data[32:] if _digest(name, data[32:]) == data[:32] else None
 
     def put(self, name: str, data: bytes) -> bool:
         """Write ``data`` under ``name``; whether that succeeded."""
         with suppress(OSError):
-            write(self.folder / name, (hashlib.sha256(data).digest(), data))
+            write(self.folder / name, (_digest(name, data), data))
             return True
         return False
 
     def path(self, name: str) -> Path | None:
         """The file that ``put_file`` wrote, or None where it is gone or altered."""
-        with suppress(OSError), (self.folder / name).open("rb") as file:
+        with suppress(OSError), open_regular(self.folder / name) as file:
             return self.folder / name if hashlib.file_digest(file, "sha256").digest() == self.get(f"{name}.sha256") else None
         return None
 
@@ -65,3 +79,9 @@ class BlobCache:
         write(self.folder / name, digested())
         self.put(f"{name}.sha256", digest.digest())
         return self.folder / name
+
+
+def _digest(name: str, data: bytes) -> bytes:
+    digest = hashlib.sha256(f"{name}\0".encode())
+    digest.update(data)
+    return digest.digest()

@@ -1,7 +1,7 @@
 """Outcomes on disk, by the digest of all that they depend on. They hold JSON and arrays, and nothing that can run.
 
-A file is the SHA-256 of its remaining bytes, 8 bytes of length, JSON of that length, and the bytes of the arrays and drawings, which the
-JSON gives by offset. Numbers in float64 are stored in a narrower type where that holds them exactly, equal arrays once, and drawings compressed.
+A file is the SHA-256 of its key, the SHA-256 of the bytes after that, 8 bytes of length, JSON of that length, and the bytes of the arrays and
+drawings, which the JSON gives by offset. Numbers in float64 are stored in a narrower type where that holds them exactly, equal arrays once, and drawings compressed.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from generator import contracts
-from generator.cache.blobs import BlobCache, write
+from generator.cache.blobs import BlobCache, open_regular, write
 from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts import NOT_STORED, Outcome
 from generator.encodings import all_forms
@@ -27,9 +27,9 @@ RECORDS = {
     **{name: kind for name, kind in vars(contracts).items() if isinstance(kind, type) and is_dataclass(kind)},
     **{form.__name__: form for form in all_forms()},
 }
-BROKEN = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 MOST_BYTES = 2 * 2**30  # Outcomes of the present list stay even beyond this.
-HEAD = 32 + 8
+DIGEST = 32  # bytes
+HEAD = DIGEST + 8  # bytes before the JSON, without the digest of the key
 FAST = 1  # Level of compression of drawings, which shrink to a third by it; weights would hardly shrink.
 Read = Callable[[int, int], bytes]
 Chunk = bytes | memoryview
@@ -38,7 +38,7 @@ Chunk = bytes | memoryview
 class ResultStore:
     """Outcomes in a folder, one file each, and a cache of what is made of several, mostly drawings.
 
-    A file that is truncated, altered or foreign is a miss.
+    A file that is truncated, altered, renamed or foreign is a miss, and so is a link.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -53,14 +53,10 @@ class ResultStore:
         """The outcome under ``key``, or None. Its form, arrays and drawings stay on disk until they are loaded."""
         path = self._path(key)
         try:
-            with path.open("rb") as file:
-                if file.read(32) != hashlib.file_digest(file, "sha256").digest():
-                    return None
-                file.seek(32)
-                document = file.read(int.from_bytes(file.read(8)))
+            document = _checked_document(path, key)
             outcome = _unpacked(document, partial(_read_range, path))
             os.utime(path)
-        except BROKEN:
+        except Exception:  # noqa: BLE001  # Bytes that another program wrote may fail anywhere.
             return None
         return outcome if isinstance(outcome, Outcome) else None
 
@@ -69,7 +65,7 @@ class ResultStore:
 
         errors: OSError
         """
-        write(self._path(key), chunks)
+        write(self._path(key), [_digest_of(key), *chunks])
 
     def limit(self, keys: set[str], drawings: set[str], most: int = MOST_BYTES) -> None:
         """Remove unfinished files, and the oldest until ``most`` bytes are left, except those of ``keys`` and ``drawings``.
@@ -106,16 +102,39 @@ def packed(value: object) -> list[Chunk]:
 def unpack(data: bytes) -> Any:
     """The inverse of ``pack``.
 
-    errors: one of BROKEN when ``data`` does not come from ``pack``
+    errors: ValueError when ``data`` was altered; any when it does not come from ``pack``
     """
-    if hashlib.sha256(data[32:]).digest() != data[:32]:
-        raise ValueError("cut or changed")
-    return _unpacked(data[HEAD : HEAD + int.from_bytes(data[32:HEAD])], lambda start, stop: data[start:stop])
+    if hashlib.sha256(data[DIGEST:]).digest() != data[:DIGEST]:
+        raise ValueError("truncated or altered")
+    return _unpacked(data[HEAD : HEAD + int.from_bytes(data[DIGEST:HEAD])], lambda start, stop: data[start:stop])
+
+
+def _digest_of(key: str) -> bytes:
+    return hashlib.sha256(key.encode()).digest()
+
+
+def _checked_document(path: Path, key: str) -> bytes:
+    """The JSON of a file, once its digests have been found right; no length is believed before.
+
+    errors: OSError, ValueError
+    """
+    with open_regular(path) as file:
+        if file.read(DIGEST) != _digest_of(key):
+            raise ValueError("of another key")
+        if file.read(DIGEST) != hashlib.file_digest(file, "sha256").digest():
+            raise ValueError("truncated or altered")
+        size = file.tell() - DIGEST - HEAD
+        file.seek(2 * DIGEST)
+        length = int.from_bytes(file.read(HEAD - DIGEST))
+        if length > size:
+            raise ValueError("longer than its file")
+        return file.read(length)
 
 
 def _read_range(path: Path, start: int, stop: int) -> bytes:
+    """The bytes ``start`` to ``stop`` (exclusive) of what ``pack`` made, in the file of the store."""
     with path.open("rb") as file:
-        file.seek(start)
+        file.seek(DIGEST + start)
         return file.read(stop - start)
 
 

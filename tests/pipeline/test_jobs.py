@@ -163,12 +163,21 @@ def test_a_row_that_computes_too_long_fails_and_waiting_is_no_computing() -> Non
         assert [pool.submit(_compute, 0.6).result() for _ in range(2)] == [None, None]  # Each has its own time.
 
 
-def test_a_row_that_takes_too_much_memory_fails_naming_the_tensor_and_no_other_does(tmp_path: Path) -> None:
+def test_a_row_with_a_tensor_beyond_its_memory_fails_naming_the_tensor_and_no_other_does(tmp_path: Path) -> None:
     checkpoints = [checkpoint(slug="hungry", place=str(hungry(tmp_path / "hungry"))), *rows(tmp_path, {"table": TABLE})]
     outcomes, _ = run(checkpoints, tmp_path, jobs=1, limits=local_pool.Limits(memory=HUNGRY_GIB * 2**30))
-    asked = "row: wpe.weight: its header asks for F32 of shape (262144, 1024), 1,073,741,824 bytes"
-    reason = f"{asked}; expected a tensor that fits into the memory of a row"
+    reason = (
+        "row: wpe.weight: its header asks for F32 of shape (262144, 1024), 1,073,741,824 bytes; "
+        "expected a tensor that fits into the memory of a row"
+    )
     assert [(outcome.status, outcome.reason) for outcome in outcomes] == [("failed", reason), ("ok", None)]
+
+
+def test_work_that_takes_too_much_memory_fails_naming_the_limit() -> None:
+    with local_pool.processes(jobs=1, limits=local_pool.Limits(memory=HUNGRY_GIB * 2**30)) as pool:
+        with pytest.raises(MemoryError) as caught:
+            pool.submit(bytes, 2 * HUNGRY_GIB * 2**30).result()
+        assert pool.explain(caught.value) == "needed more than 1 GiB of memory"
 
 
 def test_the_limits_of_a_checkpoint_stand_in_one_place() -> None:
