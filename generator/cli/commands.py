@@ -9,25 +9,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from generator.checkpoints import list_edit, list_file, list_row
 from generator.checkpoints.files import weights
 from generator.checkpoints.hub import revisions
-from generator.checkpoints.model.layer_map import layer_map
-from generator.checkpoints.model.open_questions import open_questions
 from generator.checkpoints.slugs import slugify
 from generator.cli import inspection, progress, reference, starter
 from generator.cli.terminal import Terminal
 from generator.contracts import Checkpoint, EncodingRecord, Outcome, names
-from generator.errors import AtlasError, RefusedError
+from generator.errors import AtlasError, RefusedError, RowError
 from generator.history import published, words
 from generator.history.changes import changes
 from generator.pipeline import build as builds
-from generator.pipeline import dask_pool, evaluate, history, local_pool, versions
+from generator.pipeline import dask_pool, evaluate, history, local_pool, versions, worker
 from generator.pipeline.executor import Executor, Executors
+from generator.pipeline.inspect import inspect as inspect_task
 from generator.resources import PACKAGE, ROOT
 from generator.site import data_files, materials, mkdocs_build, section, write
 from generator.text import plural
@@ -35,6 +34,7 @@ from generator.text import plural
 SCHEMA = ROOT / starter.SCHEMA
 OK, FAILED, REFUSED = 0, 1, 2
 LIMITS = local_pool.Limits()
+T = TypeVar("T")
 
 app = typer.Typer(
     help="Position Atlas: a site that compares how transformer checkpoints encode position.", no_args_is_help=True, add_completion=False
@@ -134,21 +134,12 @@ def inspect(
     """Show how one checkpoint encodes position, without building anything."""
     with _reporting_errors():
         *_, task = evaluate.plan([_checkpoint_at(source, pickle, file, config)], offline=False)  # Of a pattern with *, the last checkpoint.
-        if task.problem is not None:
-            raise task.problem
-        checkpoint = task.checkpoint
-        files = evaluate.open_files(checkpoint, task.offline)
-        encodings = evaluate.find(files)
-        unmeasured = evaluate.find_unmeasured(files, encodings)
-        known = [*encodings, *unmeasured]
-        questions = tuple(open_questions(files, known, evaluate.all_schemes()))
-        records = tuple(encoding.record for encoding in unmeasured)
-        layers = layer_map(files, known)
-        outcome = Outcome(checkpoint, "ok", revision=files.revision, unmeasured=records, layers=layers, unresolved=questions)
+        with local_pool.processes(jobs=1) as executor:
+            inspected = _within_limits(executor, inspect_task, task)
         if as_json:
-            typer.echo(json.dumps(_document(outcome, [encoding.record for encoding in encodings]), indent=1))
+            typer.echo(json.dumps(_document(inspected.outcome, inspected.records), indent=1))
             return
-        inspection.show(out, outcome, encodings, evaluate.all_schemes(), evaluate.all_analyses())
+        inspection.show(out, inspected, evaluate.all_schemes())
 
 
 @app.command()
@@ -295,19 +286,36 @@ def schema() -> None:
 def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:
     """Print what a build would read of each row; exit where one could not be opened."""
     total, problems = 0, []
-    for task in evaluate.plan(checkpoints, offline=False):
-        try:
-            needed = evaluate.needed(task)
-        except AtlasError as error:
-            problems.append(str(error))
-            continue
-        total += sum(needed.values())
-        inspection.show_needed(out, task.checkpoint.slug, needed)
+    with local_pool.processes(jobs=1) as executor:
+        for task in evaluate.plan(checkpoints, offline=False):
+            try:
+                needed = _within_limits(executor, evaluate.needed, task)
+            except AtlasError as error:
+                problems.append(str(error))
+                continue
+            total += sum(needed.values())
+            inspection.show_needed(out, task.checkpoint.slug, needed)
     out.print(f"{total:,} bytes of weights in all")
     for problem in problems:
         err.print(problem)
     if problems:
         raise typer.Exit(FAILED)
+
+
+def _within_limits(executor: Executor, function: Callable[[evaluate.Task], T], task: evaluate.Task) -> T:
+    """The result of ``function``, which runs in a process of ``executor``, within the limits of a row of a build.
+
+    errors: those of ``function``; RowError where it exceeds a limit, crashes, or fails unexpectedly
+    """
+    try:
+        result: T = executor.submit(worker.quietly, function, task).result()
+    except AtlasError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename:
+            raise
+        raise RowError(f"{task.checkpoint.id}: {executor.explain(error)}") from None
+    return result
 
 
 def _require_free(port: int) -> None:

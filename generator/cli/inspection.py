@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from string import ascii_letters
-from typing import Any
 
 from rich.text import Text
 
 from generator.cli.terminal import Terminal
-from generator.contracts import Analysis, Encoding, EncodingRecord, Outcome, Scheme
+from generator.contracts import EncodingRecord, Scheme
 from generator.figures.style import SERIES
+from generator.pipeline.inspect import Inspected
 from generator.site.layer_strips import LayerGroup, LayerStrip, described, layer_strips
 from generator.text import visible
 
@@ -20,23 +20,22 @@ INDENT = Text("  ")
 HEADING = "bold"
 
 
-def show(
-    terminal: Terminal, outcome: Outcome, encodings: Sequence[Encoding[Any]], schemes: Sequence[Scheme], analyses: Sequence[Analysis]
-) -> None:
+def show(terminal: Terminal, inspected: Inspected, schemes: Sequence[Scheme]) -> None:
     """Print an inspected checkpoint. Colours, where the terminal has them, only repeat what letters say."""
+    outcome, records = inspected.outcome, inspected.records
     terminal.print(outcome.checkpoint.title, style=HEADING)
     for question in outcome.unresolved:
         _paragraph(terminal, question, Text("? ", "bold yellow"))
-    for strip in layer_strips(outcome.layers, [*(encoding.record for encoding in encodings), *outcome.unmeasured], schemes):
+    for strip in layer_strips(outcome.layers, [*records, *outcome.unmeasured], schemes):
         _show_strip(terminal, strip)
     titles = {scheme.key: scheme.title for scheme in schemes}
-    if encodings:
-        terminal.print(Text(f"\nEncodings: {len(encodings):,}", HEADING))
-    for encoding in encodings:
-        _show_encoding(terminal, encoding, titles[encoding.scheme], sum(isinstance(encoding.form, analysis.forms) for analysis in analyses))
+    if records:
+        terminal.print(Text(f"\nEncodings: {len(records):,}", HEADING))
+    for record, n_analyses in zip(records, inspected.n_analyses, strict=True):
+        _show_encoding(terminal, record, titles[record.scheme], n_analyses)
     if outcome.unmeasured:
         _show_unmeasured(terminal, outcome.unmeasured, titles)
-    if not encodings and not outcome.unmeasured:
+    if not records and not outcome.unmeasured:
         terminal.print(Text("\nNo position encoding found. Looked for:", HEADING))
         for scheme in schemes:
             _paragraph(terminal, scheme.looked_for, Text("  · "))
@@ -101,9 +100,8 @@ def _distance(reach: str) -> str:
     return f"up to {reach}" if reach[0].isdecimal() else reach
 
 
-def _show_encoding(terminal: Terminal, encoding: Encoding[Any], title: str, n_analyses: int) -> None:
+def _show_encoding(terminal: Terminal, record: EncodingRecord, title: str, n_analyses: int) -> None:
     """Print one encoding, and what there is to say of it."""
-    record = encoding.record
     _paragraph(terminal, f"{record.numbered_part} · {described(title, record.parameters)}", INDENT, HEADING)
     provenance = record.provenance
     shape = " × ".join(f"{size:,}" for size in provenance.shape)
@@ -111,5 +109,5 @@ def _show_encoding(terminal: Terminal, encoding: Encoding[Any], title: str, n_an
     tensor = f"tensor {provenance.tensor}" if provenance.tensor else f"no tensor, from {provenance.file}"
     facts = (record.form, tensor, shaped, provenance.dtype, "1 analysis" if n_analyses == 1 else f"{n_analyses:,} analyses")
     _paragraph(terminal, " · ".join(fact for fact in facts if fact), Text("    "), "dim")
-    for note in encoding.notes:
+    for note in record.notes:
         _paragraph(terminal, note, Text("    "))

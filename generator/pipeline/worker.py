@@ -1,9 +1,10 @@
 """What runs in other processes than the main one."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from time import monotonic
+from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -12,6 +13,8 @@ from generator.pipeline import keys
 from generator.pipeline.evaluate import Task, all_sources, evaluate
 from generator.pipeline.result_store import ResultStore, pack, packed
 from generator.pipeline.said import Said, to_nobody
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,12 @@ def keep(outcome: Outcome, store: ResultStore, key: str | None, chunks: Iterable
 def name_of(checkpoint: Checkpoint, key: str | None) -> str:
     """The name of an outcome in the store; one without a key has a name that no later run asks for."""
     return key or f"{checkpoint.slug}.once"
+
+
+def quietly(function: Callable[..., T], *arguments: object) -> T:
+    """The result of ``function``, while nobody sees what libraries write to stderr."""
+    with to_nobody():
+        return function(*arguments)
 
 
 def make(maker: Maker) -> bytes:

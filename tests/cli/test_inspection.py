@@ -1,9 +1,13 @@
 """What a terminal shows of one checkpoint."""
 
+import json
+import os
 import re
+import signal
+import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -11,13 +15,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
+from typer.testing import CliRunner
 
+from generator.cli import commands
+from generator.cli.commands import app
 from generator.cli.inspection import show
 from generator.cli.terminal import Terminal
 from generator.contracts import Encoding, Layer, Outcome, Provenance
 from generator.encodings import Form, NoEncoding, PositionTable
-from generator.pipeline.evaluate import all_analyses, all_schemes
+from generator.pipeline import evaluate
+from generator.pipeline.evaluate import Task, all_analyses, all_schemes
+from generator.pipeline.inspect import Inspected
 from tests.support import checkpoint
+from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_folder, write_list
 
 SLIDING = Layer("decoder", "decoder", 0, "sliding attention", ("sliding",), 1023, 0, ())
 FULL = replace(SLIDING, type="full attention", mixers=("full",), before=None)
@@ -34,7 +44,8 @@ def shown(layers: Sequence[Layer] = LAYERS, encoding: Encoding[Form] = LEARNED, 
     terminal = Terminal(file=StringIO(), **{"width": 80, **options})
     numbered = tuple(replace(layer, index=index) for index, layer in enumerate(layers))
     outcome = Outcome(checkpoint(), "ok", layers=numbered, unresolved=(f"{NOTE} Why is open.",))
-    show(terminal, outcome, [encoding], all_schemes(), all_analyses())
+    n_analyses = sum(isinstance(encoding.form, analysis.forms) for analysis in all_analyses())
+    show(terminal, Inspected(outcome, (encoding.record,), (n_analyses,)), all_schemes())
     return str(terminal.file.getvalue())  # type: ignore[attr-defined]  # It is a StringIO.
 
 
@@ -108,3 +119,51 @@ def test_a_file_of_weights_by_itself_needs_neither_transformers_nor_torch(tmp_pa
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert "tensor wpe.weight · shape 16 × 16" in done.stdout
     assert {"transformers", "torch", "sklearn", "matplotlib"}.isdisjoint(done.stdout.split())
+
+
+def failure(folder: Path) -> str:
+    """The line that the command ends with."""
+    done = CliRunner().invoke(app, ["inspect", str(folder)])
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    return str(done.stderr)
+
+
+def test_a_tensor_beyond_the_memory_of_a_row_ends_the_command_with_one_line(tmp_path: Path) -> None:
+    size = 4 * 2**22 * 2560
+    header = json.dumps({"wpe.weight": {"dtype": "F32", "shape": [2**22, 2560], "data_offsets": [0, size]}}).encode()
+    folder = write_folder(tmp_path, {**WORDLESS, "model.safetensors": struct.pack("<Q", len(header)) + header})
+    os.truncate(folder / "model.safetensors", 8 + len(header) + size)
+    assert "wpe.weight: its header asks for F32 of shape (4194304, 2560), 42,949,672,960 bytes; expected" in failure(folder)
+
+
+def _killed(task: Task) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _hungry(task: Task) -> bytes:
+    return bytes(2**62)
+
+
+@pytest.mark.parametrize(
+    ("ends", "reason"), [(_killed, "its process ended with code -9; it had 4 GiB of memory"), (_hungry, "needed more than 4 GiB of memory")]
+)
+def test_an_inspection_that_exceeds_a_limit_of_a_row_ends_the_command_with_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Callable[[Task], object], reason: str
+) -> None:
+    monkeypatch.setattr(commands, "inspect_task", ends)
+    assert f"{tmp_path}: {reason}" in failure(write_folder(tmp_path, NOTHING))
+
+
+def test_the_sizes_of_a_list_name_a_row_that_exceeds_a_limit_and_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"folder": str(write_folder(tmp_path / name, ROTATION))} for name in "ab"]
+    monkeypatch.setattr(evaluate, "needed", _killed_by_a)
+    done = CliRunner().invoke(app, ["check", "--bytes", "--config", str(write_list(tmp_path, rows))])
+    assert done.exit_code == 1
+    assert "b: 0 bytes" in done.stdout
+    assert "a: its process ended with code -9" in done.stderr
+
+
+def _killed_by_a(task: Task) -> dict[str, int]:
+    if task.checkpoint.place.endswith("a"):
+        _killed(task)
+    return {}

@@ -126,6 +126,8 @@ def _stored(tensor: Any, file_name: str, where: str) -> StoredTensor:
 
         if dtype not in DTYPES:
             raise RowError(f"{where}: dtype {dtype}; expected one of {', '.join(DTYPES)}")
+        if tensor.is_meta:
+            raise RowError(f"{where}: on the meta device of torch, where tensors have no values; expected values in the file")
         if n_bytes > tensor.untyped_storage().nbytes():
             raise RowError(
                 f"{where}: its {n_bytes:,} bytes repeat {tensor.untyped_storage().nbytes():,}; expected a value for each element"
