@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from generator.checkpoints.files.formats import numpy_archive
 from generator.checkpoints.files.reader import FolderFiles
@@ -115,23 +113,3 @@ def test_a_name_that_stands_twice_is_a_row_error(tmp_path: Path) -> None:
 def test_another_file_under_the_name_is_a_row_error(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(RowError, match=r"here/model.npz: .*expected"):
         assert FolderFiles(write_folder(save_folder(tmp_path, CONFIG), {"model.npz": content}), "here").tensors
-
-
-@savers
-@given(data=st.data())
-def test_a_changed_file_is_a_row_error_or_has_arrays_within_it(
-    tmp_path_factory: pytest.TempPathFactory, save: Any, data: st.DataObject
-) -> None:
-    folder = save_folder(tmp_path_factory.mktemp("changed"), CONFIG)
-    stream = io.BytesIO()
-    save(stream, table=TABLE, other=TABLE.T)
-    content = bytearray(stream.getvalue())
-    for _ in range(data.draw(st.integers(1, 4))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    write_folder(folder, {"model.npz": bytes(content[: data.draw(st.integers(0, len(content)))])})
-    try:
-        files = FolderFiles(folder, "here")
-        sizes = [files.tensor(name).size for name in files.tensors]
-    except RowError:
-        return
-    assert sum(sizes) <= len(content) * 8

@@ -312,3 +312,9 @@ def test_tables_do_not_outlive_their_files() -> None:
     del files
     gc.collect()
     assert vectors() is None
+
+
+def test_a_name_of_very_many_words_is_a_row_error(tmp_path: Path) -> None:
+    files = FolderFiles(save_folder(tmp_path, CONFIG, {"a." * 300 + "weight": TABLE}), "here")
+    with pytest.raises(RowError, match=r"here: the name of a tensor has 606 characters \(a\.a\..*….*weight\); expected at most 500"):
+        assert files.tensors

@@ -12,8 +12,10 @@ from generator.checkpoints.files.weights import ANY, Choice, Weights, allowed, c
 from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
+from generator.text import short
 
 CONFIG = "config.json"
+MOST_NAME = 500  # Characters of a tensor's name; longer ones would take minutes to look through.
 AT_ONCE = 8  # Concurrent requests, where the storage is remote.
 
 
@@ -162,7 +164,13 @@ class FolderFiles:
     @cached_property
     def _stored(self) -> Mapping[str, StoredTensor]:
         check_allowed(self.storage, self.where, self.choice)
-        return {} if self._weights is None else self._weights.open()
+        stored = {} if self._weights is None else self._weights.open()
+        longest = max(stored, key=len, default="")
+        if len(longest) > MOST_NAME:
+            raise RowError(
+                f"{self.where}: the name of a tensor has {len(longest):,} characters ({short(longest)}); expected at most {MOST_NAME}"
+            )
+        return stored
 
     @cached_property
     def _texts(self) -> Mapping[str, bytes]:

@@ -80,10 +80,11 @@ def _assigns(family: str, is_name: Callable[[str], bool]) -> bool:
 
 
 def _of_code(files: Files, parameters: Mapping[str, Shape], tables: Mapping[str, Shape]) -> Search:
-    known = {_suffix(name, parameters) for name in files.tensors}  # Parameters that are in the file under their own names.
+    own = {name: _suffix(name, parameters) for name in files.tensors}
+    known = set(own.values())  # Parameters that are in the file under their own names.
     found, unclear = [], []
     for name, shape in tables.items():
-        names = [tensor for tensor in files.tensors if not _suffix(tensor, parameters) and _fits(files.tensors[tensor].shape, shape)]
+        names = [tensor for tensor in files.tensors if not own[tensor] and _fits(files.tensors[tensor].shape, shape)]
         n_parameters = sum(_fits(other, shape) for parameter, other in parameters.items() if parameter not in known)
         if len(names) == n_parameters == 1:
             found.append(_taken(files, names[0], name, shape))
