@@ -5,8 +5,9 @@ PIP := -m pip install --quiet --disable-pip-version-check
 SETUP := .venv/.installed
 DEV := .venv/.installed-dev
 SAMPLES := samples/.brought
+MINUTES ?= 10
 
-.PHONY: help site serve test check lowest audit sbom zensical run samples clean
+.PHONY: help site serve test fuzz check lowest audit sbom zensical run samples clean
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -22,6 +23,9 @@ serve: $(SETUP) $(SAMPLES) ## show the site on this machine and rebuild it on ev
 test: $(DEV) $(SAMPLES) ## all tests; without Chromium all but those in a browser
 	@$(BIN)/python -m tests.browsers
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+fuzz: $(DEV) ## property tests of what reads files, with random examples; MINUTES=10 unless given
+	@$(BIN)/python -m tests.fuzz $(MINUTES)
 
 check: $(DEV) $(SAMPLES) ## lint, types, architecture, tests and a strict build
 	$(BIN)/ruff format --check

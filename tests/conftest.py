@@ -1,4 +1,4 @@
-"""Fixtures and settings of all tests. Property tests draw the same examples every time, take what time they need and leave nothing on disk."""
+"""Fixtures and settings of all tests. Property tests draw the same examples every time, but for `make fuzz`, take what time they need and leave nothing on disk."""
 
 import os
 import shutil
@@ -18,6 +18,7 @@ from tests.built import RUN, default_atlas, once
 from tests.serving import served
 
 settings.register_profile("atlas", deadline=None, derandomize=True, database=None)
+settings.register_profile("fuzz", settings.get_profile("atlas"), derandomize=False, print_blob=True)
 settings.load_profile("atlas")
 
 BROWSER = pytest.StashKey[str | None]()

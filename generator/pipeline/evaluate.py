@@ -38,19 +38,22 @@ from generator.contracts import (
     names,
 )
 from generator.contracts.form_analysis import compute_alone
-from generator.encodings import Form, NoEncoding
+from generator.encodings import Form, NoEncoding, PositionTable
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import output
 from generator.figures.panels import thumbnail
 from generator.figures.spots import Place, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
+from generator.text import short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AT_ONCE = 8  # Revisions that are looked up at the same time.
 THUMBNAIL = 96  # positions
+MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
+MOST_NAMES = 100  # of tensors in one sentence
 PART = r"/[^/\s'\":;,()]+"
 ABSOLUTE = re.compile(rf"(?<![\w.:/~\\-])(?P<root>{PART})(?:{PART})*/(?P<name>{PART[1:]})")  # A path of two parts or more, without spaces.
 REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint that is one has a colour of its own.
@@ -252,7 +255,7 @@ def _evaluate(task: Task) -> Outcome:
     if run_of is not None:
         return Outcome(checkpoint, "ok", run=run_of(checkpoint))
     files = open_files(checkpoint, task.offline)
-    encodings = find(files)
+    encodings, others = _measured(find(files))
     unmeasured = find_unmeasured(files, encodings)
     known = [*encodings, *unmeasured]
     subjects = input_layer.subjects(files, checkpoint, encodings)
@@ -268,11 +271,24 @@ def _evaluate(task: Task) -> Outcome:
         layers=layer_map(files, known),
         readings=tuple(read(subject, Label(title, colour)) for subject, title in zip(subjects, titles, strict=True)),
         unmeasured=tuple(encoding.record for encoding in unmeasured),
-        unresolved=tuple(open_questions(files, known, all_schemes())),
+        unresolved=(*open_questions(files, known, all_schemes()), *others),
         looked_for=_looked_for(known),
     )
     state, questions = _source_of(checkpoint).seen(files)
     return replace(outcome, state=state, questions=questions)
+
+
+def _measured(encodings: list[Encoding[Form]]) -> tuple[list[Encoding[Form]], tuple[str, ...]]:
+    """The encodings without the tables of vectors beyond ``MOST_TABLES``, and a sentence that names these."""
+    tables = [encoding for encoding in encodings if isinstance(encoding.form, PositionTable)]
+    left_out = tables[MOST_TABLES:]
+    if not left_out:
+        return encodings, ()
+    names = [short(encoding.provenance.tensor or encoding.part) for encoding in left_out]
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    counts = f"{len(tables):,} tables of position vectors were found. Measured: {MOST_TABLES}."
+    measured = [encoding for encoding in encodings if encoding not in left_out]
+    return measured, (f"{counts} Not measured: {', '.join(names[:MOST_NAMES])}{more}.",)
 
 
 def _looked_for(encodings: list[Encoding[Form]]) -> tuple[str, ...]:

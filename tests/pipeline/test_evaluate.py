@@ -11,8 +11,8 @@ import pytest
 
 from generator.contracts import Checkpoint, Reading
 from generator.pipeline import evaluate
-from tests.support import DictFiles, checkpoint
-from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, write_folder
+from tests.support import DictFiles, checkpoint, save_folder
+from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, binary, write_folder
 
 CONFIG = {"model_type": "marian", "d_model": 16, "max_position_embeddings": 64, "encoder_layers": 1, "decoder_layers": 1}
 SINUSOID = {"config.json": json.dumps(CONFIG).encode()}
@@ -50,6 +50,14 @@ def test_what_decoders_have_comes_after_all_that_encoders_have() -> None:
         ("encoder", "encoder"),
         ("decoder", "speech decoder"),
     ]
+
+
+def test_of_very_many_tables_the_first_are_measured_and_the_others_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate, "MOST_TABLES", 1)
+    folder = save_folder(tmp_path, json.loads(WORDLESS["config.json"]), {f"m{index}.wpe.weight": binary(16, 4) for index in range(3)})
+    outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(folder)), "#3d7fd6", offline=True))
+    assert [reading.encoding.provenance.tensor for reading in outcome.readings] == ["m0.wpe.weight"]
+    assert "3 tables of position vectors were found. Measured: 1. Not measured: m1.wpe.weight, m2.wpe.weight." in outcome.unresolved
 
 
 def reading_of(folder: Path, contents: Mapping[str, bytes]) -> Reading:

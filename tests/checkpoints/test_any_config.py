@@ -1,0 +1,55 @@
+"""config.json with any values: encodings and a map of layers, or a reason why the row fails."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from generator.errors import RowError
+from generator.pipeline.evaluate import Task, find, open_files
+from generator.pipeline.inspect import inspect
+from tests.built import ROOT
+from tests.support import checkpoint
+from tests.synthetic import write_folder
+
+FOLDER = ROOT / "benchmarks/configs"
+PUBLISHED = [json.loads(path.read_text(encoding="utf-8"))["config"] for path in sorted(FOLDER.glob("*.json"))]
+LARGE = st.sampled_from([-1, 0, 1, 2, 3, 7, 2**31, 2**63, 10**12, 10**30, True, 0.0, 0.5, -1.5, 1e308])
+VALUES = st.recursive(
+    st.none()
+    | LARGE
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=9)
+    | st.sampled_from(["yarn", "llama3", "longrope", "linear", "dynamic"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> dict[str, Any]:
+    """A published config in which up to three values, nested ones too, are replaced or missing."""
+    config: dict[str, Any] = json.loads(json.dumps(draw(st.sampled_from(PUBLISHED))))
+    for _ in range(draw(st.integers(1, 3))):
+        section = config
+        name = draw(st.sampled_from(sorted(section)))
+        while isinstance(section[name], dict) and section[name] and draw(st.booleans()):
+            section = section[name]
+            name = draw(st.sampled_from(sorted(section)))
+        section[name] = draw(VALUES)
+    return config
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(config=configs())
+def test_any_config_has_encodings_or_a_row_error(tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]) -> None:
+    folder = write_folder(tmp_path_factory.mktemp("config"), {"config.json": json.dumps(config).encode()})
+    task = Task(checkpoint(place=str(folder)), "#3d7fd6", offline=True)
+    with suppress(RowError):
+        inspect(task)
+        for encoding in find(open_files(task.checkpoint, offline=True)):
+            assert encoding.form.kernel(8).ndim == 3
