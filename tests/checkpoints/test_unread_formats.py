@@ -29,6 +29,10 @@ FOUND = {
 }
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
 CONFIG = TABLE["config.json"]
+OF_EVERY_FORMAT = (
+    "config.json", "flax_model.msgpack", "model.gguf", "model.npz", "model.onnx", "model.safetensors", "model.safetensors.index.json",
+    "pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5",
+)  # fmt: skip
 each = pytest.mark.parametrize(("name", "kind"), FOUND.items())
 
 
@@ -63,11 +67,17 @@ def test_a_folder_with_such_a_file_alone_is_not_complete(tmp_path: Path) -> None
     assert not weights.is_complete(Folder(write_folder(tmp_path, {"config.json": CONFIG, "saved_model.pb": b"any"}), "here"), "here")
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin", "model.npz", "flax_model.msgpack", "tf_model.h5"])
+@pytest.mark.parametrize("name", OF_EVERY_FORMAT)
 def test_a_git_lfs_pointer_is_named_in_every_format(tmp_path: Path, name: str) -> None:
     folder = write_folder(tmp_path, {"config.json": CONFIG, name: POINTER})
     with pytest.raises(RowError, match=rf"here/{name}: a Git LFS pointer; expected the file itself, which `git lfs pull` fetches"):
         assert FolderFiles(folder, "here", Choice(pickle=True)).tensors
+
+
+@pytest.mark.parametrize(("name", "kind"), [("model_index.json", "a diffusers pipeline"), ("adapter_config.json", "a PEFT adapter")])
+def test_a_folder_of_several_models_or_of_an_adapter_says_so_though_it_has_no_config(tmp_path: Path, name: str, kind: str) -> None:
+    with pytest.raises(RowError, match=f"here/{name}: {kind}"):
+        FolderFiles(write_folder(tmp_path, {name: b"{}"}), "here")
 
 
 def test_a_pointer_in_place_of_a_shard_is_named_too(tmp_path: Path) -> None:
