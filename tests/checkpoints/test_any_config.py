@@ -48,7 +48,7 @@ def configs(draw: st.DrawFn) -> dict[str, Any]:
 @given(config=configs())
 def test_any_config_has_encodings_or_a_row_error(tmp_path_factory: pytest.TempPathFactory, config: dict[str, Any]) -> None:
     folder = write_folder(tmp_path_factory.mktemp("config"), {"config.json": json.dumps(config).encode()})
-    task = Task(checkpoint(place=str(folder)), "#3d7fd6", offline=True)
+    task = Task(checkpoint(place=str(folder)), offline=True)
     with suppress(RowError):
         inspect(task)
         for encoding in find(open_files(task.checkpoint, offline=True)):

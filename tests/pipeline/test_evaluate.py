@@ -55,7 +55,7 @@ def test_what_decoders_have_comes_after_all_that_encoders_have() -> None:
 def test_of_very_many_tables_the_first_are_measured_and_the_others_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluate, "MOST_TABLES", 1)
     folder = save_folder(tmp_path, json.loads(WORDLESS["config.json"]), {f"m{index}.wpe.weight": binary(16, 4) for index in range(3)})
-    outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(folder)), "#3d7fd6", offline=True))
+    outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(folder)), offline=True))
     assert [reading.encoding.provenance.tensor for reading in outcome.readings] == ["m0.wpe.weight"]
     assert "3 tables of position vectors were found. Measured: 1. Not measured: m1.wpe.weight, m2.wpe.weight." in outcome.unresolved
 

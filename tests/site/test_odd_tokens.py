@@ -36,7 +36,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     weights = save({name: array.astype(np.float32) for name, array in WEIGHTS.items()})
     contents = {**TABLE, "model.safetensors": weights, "tokenizer.json": json.dumps(TOKENIZER).encode()}
     row = checkpoint(place=str(write_folder(folder / "row", contents)), sentence="cat mat cat mat", words=True)
-    outcome = evaluate.evaluate(evaluate.Task(row, "#3d7fd6", offline=True))
+    outcome = evaluate.evaluate(evaluate.Task(row, offline=True))
     assert outcome.status == "ok", outcome.reason
     analyses, schemes = evaluate.all_analyses(), evaluate.all_schemes()
     small_site.build(Atlas((outcome,), analyses, schemes, {"position-atlas": "1.0"}, families=lambda: families.table(("bert",))), folder)
