@@ -131,7 +131,10 @@ def inspect(
     file: Annotated[str, typer.Option("--weights", help="The weights file to open, if there are several.")] = "",
     config: Annotated[Path | None, typer.Option("--config", help="A config.json for weights without one.")] = None,
 ) -> None:
-    """Show how one checkpoint encodes position, without building anything."""
+    """Show how one checkpoint encodes position, without building anything, and within the limits of a row of a build.
+
+    Exit codes: 0 shown; 1 it could not be read; 2 refused or interrupted.
+    """
     with _reporting_errors():
         *_, task = evaluate.plan([_checkpoint_at(source, pickle, file, config)], offline=False)  # Of a pattern with *, the last checkpoint.
         with local_pool.processes(jobs=1) as executor:
