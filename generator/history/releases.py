@@ -70,6 +70,11 @@ def state(releases: Sequence[Release]) -> dict[str, Document]:
     return {slug: record for slug, record in merged.items() if record is not None}
 
 
+def readable(releases: Sequence[Release]) -> list[str]:
+    """The slugs of the checkpoints that could be read for the last release."""
+    return [slug for slug, record in state(releases).items() if record["status"] == "ok"]
+
+
 def steps(releases: Sequence[Release]) -> list[Step]:
     """What changed with each release, the last first; the first release is all new."""
     found, before = [], state(())

@@ -39,7 +39,7 @@ class History:
         errors: RefusedError
         """
         listed = {outcome.checkpoint.slug: outcome for outcome in self.present.outcomes}
-        formerly = [slug for slug, record in releases.state(self.former).items() if record["status"] == "ok" and slug in listed]
+        formerly = [slug for slug in releases.readable(self.former) if slug in listed]
         lost = [slug for slug in formerly if listed[slug].status == "not reached"]
         if len(lost) > MOST_LOST * len(formerly):
             first = listed[lost[0]]
