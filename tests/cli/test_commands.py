@@ -142,7 +142,7 @@ def test_a_log_ends_with_the_stages_and_the_summary(
     done, events = logged
     assert [event.get("name") for event in events[-4:]] == ["comparisons", "pages", "mkdocs", None]
     last = {key: value for key, value in events[-1].items() if key not in ("second", "seconds")}
-    counts = {"built": 3, "failed": 1, "not_reached": 1, "stored": 3, "unchanged": False, "received": 0}
+    counts = {"built": 3, "stale": 0, "failed": 1, "not_reached": 1, "stored": 3, "unchanged": False, "received": 0}
     assert last == {"event": "summary", **counts}
     assert done.stdout.splitlines()[-1].endswith(f"(3 from the store, 0 bytes read over the network, {events[-1]['seconds']:.1f} s)")
 

@@ -104,6 +104,7 @@ def test_atlas_json_has_the_documented_shape() -> None:
         "licence": None,
         "status": "ok",
         "reason": None,
+        "stale": None,
     }
     head = {"schema": 2, "date": "2020-02-20", "version": "1.0", "libraries": {"numpy": "2.0"}, "licence": data_files.LICENCE}
     head["address"] = "https://example.org/atlas/"

@@ -148,8 +148,8 @@ def test_a_wide_formula_has_the_font_and_scrolls_without_its_page(page: Page, ad
     page.goto(f"{address}/analyses/rotation.html")
     wide = page.locator(".pa-formula").first
     wide.scroll_into_view_if_needed()
-    page.evaluate("document.fonts.ready")
-    assert page.evaluate("[...document.fonts].some(font => font.family.includes('Atlas Math') && font.status === 'loaded')")
+    loaded = "[...document.fonts].some(font => font.family.includes('Atlas Math') && font.status === 'loaded')"
+    page.evaluate(f"new Promise(done => {{ const look = () => {loaded} ? done() : requestAnimationFrame(look); look(); }})")
     assert wide.evaluate("block => block.scrollWidth > block.clientWidth && block.scrollHeight <= block.clientHeight")
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     wide.focus()
