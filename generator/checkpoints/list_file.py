@@ -15,7 +15,7 @@ from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 from ruamel.yaml.nodes import ScalarNode
 
 from generator.checkpoints.files.folder import Folder
-from generator.checkpoints.files.reader import parse_config
+from generator.checkpoints.files.json_object import parse_config
 from generator.checkpoints.list_row import RESERVED, Options, Place, place_of_key, problems, row_model
 from generator.checkpoints.series import ANY
 from generator.checkpoints.slugs import slugify

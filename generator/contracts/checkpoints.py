@@ -123,10 +123,13 @@ class Files(Protocol):
 
 @dataclass(frozen=True)
 class LayoutRow:
-    """Tensors that differ only in their layer numbers. pattern: their name, with # for each number"""
+    """Tensors that differ only in their layer numbers.
+
+    pattern: their name, with # for each number; shape, dtype: None and "" where no header was read that has them
+    """
 
     pattern: str
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] | None
     dtype: str
     count: int
 

@@ -267,7 +267,7 @@ def _evaluate(task: Task) -> Outcome:
         "ok",
         revision=files.revision,
         facts=facts(files.config),
-        layout=layout(files.tensors),
+        layout=layout(files.tensors, files.unopened if isinstance(files, FolderFiles) else frozenset()),
         layers=layer_map(files, known),
         readings=tuple(read(subject, Label(title, colour)) for subject, title in zip(subjects, titles, strict=True)),
         unmeasured=tuple(encoding.record for encoding in unmeasured),

@@ -234,7 +234,7 @@ def _metrics_csv(outcomes: Sequence[Outcome], only: str | None = None) -> bytes:
 
 def _layout_csv(outcome: Outcome) -> bytes:
     """Tensors of a checkpoint as CSV, one row for those that differ only in their layer numbers."""
-    rows = ([row.pattern, " × ".join(map(str, row.shape)), row.dtype, row.count] for row in outcome.layout)
+    rows = ([row.pattern, " × ".join(map(str, row.shape or ())), row.dtype, row.count] for row in outcome.layout)
     return _csv(("tensor", "shape", "dtype", "times"), rows)
 
 

@@ -16,7 +16,7 @@ from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.retries import WAITS
 from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, run, serving
-from tests.synthetic import NOTHING, PICKLED, WORDS, binary, write_folder, write_list
+from tests.synthetic import NOTHING, PICKLED, ROTATION, WORDS, binary, write_folder, write_list
 
 COMMIT, TOKEN = "a" * 40, "hf_" + "ThisTokenIsNobodys"
 N_WORDS, WIDTH, N_POSITIONS = 40_000, 64, 16
@@ -29,6 +29,13 @@ FILES = {
 LARGE = Repository({COMMIT: FILES}, {"main": COMMIT})
 HUB = {"atlas/large": LARGE, "moved/large": LARGE, "atlas/pickled": Repository({COMMIT: PICKLED}, {"main": COMMIT})}
 ROW = {"hub": "atlas/large", "revision": COMMIT, "sentence": "one two three"}
+SHARDS = [f"model-{n:05}-of-00040.safetensors" for n in range(40)]
+NAMES = [f"model.layers.{n}.self_attn.q_proj.weight" for n in range(40)]
+SHARDED = {
+    **ROTATION,
+    "model.safetensors.index.json": json.dumps({"weight_map": dict(zip(NAMES, SHARDS, strict=True))}).encode(),
+    **{shard: save({name: np.ones((16, 16), dtype="f4")}) for shard, name in zip(SHARDS, NAMES, strict=True)},
+}
 MOVED = f"moved/large/resolve/{COMMIT}/model.safetensors"
 
 
@@ -81,6 +88,21 @@ def test_only_the_beginning_of_the_weights_and_the_rows_of_words_are_requested(b
 
 def test_less_than_one_percent_of_a_large_checkpoint_is_read(built: tuple[Path, Hub]) -> None:
     assert built[1].sent < len(WEIGHTS) / 100
+
+
+def test_a_rotation_whose_weights_are_in_many_files_needs_their_index_alone(tmp_path: Path) -> None:
+    with serving({"atlas/sharded": Repository({COMMIT: SHARDED}, {"main": COMMIT})}) as hub:
+        listed = write_list(tmp_path, [{"hub": "atlas/sharded", "revision": COMMIT}])
+        done = inline.run("build", "--config", str(listed), "--output", str(tmp_path / "out"), home=tmp_path / "hub", endpoint=hub.endpoint)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not [request.path for request in hub.log if request.path.endswith(".safetensors")]
+    page = (tmp_path / "out/docs/checkpoints/atlas-sharded.md").read_text(encoding="utf-8")
+    layout = (tmp_path / "out/docs/data/atlas-sharded/layout.csv").read_text(encoding="utf-8").splitlines()
+    assert ("rotary" in page, "only headers that were needed" in page, layout[1:]) == (
+        True,
+        True,
+        ["model.layers.#.self_attn.q_proj.weight,,,40"],
+    )
 
 
 def test_a_cached_commit_is_not_requested_again(built: tuple[Path, Hub]) -> None:

@@ -1,7 +1,7 @@
 """Modules from the names of tensors."""
 
-from generator.checkpoints.model.module_tree import Module, modules
-from generator.contracts import LayoutRow
+from generator.checkpoints.model.module_tree import Module, layout, modules
+from generator.contracts import LayoutRow, TensorInfo
 
 
 def row(pattern: str, *shape: int, dtype: str = "F32", count: int = 1) -> LayoutRow:
@@ -24,3 +24,8 @@ def test_a_name_without_dots_is_a_module() -> None:
         Module("table", (("", (3, 2)),), "F32", 1),
         Module("other", (("", (3,)),), "F32", 1),
     )
+
+
+def test_a_tensor_whose_header_is_not_read_has_no_shape() -> None:
+    tensors = {name: TensorInfo(name, "F32", (2, 3)) for name in ("h.0.w", "h.1.w", "h.2.w")}
+    assert layout(tensors, {"h.1.w", "h.2.w"}) == (row("h.#.w", 2, 3), LayoutRow("h.#.w", None, "", 2))

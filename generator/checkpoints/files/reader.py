@@ -1,13 +1,15 @@
 """A checkpoint in any storage: config.json, weights in any file format, and tokenizer files."""
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
+from generator.cache.lazy import LazyMapping
 from generator.checkpoints.files.folder import Folder
+from generator.checkpoints.files.json_object import parse_config
+from generator.checkpoints.files.shards import Sharded
 from generator.checkpoints.files.weights import ANY, Choice, Weights, allowed, check_allowed, unread
 from generator.contracts import Json, ModelConfig, Storage, StoredTensor, TensorInfo
 from generator.errors import RowError
@@ -17,20 +19,6 @@ from generator.text import short
 CONFIG = "config.json"
 MOST_NAME = 500  # Characters of a tensor's name; longer ones would take minutes to look through.
 AT_ONCE = 8  # Concurrent requests, where the storage is remote.
-
-
-def parse_config(text: bytes, where: str) -> Json:
-    """The JSON object in ``text``; ``where`` names its file in messages.
-
-    errors: RowError when it is not a JSON object
-    """
-    try:
-        config = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RowError(f"{where}: not JSON ({error}); expected a JSON object") from None
-    if not isinstance(config, dict):
-        raise RowError(f"{where}: {type(config).__name__}; expected a JSON object")
-    return config
 
 
 def existing(folder: Path, where: str) -> Folder:
@@ -72,7 +60,16 @@ class FolderFiles:
 
         errors: RowError for weights that are invalid or not allowed
         """
-        return {name: stored.header for name, stored in self._stored.items()}
+        return LazyMapping({name: partial(self._header, name) for name in self._stored})
+
+    @property
+    def unopened(self) -> Set[str]:
+        """Names of the tensors in shards that nothing has asked for."""
+        stored = self._stored
+        return {name for name in stored if not stored.is_open(name)} if isinstance(stored, Sharded) else frozenset()
+
+    def _header(self, name: str) -> TensorInfo:
+        return self._stored[name].header
 
     def tensor(self, name: str) -> Floats:
         """A whole tensor in its stored shape, exactly, as float64.

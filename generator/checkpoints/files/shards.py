@@ -1,11 +1,11 @@
 """Weights in several files with an index: a JSON object whose ``weight_map`` gives the file of each tensor."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from generator.checkpoints.files.reader import parse_config
+from generator.checkpoints.files.json_object import parse_config
 from generator.contracts import StoredTensor, WeightsFile
 from generator.errors import RowError
 
@@ -25,15 +25,46 @@ def weight_map(index: WeightsFile) -> Mapping[str, str]:
     return dict(sorted(names.items()))
 
 
-def gathered(index: WeightsFile, names: Mapping[str, str], shards: Mapping[str, Mapping[str, StoredTensor]]) -> dict[str, StoredTensor]:
-    """The tensors that the index ``names``, from the tensors of each of its shards.
+class Sharded(Mapping[str, StoredTensor]):
+    """The tensors that an index names, in order of their names. A shard is opened when one of its tensors is asked for.
 
-    errors: RowError for a tensor that is not in its shard
+    open_shard: returns the tensors of a shard by name
+    errors: RowError, on access, for a tensor that is not in its shard, and those of ``open_shard``
     """
-    missing = next((name for name, shard in names.items() if name not in shards[shard]), None)
-    if missing is not None:
-        raise RowError(f"{index.where}/{index.name}: {missing!r} is not in {names[missing]!r}; expected it there")
-    return {name: shards[shard][name] for name, shard in names.items()}
+
+    def __init__(self, index: WeightsFile, open_shard: Callable[[str], Mapping[str, StoredTensor]]) -> None:
+        self._index, self._names, self._open = index, weight_map(index), open_shard
+        self._shards: dict[str, Mapping[str, StoredTensor]] = {}
+
+    @property
+    def shards(self) -> list[str]:
+        """Names of the shards, in order."""
+        return sorted(set(self._names.values()))
+
+    def open(self, shard: str) -> Mapping[str, StoredTensor]:
+        """The tensors of a shard, which is opened once."""
+        if shard not in self._shards:
+            self._shards[shard] = self._open(shard)
+        return self._shards[shard]
+
+    def is_open(self, name: str) -> bool:
+        """Whether the shard of a tensor was opened."""
+        return self._names[name] in self._shards
+
+    def __getitem__(self, name: str) -> StoredTensor:
+        shard = self._names[name]
+        if name not in self.open(shard):
+            raise RowError(f"{self._index.where}/{self._index.name}: {name!r} is not in {shard!r}; expected it there")
+        return self.open(shard)[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names  # A mapping would open the shard to find out.
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def files(file: WeightsFile) -> set[str]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -15,21 +15,25 @@ NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 class Module:
     """Tensors of one module.
 
-    tensors: last component of the name, "" for a name without dots, and shape
+    tensors: last component of the name, "" for a name without dots, and shape; None and dtype "" where no header was read
     count: number of modules of this pattern
     """
 
     name: str
-    tensors: tuple[tuple[str, tuple[int, ...]], ...]
+    tensors: tuple[tuple[str, tuple[int, ...] | None], ...]
     dtype: str
     count: int
 
 
-def layout(tensors: Mapping[str, TensorInfo]) -> tuple[LayoutRow, ...]:
-    """Tensors grouped by name with # for layer numbers, shape and dtype: ``h.#.attn.weight`` for all layers."""
-    counts: defaultdict[tuple[str, tuple[int, ...], str], int] = defaultdict(int)
-    for name, tensor in sorted(tensors.items(), key=_by_depth):
-        counts[NUMBER.sub("#", name), tensor.shape, tensor.dtype] += 1
+def layout(tensors: Mapping[str, TensorInfo], unopened: Set[str]) -> tuple[LayoutRow, ...]:
+    """Tensors grouped by name with # for layer numbers, shape and dtype: ``h.#.attn.weight`` for all layers.
+
+    unopened: names of tensors whose headers are not read
+    """
+    counts: defaultdict[tuple[str, tuple[int, ...] | None, str], int] = defaultdict(int)
+    for name in sorted(tensors, key=_by_depth):
+        header = None if name in unopened else tensors[name]
+        counts[(NUMBER.sub("#", name), *((header.shape, header.dtype) if header else (None, "")))] += 1
     return tuple(LayoutRow(pattern, shape, dtype, count) for (pattern, shape, dtype), count in counts.items())
 
 
@@ -44,7 +48,7 @@ def _names(row: LayoutRow) -> tuple[str, str]:
     return (module, tensor) if module else (tensor, "")
 
 
-def _by_depth(item: tuple[str, TensorInfo]) -> tuple[bool, list[tuple[int, str]]]:
+def _by_depth(name: str) -> tuple[bool, list[tuple[int, str]]]:
     """Sort key: tensors outside of layers first, then layers by number."""
-    words = item[0].split(".")
+    words = name.split(".")
     return any(word.isdigit() for word in words), [(int(word) if word.isdigit() else -1, word) for word in words]

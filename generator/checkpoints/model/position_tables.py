@@ -80,7 +80,7 @@ def _search(files: Files) -> Search:
     """The tensors that are position tables: by their names, and by their shapes only where there is none of such a name."""
     if files not in _SEARCHES:
         tensors = files.tensors if _added(files.config) else {}
-        named = [TableTensor(name, name, tensor.shape) for name, tensor in tensors.items() if _is_name(name)]
+        named = [TableTensor(name, name, tensors[name].shape) for name in tensors if _is_name(name)]
         found = tuple(table for table in named if _is_table(table.name, table.shape))
         _SEARCHES[files] = Search(found) if named or not tensors else search(files, _is_name, _is_table)
     return _SEARCHES[files]

@@ -83,13 +83,14 @@ def layer_decays(files: Files, config: ModelConfig) -> Iterator[LayerDecay]:
     config: of the stack of these layers
     errors: RowError when the shapes of tensors do not match, or the number of a layer is too large
     """
-    for name, tensor in files.tensors.items():
+    for name in files.tensors:
         match = NAME.match(name)
         reader = READERS[match["kind"]] if match else None
         if match is None or reader is None:
             continue
-        if not 0 < math.prod(tensor.shape) <= MOST_VALUES:
-            raise RowError(f"{files.where}: {name} has shape {tensor.shape}; expected at least one value and at most {MOST_VALUES:,}")
+        shape = files.tensors[name].shape
+        if not 0 < math.prod(shape) <= MOST_VALUES:
+            raise RowError(f"{files.where}: {name} has shape {shape}; expected at least one value and at most {MOST_VALUES:,}")
         if int(match["layer"]) >= MOST_LAYERS:
             raise RowError(f"{files.where}: {name} is of layer {match['layer']:.20}; expected layers below {MOST_LAYERS:,}")
         read = reader(files, name, config)

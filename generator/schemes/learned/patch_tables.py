@@ -20,6 +20,7 @@ BOTH_AXES = re.compile(r"(^|\.)position_embedding_table$")  # Gemma 4
 SIDES = ("columns", "rows")  # In the order of the tensor (Gemma 4).
 WINDOW = re.compile(r"(^|\.)pos_embed_window$")  # SAM 2
 GATED = re.compile(r"(^|\.)gated_positional_embedding\.embedding$")  # Mllama
+KINDS = (AXIS, BOTH_AXES, WINDOW, GATED)
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ def patch_tables(files: Files) -> Iterator[PatchTable]:
 
     errors: RowError when the gate of a table is missing
     """
-    for name, tensor in files.tensors.items():
-        shape = tensor.shape
+    for name in (name for name in files.tensors if any(kind.search(name) for kind in KINDS)):
+        shape = files.tensors[name].shape
         if min(shape, default=0) < 1:
             continue
         if (axis := AXIS.search(name)) and len(shape) == 2:

@@ -42,11 +42,11 @@ class Stored:
 
 def stored_rotation(files: Files) -> Stored | None:
     """The first rotation of a text model among the tensors; None without one."""
-    for name, tensor in files.tensors.items():
+    for name in files.tensors:
         if OTHER_MODELS.isdisjoint(re.split(r"[._]", name)):
             if FREQUENCIES.search(name):
                 frequencies = files.tensor(name).reshape(-1)
-                return Stored(name, frequencies, ROUNDING.get(tensor.dtype, FLOAT32_ROUNDING)) if frequencies.size else None
+                return Stored(name, frequencies, ROUNDING.get(files.tensors[name].dtype, FLOAT32_ROUNDING)) if frequencies.size else None
             if COSINES.search(name) and (cached := _from_cosines(files, name)) is not None:
                 return cached
     return None

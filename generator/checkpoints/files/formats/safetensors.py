@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from generator.checkpoints.files import shards
 from generator.checkpoints.files.folder import POINTER
 from generator.checkpoints.files.reader import AT_ONCE
+from generator.checkpoints.files.shards import Sharded, files
 from generator.checkpoints.files.tensors import by_range
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
 from generator.errors import RowError
@@ -22,6 +23,7 @@ from generator.errors import RowError
 MOST_HEADER_BYTES = 32 * 2**20
 MOST_TENSORS = 50_000
 MOST_DIMENSIONS = 16
+MOST_AT_ONCE = 32  # shards whose headers are all read, for the list of tensors on the page
 BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8,
     "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "I64": 64, "U64": 64, "F64": 64,
@@ -83,15 +85,17 @@ def spans(header: bytes, file_size: int, where: str) -> dict[str, Span]:
 def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     """The tensors of one file, in order of their ranges, or of all shards of an index, in order of their names.
 
+    The headers of more than ``MOST_AT_ONCE`` shards are read as they are needed: a rotation is known from the config and the names alone.
     errors: RowError for an invalid header or index
     """
     if not file.name.endswith(".json"):
         return _stored(file, file.name)
-    names = shards.weight_map(file)
-    each = sorted(set(names.values()))
+    sharded = Sharded(file, partial(_stored, file))
+    if len(sharded.shards) > MOST_AT_ONCE:
+        return sharded
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        tensors = dict(zip(each, threads.map(lambda shard: _stored(file, shard), each), strict=True))
-    return shards.gathered(file, names, tensors)
+        list(threads.map(sharded.open, sharded.shards))
+    return dict(sharded)
 
 
 FORMAT = FileFormat(
@@ -100,7 +104,7 @@ FORMAT = FileFormat(
     names=(INDEX, "model.safetensors", *VARIANTS),
     suffixes=(".safetensors", ".safetensors.index.json"),
     open=open_weights,
-    files=shards.files,
+    files=files,
 )
 
 

@@ -7,12 +7,12 @@ import json
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from zipfile import ZipFile
 
-from generator.checkpoints.files import shards
 from generator.checkpoints.files.library_errors import as_row_error
+from generator.checkpoints.files.shards import Sharded, files
 from generator.checkpoints.files.tensors import in_memory
 from generator.contracts import FileFormat, StoredTensor, TensorInfo, WeightsFile
 from generator.errors import RowError
@@ -48,8 +48,7 @@ def open_weights(file: WeightsFile) -> Mapping[str, StoredTensor]:
     errors: RowError when torch refuses a file, its content is no state dict, or the index is invalid
     """
     if file.name.endswith(".json"):
-        names = shards.weight_map(file)
-        return shards.gathered(file, names, {shard: _tensors(file, shard) for shard in sorted(set(names.values()))})
+        return dict(Sharded(file, partial(_tensors, file)))
     slices = file.storage.matching(PARTS)
     if file.name in slices and len(slices) > 1:
         raise RowError(f"{file.where}/{file.name}: one of {len(slices)} files with slices of every tensor; expected whole tensors")
@@ -78,7 +77,7 @@ FORMAT = FileFormat(
         "only a pickle (pytorch_model.bin or another torch file), which is not opened; expected model.safetensors "
         "(convert it with safetensors.torch.save_file, or set `pickle: true` on the row if you trust it)"
     ),
-    files=shards.files,
+    files=files,
     texts=texts,
 )
 
