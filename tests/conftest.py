@@ -9,6 +9,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 import pytest
+import torch  # noqa: F401  # Before transformers, which remembers whether it has found it.
 from hypothesis import settings
 from playwright.sync_api import Browser, Page
 from threadpoolctl import threadpool_limits

@@ -23,6 +23,7 @@ from generator.numerics.arrays import (
     row_norms,
     shrink,
     symmetry,
+    thinned,
     translation_invariance,
 )
 
@@ -144,6 +145,17 @@ def test_a_shrunken_image_fits_and_stays_within_the_range_of_the_image(image: Fl
     assert small.shape[1] <= n_columns
     slack = 1e-9  # rounding, for values up to 1e3
     assert image.min() - slack <= small.min() <= small.max() <= image.max() + slack
+
+
+def test_a_thinned_line_keeps_the_lowest_and_the_highest_point_of_each_stretch() -> None:
+    x, y = thinned(np.arange(10.0), np.array([0.0, 5.0, 1.0, 1.0, 1.0, 9.0, 2.0, 2.0, -3.0, 2.0]), 4)
+    np.testing.assert_array_equal([x, y], [[0, 1, 5, 8], [0, 5, 9, -3]])
+
+
+@pytest.mark.parametrize("x", [[0.0, 1.0, 1.0, 2.0, 3.0], [0.0, 3.0, 1.0, 4.0, 5.0], [0.0, 1.0]])
+def test_a_line_that_is_short_or_does_not_rise_is_not_thinned(x: list[float]) -> None:
+    y = np.arange(len(x), dtype=float)
+    np.testing.assert_array_equal(thinned(np.array(x), y, 2), [x, y])
 
 
 def test_a_frozen_array_is_a_copy_that_cannot_be_written_to() -> None:

@@ -136,6 +136,12 @@ MODULES: list[tuple[str, str, tuple[int, ...], dict[str, Any]]] = [
         {"model_type": "musicgen_melody", "decoder": {"model_type": "musicgen_melody_decoder", **NESTED_PARTS}},
     ),
     ("kosmos2", "Kosmos2TextSinusoidalPositionalEmbedding", (24, 8, 1), {"text_config": {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}}),
+    (
+        "kosmos2_5",
+        "Kosmos2_5TextSinusoidalPositionalEmbedding",
+        (24, 8, 1),
+        {"text_config": {"model_type": "kosmos_2_5_text_model", "embed_dim": 8, "max_position_embeddings": 24}},
+    ),
     ("seamless_m4t", "SeamlessM4TSinusoidalPositionalEmbedding", (24, 8, 0), {"model_type": "seamless_m4t", "pad_token_id": 0, **NESTED_PARTS}),
     ("speecht5", "SpeechT5SinusoidalPositionalEmbedding", (24, 8, 1), {"model_type": "speecht5", "pad_token_id": 1, "max_text_positions": 24, "hidden_size": 8}),
     ("trocr", "TrOCRSinusoidalPositionalEmbedding", (24, 8, 1), {"model_type": "trocr", "use_learned_position_embeddings": False, **NESTED_PARTS}),
@@ -158,8 +164,9 @@ def test_a_nested_part_has_the_sinusoid_of_its_module(folder: str, name: str, si
     made = getattr(module, "weights", getattr(module, "positional_embedding", None))
     theirs = (module.create_weight() if made is None else made).double().numpy()
     (encoding, *_) = find(DictFiles(config))
-    form = form_of(encoding, PositionTable)
+    form, first = form_of(encoding, PositionTable), getattr(module, "padding_idx", None)
     np.testing.assert_allclose(form.vectors[: 24 - form.first_row], theirs[form.first_row : 24], rtol=0, atol=FLOAT32)
+    assert form.first_row == (0 if len(sizes) < 3 or first is None else first + 1)
 
 
 def test_the_first_position_of_a_speech_model_follows_its_padding() -> None:
