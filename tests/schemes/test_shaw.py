@@ -59,6 +59,17 @@ def test_the_vectors_of_speecht5_equal_those_of_its_module() -> None:
     np.testing.assert_allclose(by_pair(encoding), as_numbers(module(torch.zeros(1, N, 4))), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("other", "modality"),
+    [("encoder.prenet.pos_conv_embed.conv.weight", "audio"), ("encoder.prenet.embed_tokens.weight", "text")],
+)
+def test_the_encoder_of_speecht5_is_of_sound_where_it_has_a_convolution_for_it(other: str, modality: str) -> None:
+    (encoding,) = find(
+        DictFiles(arrays={"encoder.wrapped_encoder.embed_positions.pe_k.weight": np.ones((20, 4)), other: np.ones((4, 1, 3))})
+    )
+    assert encoding.modality == modality
+
+
 @pytest.mark.parametrize("n_positions", [3, N])
 def test_the_products_of_queries_with_vectors_of_vits_equal_those_in_its_attention(n_positions: int) -> None:
     import torch

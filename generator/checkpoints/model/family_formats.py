@@ -202,7 +202,7 @@ FORMATS: Mapping[str, Callable[[ModelConfig], Json]] = MappingProxyType(
         "glm": _glm,
         "hunyuan": _hunyuan,
         "hymba": _hymba,
-        **dict.fromkeys(("minimax_text_01", "minimax_m1"), _minimax),
+        **dict.fromkeys(("minimax_text_01", "minimax_m1", "MiniMaxM1"), _minimax),
         "mimo_v2_flash": _mimo,
         "nemotron-nas": _nemotron_nas,
         "neobert": _neobert,

@@ -91,8 +91,8 @@ def _part(stack: Stack) -> str:
 
 
 def _lightning_layers(config: ModelConfig, n_layers: int) -> list[int]:
-    """Indices of the layers of lightning attention; in ``attn_type_list``, they have a 0. Empty where the config does not say."""
-    kinds = config.layer_types or tuple(LINEAR if kind == 0 else "" for kind in config.listed("attn_type_list"))
+    """Indices of the layers of lightning attention. Empty where the config does not say."""
+    kinds = config.layer_types
     if not kinds and config.family in ALTERNATING:
         return list(range(1, n_layers, 2))
     return [layer for layer, kind in enumerate(kinds[:n_layers]) if kind == LINEAR]

@@ -12,8 +12,7 @@ STEPS = frozenset(
 )  # fmt: skip
 WITHOUT_TYPE = "ssm_cfg"  # Setting of Mamba's first checkpoints, whose config names no family.
 LIMITED = frozenset({"mamba2", "bamba", "falcon_h1", "granitemoehybrid"})  # Steps stay within time_step_limit.
-# Steps are at least this setting, the first that config.json has.
-LEAST: Mapping[str, tuple[str, ...]] = {"zamba2": ("time_step_min",), "nemotron_h": ("mamba_dt_min", "time_step_min")}
+LEAST = frozenset({"zamba2", "nemotron_h"})  # Steps are at least time_step_min.
 LEAST_STEP = 0.001
 # The rate is exp(time_decay); whether the content adds to time_decay.
 EXPONENTIALS: Mapping[str, bool] = {"rwkv": False, "rwkv5": False, "rwkv6": True}

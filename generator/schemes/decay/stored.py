@@ -142,8 +142,7 @@ def _clipped_note(steps: Floats, clipped: Floats, low: float, high: float) -> tu
 def _limits(config: ModelConfig) -> tuple[float, float]:
     """Smallest and largest step, in the unit of softplus(bias)."""
     if config.family in LEAST:
-        name = next((name for name in LEAST[config.family] if name in config), LEAST[config.family][-1])
-        return config.positive(name, LEAST_STEP), math.inf
+        return config.positive("time_step_min", LEAST_STEP), math.inf
     pair = config.listed("time_step_limit") if config.family in LIMITED else ()
     if len(pair) != 2 or not all(isinstance(limit, int | float) for limit in pair):
         return 0.0, math.inf
