@@ -214,6 +214,20 @@ def test_the_older_config_of_gemma_3_scales_only_the_layers_that_see_all() -> No
     np.testing.assert_array_equal(sliding.frequencies, 1e4 ** (-np.arange(128) / 128))  # 256 components unless head_dim is configured
 
 
+@pytest.mark.parametrize(
+    "older",
+    [
+        {"rope_theta": 1e6, "rope_local_base_freq": 1e4},
+        {"global_rope_theta": 1e6, "local_rope_theta": 1e4},
+        {"rope_parameters": {"full_attention": {"rope_theta": 1e6}, "sliding_attention": {"rope_theta": 1e4}}},
+    ],
+)
+def test_a_family_that_transformers_does_not_know_has_both_its_bases(older: dict[str, Any]) -> None:
+    encodings = find(DictFiles({**LLAMA, "model_type": "not_of_transformers", **older}))
+    bases = {encoding.part: form_of(encoding, Rotation).base for encoding in encodings}
+    assert bases == {"decoder full attention": 1e6, "decoder sliding attention": 1e4}
+
+
 def test_a_llama_without_any_rotary_word_turns_by_the_base_of_the_paper() -> None:
     rotation = rotation_of(LLAMA)
     assert (rotation.base, rotation.rotary_dim, rotation.n_positions) == (10_000.0, 32, 256)
