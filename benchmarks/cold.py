@@ -58,11 +58,8 @@ def main(rates: Sequence[float]) -> None:
             again = [measure(_build(folder), _environment(folder / "ours", hub), ROOT).busy for folder in folders]
             plain = [measure(_mkdocs(folder), {"NO_MKDOCS_2_WARNING": "1"}, folder).busy for folder in folders]
             print_line(f"{rate:g} MB a second")
-            _print(
-                *(sorted(ways_of_one_kind, key=lambda way: way.cost.seconds)[TIMES // 2] for ways_of_one_kind in zip(*ways, strict=True)),
-                median(again),
-                median(plain),
-            )
+            ours, theirs = (sorted(of_one_kind, key=lambda way: way.cost.seconds)[TIMES // 2] for of_one_kind in zip(*ways, strict=True))
+            _print(ours, theirs, median(again), median(plain))
 
 
 def _atlas(folder: Path, hub: Hub) -> Way:

@@ -19,6 +19,8 @@ from benchmarks.mix import MIX
 from generator.cache import fingerprint
 from generator.checkpoints import list_file
 from generator.contracts import Label, Metric, Result
+from generator.figures.style import series_colour
+from generator.numerics.arrays import Array
 from generator.pipeline import evaluate, keys, versions
 from generator.pipeline.result_store import ResultStore, packed
 from tests.synthetic import write_list
@@ -93,7 +95,7 @@ def _fill(folder: Path) -> None:
     for index, task in by_index.items():
         outcome = store.get(str(known.of(by_index[index % EVALUATED])))
         if index >= EVALUATED and outcome is not None:
-            label = Label(task.checkpoint.title, task.colour)
+            label = Label(task.checkpoint.title, series_colour(task.checkpoint.slug))
             readings = tuple(replace(reading, label=label, results=_near(reading.results, index)) for reading in outcome.readings)
             like = replace(outcome, checkpoint=task.checkpoint, readings=readings)
             keys.note_questions(store.drawings, like)
@@ -118,7 +120,9 @@ def _row(folder: Path, index: int, seed: int | None = None) -> dict[str, object]
     kind = MIX[index % len(MIX)]
     (path / "config.json").write_text(json.dumps(kind.config), encoding="utf-8")
     if kind.tensors:
-        weights = {name: random.standard_normal(shape, dtype=np.float32).astype(kind.dtype) for name, shape in kind.tensors.items()}
+        weights: dict[str, Array] = {
+            name: random.standard_normal(shape, dtype=np.float32).astype(kind.dtype) for name, shape in kind.tensors.items()
+        }
         save_file(weights, path / "model.safetensors")
     return {"folder": path.name, "title": f"Checkpoint {index}", "group": f"Group {index % 7}", "sentence": [1, 2, 3, 4]}
 

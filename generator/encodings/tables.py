@@ -74,11 +74,15 @@ class PositionTable(Form):
         """Positions whose vectors are of unusual norm or unlike those of their neighbours, in ascending order: (n_outliers,), int."""
         return outlier_rows(self.vectors, self.grid[1] if self.grid else len(self.vectors))
 
-    @cached_property
+    @property
     def inliers(self) -> "PositionTable":
         """The table with NaN in place of the vectors of outliers."""
-        if not self.outliers.size:
-            return self
+        return (
+            self._without_outliers if self.outliers.size else self
+        )  # A table that kept itself would stay in memory until cycles are collected.
+
+    @cached_property
+    def _without_outliers(self) -> "PositionTable":
         vectors = self.vectors.copy()
         vectors[self.outliers] = np.nan
         return PositionTable(frozen(vectors), self.first_row, self.grid)

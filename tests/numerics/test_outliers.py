@@ -1,5 +1,8 @@
 """Outliers among rows: norms by hand, and directions in tables with an odd row put in."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -90,3 +93,13 @@ def test_inliers_have_no_vector_in_place_of_an_outlier() -> None:
 def test_a_table_without_outliers_is_its_own_inliers() -> None:
     form = PositionTable(sinusoid(64, 16))
     assert form.inliers is form
+
+
+def test_a_table_is_gone_with_its_last_name_and_not_with_the_next_collection_of_cycles() -> None:
+    form = PositionTable(sinusoid(64, 16))
+    assert form.inliers.extent == 64
+    table = weakref.ref(form)
+    gc.disable()
+    del form
+    gc.enable()
+    assert table() is None
