@@ -77,9 +77,8 @@ class PositionTable(Form):
     @property
     def inliers(self) -> "PositionTable":
         """The table with NaN in place of the vectors of outliers."""
-        return (
-            self._without_outliers if self.outliers.size else self
-        )  # A table that kept itself would stay in memory until cycles are collected.
+        # A table that kept itself would stay in memory until cycles are collected.
+        return self._without_outliers if self.outliers.size else self
 
     @cached_property
     def _without_outliers(self) -> "PositionTable":
