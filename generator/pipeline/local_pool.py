@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from generator.pipeline.executor import Executor
 
 # What evaluations import beside what ``preload`` imports: shared, it costs one import instead of one for each process that needs it.
-EVALUATING = ("torch", "transformers.models.auto.modeling_auto")
+EVALUATING = ("torch", "transformers.models.auto.modeling_auto", "transformers.modeling_utils")
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # that this process may use
 TOO_BUSY = (-signal.SIGPROF,) if hasattr(signal, "SIGPROF") else ()  # How a process ends whose timer of processor time has run out.
 M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
