@@ -188,7 +188,7 @@ def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> tuple[Find
     sentence = "sentence" if second < len(inputs) else "repeated sentence"
     same = f"In the {sentence}, “{visible(token)}” has the same word vector at positions {first} and {second}"
     if "positions" not in forward:
-        return (Finding(f"{same}, and the same input as shown here: no position vector is added."),)
+        return (Finding(f"{same}. The input shown here is the same too, since no position vector is added."),)
     apart, length = significant(twice["apart_inputs"][0], 3), significant(row_norms(inputs)[first], 3)
     return (Finding(f"{same}. The two inputs differ by a vector of norm {apart}; the first has norm {length}."),)
 

@@ -109,7 +109,7 @@ def _of_decay(decay: Decay, halves: Floats) -> tuple[Finding, ...]:
     median, shortest, longest = (_distance(float(value)) for value in (np.median(halves), halves.min(), halves.max()))
     if halves.size == 1:
         return (Finding(f"{of_state} {median}.", ("median",), 0.6),)
-    text = f"{of_state} {median} in the median {decay.unit}, {shortest} in the fastest and {longest} in the slowest."
+    text = f"{of_state} {median} in the median {decay.unit}. It is {shortest} in the fastest and {longest} in the slowest."
     return (Finding(text, ("median", "shortest", "longest"), 0.6), *_of_layers(decay, halves))
 
 

@@ -244,11 +244,11 @@ def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, 
     some = f" in {windows[0].n_falling} of {windows[0].n_varying} heads" if windows[0].n_falling < windows[0].n_varying else ""
     fades = f"Over {line}, {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}{some}"
     if len(windows) > 1:
-        fades = f"{fades} ({_between(by_key['half_low'].value, by_key['half_high'].value)} in {len(windows)} windows)"
+        fades = f"{fades}. Single windows give {_between(by_key['half_low'].value, by_key['half_high'].value)}"
     rests_on: tuple[str, ...] = ("positions", "half", "rising")
     if falls.value is not None:
-        steps = "every step" if falls.value == 100.0 else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps"
-        fades, rests_on = f"{fades}. It falls at {steps} within distance {STEPS}", (*rests_on, "monotonicity")
+        steps = "every step falls" if falls.value == 100.0 else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps fall"
+        fades, rests_on = f"{fades}. Within distance {STEPS}, {steps}", (*rests_on, "monotonicity")
     height = float(np.clip(np.interp(half.value, np.arange(profile.size), profile), LOWEST, HIGHEST))
     spots = (Spot("profiles", half.value, height),) if np.isfinite(height) else ()
     return (Finding(f"{fades}.", rests_on, 0.3, spots=spots), *left_out)

@@ -27,7 +27,7 @@ MANY = 0.8  # Share of the variance from which two or three components represent
 POINTS = 1536  # of all lines of one figure together
 LETTERS = 18  # of a line of the title, where three panels stand in a row
 VIEW = (30.0, 20.0)  # degrees: the side from which the curve is seen at first
-HELIX = "On an even helix, a move by any number of positions is one turn and one shift, the same wherever it starts."
+HELIX = "On an even helix, a move by any number of positions is one turn and one shift, wherever it starts."
 NO_PATH = "its positions form a grid, where reading order jumps at the end of each row"
 
 

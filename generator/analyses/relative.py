@@ -147,7 +147,7 @@ ANALYSIS = Analysis(
             key="matrix",
             caption="Cosine similarity of the vectors of every two offsets.",
             how_to_read=(
-                "A red band along the diagonal means that near offsets are similar; where it widens, they are told apart less finely. "
+                "A red band along the diagonal means that near offsets are similar. Where it widens, they are told apart less finely. "
                 "Red on the other diagonal means that before and after look alike. White is unrelated, blue opposite."
             ),
             alt=partial(alt, opening="Cosine matrices over offsets from −1 to 1."),

@@ -75,7 +75,7 @@ def _findings(form: Rotation, ratios: Floats, unchanged: np.ndarray, slowed: np.
     if n_between:
         how = " by less" if slowed.any() and ratios.min() >= 1.0 - ROUNDING else ""
         parts.append(f"changes {'the other' if parts else 'all'} {n_between}{how}")
-    text = f"{opening} {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}."
+    text = f"{opening} {parts[0]}." + (f" It {' and '.join(parts[1:])}." if parts[1:] else "")
     ends = [np.flatnonzero(unchanged)[-1:], np.flatnonzero(slowed)[:1]]
     spots = tuple(Spot("pairs", float(pair), float(ratios[pair])) for pair in np.concatenate(ends))
     return (Finding(text, ("unchanged", "full", "between", "largest"), 0.6, spots=spots),)

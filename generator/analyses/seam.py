@@ -41,12 +41,12 @@ LAST_SEEN = 127  # The last position of BERT's short training sequences.
 N_POSITIONS = 512  # of BERT's table
 LENGTH_128 = {
     "bert": (
-        "A possible explanation, which a checkpoint's files cannot confirm: the published BERT was trained on 128 tokens, "
+        "A possible explanation, which a checkpoint's files cannot confirm, is BERT's training. The published BERT was trained on 128 tokens, "
         "positions 0 to 127, for 90 % of its steps (Devlin et al. 2019, appendix A.2). "
         "A model trained like it, or made from it, saw positions from 128 on far less often."
     ),
     "distilbert": (
-        "A possible explanation, which a checkpoint's files cannot confirm: the published DistilBERT was made from BERT (Sanh et al. 2019, "
+        "A possible explanation, which a checkpoint's files cannot confirm, is BERT's training. The published DistilBERT was made from BERT (Sanh et al. 2019, "
         "arXiv 1910.01108). BERT was trained on 128 tokens, positions 0 to 127, for 90 % of its steps (Devlin et al. 2019, appendix A.2)."
     ),
 }  # by family

@@ -106,7 +106,7 @@ def _findings(top: float, bottom: float, chance: float) -> tuple[Finding, ...]:
         findings.append(Finding(f"{opening}{least} {tenth} least {by_chance}.", ("bottom", "chance"), weight, spots=(spot,)))
     if findings:
         return tuple(findings)
-    text = f"Positions prefer neither the tenth of directions that words use most ({most} of the energy) nor the least used ({least}; by chance {rounded(100.0 * chance, 0)} %)."
+    text = f"Positions prefer neither the most nor the least used tenth of word directions: energy {most} and {least} ({rounded(100.0 * chance, 0)} % by chance)."
     return (Finding(text, ("top", "bottom", "chance"), 0.2),)
 
 

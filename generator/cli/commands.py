@@ -123,7 +123,7 @@ def inspect(
     source: Annotated[
         str,
         typer.Argument(
-            help="A folder in the Hub's layout (with *, the last that matches), a weights file, or a Hub id (owner/name, or owner/name@revision)."
+            help="A folder in the Hub's layout, a weights file, or a Hub id: owner/name, or owner/name@revision. With *, the last folder that matches."
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one checkpoint as in atlas.json, without metrics.")] = False,
@@ -182,7 +182,7 @@ def pin(
     config_file: Config = Path("checkpoints.yml"),
     upgrade: Annotated[bool, typer.Option("--upgrade", help="Move rows that are pinned to the present commit of the main branch.")] = False,
 ) -> None:
-    """Pin every row of the Hub that names no commit at its present one; rows that name a training run stay."""
+    """Pin every row of the Hub that names no commit at its present one. Rows that name a training run stay."""
     with _reporting_errors():
         list_file.load(config_file, evaluate.all_sources())
         commits = {}

@@ -69,7 +69,7 @@ def _sizes(files: Files, name: str, second: str) -> tuple[int, int, int]:
 
 def _notes(first: int, width: int, sizes: tuple[int, int, int]) -> tuple[str, ...]:
     shown, n_rows, n_columns = sizes
-    made = f"Composed from two tables: the first {first} of {width} dimensions come from {n_rows:,} row vectors, the others from {n_columns:,} column vectors."
+    made = f"Composed from two tables: the first {first} of {width} dimensions from {n_rows:,} row vectors, the others from {n_columns:,} column vectors."
     cut = f"Only the first {shown * n_columns:,} of {n_rows * n_columns:,} positions are shown."
     return (made, cut) if shown < n_rows else (made,)
 

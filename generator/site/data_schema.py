@@ -31,7 +31,7 @@ class Metric(Record):
 
 
 class Unmeasured(Record):
-    """An encoding that the code of the family has in transformers, and whose numbers are in weights that were not read."""
+    """An encoding that the family's code has in transformers, and whose numbers are in weights that were not read."""
 
     key: str = Field(description=OF_SCHEME)
     part: str = Field(description="The part of the model that it serves.")
@@ -75,13 +75,13 @@ class Layer(Record):
     index: int = Field(description="From 0, within the stack.")
     type: str = Field(description="Its kind in config.json, as transformers resolves it.")
     kinds: list[Mixer] = Field(
-        description="How it mixes positions: attention to all (`full`), to a window (`sliding`) or to the same chunk (`chunked`), a state "
+        description="How it mixes positions. Attention: to all (`full`), to a window (`sliding`) or to the same chunk (`chunked`). A state "
         "(`recurrent`), a `convolution`, a Fourier transform (`fourier`), or `none`."
     )
     before: int | None = Field(description="Largest distance that it sees before a position, in positions; null without a limit.")
     after: int | None = Field(description="The same after a position.")
     encodings: list[str] | None = Field(
-        description="The `key` of each encoding that acts in it; null where no weights were read, so that they are not known."
+        description="The `key` of each encoding that acts in it. Null where no weights were read, so that they are not known."
     )
     rotation: RotationOfLayer | None = Field(description="The rotation that acts in it.")
 
@@ -104,12 +104,12 @@ class Checkpoint(Record):
         description="Why its source was not asked again, where all this is what an earlier build read; null otherwise."
     )
     layers: list[Layer] = Field(
-        description="Every layer of every stack for text or audio, and of an image model where attention is to all patches in every layer. "
+        description="Every layer of every stack for text or audio. Also of an image model where attention is to all patches in every layer. "
         "Empty where the family is not known, or the checkpoint could not be read."
     )
     unmeasured: list[Unmeasured] = Field(description="Encodings whose numbers are in weights that were not read.")
     unresolved: list[str] = Field(
-        description="Sentences on what stays open: a scheme that the configuration asks for and that was not found, or weights that were not "
+        description="Sentences on what stays open: a scheme of the configuration that was not found, or weights that were not "
         "read. Where it is not empty, nothing follows from what `encodings` lacks."
     )
     encodings: list[Encoding] = Field(description="Empty where none was found, or the checkpoint could not be read.")
@@ -154,7 +154,7 @@ class Atlas(Record):
         alias="schema", description="Number of this format. Something may be added under the same number; nothing is renamed or taken away."
     )
     date: str | None = Field(
-        description="Date of the data, as YYYY-MM-DD: of the newest revision that was read from the Hub, else of the program; null where that "
+        description="Date of the data, as YYYY-MM-DD: of the newest revision that was read from the Hub, else of the program. Null where that "
         "is unknown. A publisher may set it by `SOURCE_DATE_EPOCH`."
     )
     version: str | None = Field(description="Version of the program.")
@@ -165,7 +165,7 @@ class Atlas(Record):
     runs: list[TrainingRun] = Field([], description="Training runs, in the order of `slug`.")
     parts: list[str] = Field(
         [],
-        description="Paths of further files like this one, from the folder of the site, that hold the checkpoints in order; `checkpoints` is then "
+        description="Paths of further files like this one, from the folder of the site, that hold the checkpoints in order. `checkpoints` is then "
         "empty. Empty where all checkpoints fit into 5 MB.",
     )
 
@@ -350,7 +350,7 @@ class Family(Record):
 
 
 class Families(Record):
-    """The outermost object of families.json, by the defaults of config classes alone: nothing in it was read from a checkpoint."""
+    """The outermost object of families.json, by the defaults of config classes. Nothing in it was read from a checkpoint."""
 
     schema_: int = Field(alias="schema", description="Number of this format.")
     transformers: str = Field(description="Version of that library.")

@@ -173,7 +173,7 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
         scaling,
         Rotation(5e5, 128, 128, 131_072, LLAMA3),
         [
-            "Scaling “llama3” leaves the 29 fastest of 64 pairs unchanged, stretches the 29 slowest by a factor of 8 and changes the other 6 by less."
+            "Scaling “llama3” leaves the 29 fastest of 64 pairs unchanged. It stretches the 29 slowest by a factor of 8 and changes the other 6 by less."
         ],
     ),
     (
@@ -189,12 +189,12 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (
         scaling,  # Factors of a list: the pairs are unchanged, stretched most, stretched less, unchanged, in an order of their own.
         Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [1.0, 4.0, 2.0, 1.0]}),
-        ["Scaling “stored” leaves 2 of 4 pairs unchanged, stretches 1 by a factor of 4 and changes the other 1 by less."],
+        ["Scaling “stored” leaves 2 of 4 pairs unchanged. It stretches 1 by a factor of 4 and changes the other 1 by less."],
     ),
     (
         scaling,
         Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [2.0, 2.0, 2.0, 4.0]}),
-        ["Scaling “stored” stretches the slowest of 4 pairs by a factor of 4 and changes the other 3 by less."],
+        ["Scaling “stored” stretches the slowest of 4 pairs by a factor of 4. It changes the other 3 by less."],
     ),
     (
         scaling,

@@ -102,7 +102,9 @@ def test_layers_that_are_alike_are_not_told_apart() -> None:
 )
 def test_a_finding_says_whether_the_rates_depend_on_the_content(at_zero_input: bool, opening: str) -> None:
     text = result_of(decay(LN2 / np.array([[1.0, 2.0, 4.0]]), at_zero_input)).findings[0].text
-    assert text == f"{opening} of the state is 2 positions in the median head, 1 position in the fastest and 4 positions in the slowest."
+    assert (
+        text == f"{opening} of the state is 2 positions in the median head. It is 1 position in the fastest and 4 positions in the slowest."
+    )
 
 
 def test_layers_without_decay_are_left_empty() -> None:

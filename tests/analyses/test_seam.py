@@ -85,7 +85,7 @@ def test_two_concatenated_tables_have_a_seam_between_them(position: int, weight:
 
 
 @pytest.mark.parametrize(("family", "position", "named"), [
-    ("bert", 127, "the published BERT was trained"), ("distilbert", 127, "the published DistilBERT was made from BERT"),
+    ("bert", 127, "The published BERT was trained"), ("distilbert", 127, "The published DistilBERT was made from BERT"),
     ("mpnet", 127, ""), ("", 127, ""), ("bert", 130, "")
 ])  # fmt: skip
 def test_a_seam_is_explained_only_in_berts_family_at_its_training_length(family: str, position: int, named: str) -> None:

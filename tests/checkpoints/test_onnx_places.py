@@ -80,7 +80,7 @@ def test_the_table_that_is_added_to_words_is_found(nodes: list[Any], tmp_path: P
     files = found(tmp_path, [ROWS, *nodes], onnx__T=TABLE)
     np.testing.assert_array_equal(table_of(files), TABLE)
     [note] = files.notes("embeddings.position_embeddings.weight")
-    assert note == ("Identified by its place in the graph, as the tensor added to the rows of the word table; the file calls it “onnx::T”.")
+    assert note == ("Identified by its place in the graph, as the tensor added to the rows of the word table. The file calls it “onnx::T”.")
 
 
 # The same places with something else in them, or with two tensors that can be it.

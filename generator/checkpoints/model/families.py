@@ -55,10 +55,10 @@ AFTER_TWO = frozenset(
 )  # fmt: skip
 # What the code of a family does with learned numbers that no scheme reads.
 UNREAD = {
-    "chatglm": "Half of each head is rotated by the position in the prompt, the other half by the position in the answer. Neither rotation was read.",
-    "decision_transformer": "A learned vector of the time step is added to the return, the state and the action of each step; it was not read.",
-    "inkling2_text": "Each head has a sink whose logit comes from the query's hidden state; it was not read.",
-    "mistral_large4_text": "Each head multiplies its logits by a learned factor that grows with the logarithm of the position; it was not read.",
+    "chatglm": "Half of each head is rotated by the position in the prompt, half by that in the answer. Neither rotation was read.",
+    "decision_transformer": "A learned vector of the time step is added to the return, the state and the action of each step. It was not read.",
+    "inkling2_text": "Each head has a sink whose logit comes from the query's hidden state. It was not read.",
+    "mistral_large4_text": "Each head multiplies its logits by a learned factor that grows with the logarithm of the position. It was not read.",
 }
 ANGLES_STORED = frozenset({"roformer"})  # The table is of the angles of a rotation and not added to the input.
 FIRST_ROW_ALONE = frozenset({"decision_transformer"})  # All positions get the first row of the stored table (its time is another input).

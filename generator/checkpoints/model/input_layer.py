@@ -37,7 +37,7 @@ EVERYDAY = (  # For a lesson in which readers type sentences.
     "story word name day night morning year time water fire stone gold door window table hand eye heart head friend teacher "
     "doctor soldier is was are were has had can will saw sees chased loves loved gave gives found made took eats ate runs "
     "ran sings reads wrote said big small old new young red blue green black white good bad happy sad first last long short "
-    "high and or but because before after in on at to from of with without under over near "
+    "high and or but because before after in on at to from of with without under over near"
 )
 
 

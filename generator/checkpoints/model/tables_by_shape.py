@@ -138,7 +138,7 @@ def _of_sizes(files: Files) -> Search:
         return Search()
     note = (
         f"{UNNAMED}, and transformers does not have this family. “{names[0]}” is the only tensor of {_times(shape)}, the numbers of positions and "
-        "dimensions in config.json, which names no rotation and no bias. It is likely, but not certainly, the position table. "
+        "dimensions in config.json. No rotation and no bias is named there. It is likely, but not certainly, the position table. "
         "Positions are counted from its first row."
     )
     return Search((TableTensor(names[0], names[0], files.tensors[names[0]].shape, notes=(note,)),))

@@ -79,7 +79,7 @@ def members(checkpoint: Checkpoint, offline: bool) -> Sequence[Checkpoint]:  # n
 
 SOURCE = Source(
     key="folder",
-    describes="A local folder in the Hub's layout, or one file of weights, relative to this file; with *, the checkpoints of training runs.",
+    describes="A local folder in the Hub's layout, or one file of weights, relative to this file. With *, the checkpoints of training runs.",
     example="path/to/a/checkpoint",
     is_path=True,
     open=open_files,

@@ -30,7 +30,7 @@ MOST_LAYERS = 4096
 GATE_SCALE = 8.0  # De et al. 2024 (arXiv 2402.19427), section 2.4: the constant c.
 SOFT_CAP = 15.0  # Default of gate_soft_cap.
 PRODUCT = "The rate is {rate} · softplus(b), where b is the bias of the step ({bias})."
-BOUNDED = "The rate is {bound:g} · sigmoid(exp(A_log) · dt_bias), so that one position leaves at least e^−{bound:g} of the state."
+BOUNDED = "The rate is {bound:g} · sigmoid(exp(A_log) · dt_bias). So one position leaves at least e^−{bound:g} of the state."
 CLIPPED = (
     "softplus(b) is limited to {range}, as when the model reads a text at once. Token by token, the code of transformers does not limit it."
 )
@@ -177,7 +177,7 @@ def _forget_gates(files: Files, name: str, config: ModelConfig) -> _Read | None:
     if "gate_soft_cap" in config and config.value("gate_soft_cap") is None:
         return _Read(softplus(-bias), "head", True, ("The rate is −log sigmoid(b), where b is the bias of the forget gate.",))
     cap = config.positive("gate_soft_cap", SOFT_CAP)
-    note = f"The rate is −log sigmoid(c · tanh(b / c)), where b is the bias of the forget gate and c = {cap:g}."
+    note = f"The rate is −log sigmoid(c · tanh(b / c)). Here b is the bias of the forget gate and c = {cap:g}."
     return _Read(softplus(-cap * np.tanh(bias / cap)), "head", True, (note,))
 
 

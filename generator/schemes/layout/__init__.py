@@ -101,7 +101,7 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     rows = ", ".join(str(row) for row in numbers["rows"])
-    return f"A page with the box of one word, and a heat map of the {numbers['rows'].size} vectors that it looks up (rows {rows}) and their sum."
+    return f"A page with the box of one word. Beside it, a heat map of the {numbers['rows'].size} vectors that it looks up (rows {rows}) and their sum."
 
 
 PICTURE = Picture(

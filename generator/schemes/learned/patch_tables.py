@@ -65,7 +65,7 @@ def _side(name: str, side: str, vectors: Floats) -> PatchTable:
 def _window(name: str, stored: Floats) -> PatchTable:
     """A table within windows; stored: (d_model, n_rows, n_columns)."""
     width, rows, columns = stored.shape
-    laid = f"This table of {rows} rows by {columns} columns is tiled over the grid of patches and added to the other table."
+    laid = f"This table, {rows} rows by {columns} columns, is tiled over the grid of patches and added to the other."
     vectors = frozen(np.moveaxis(stored, 0, -1).reshape(-1, width))
     return PatchTable(name, "vision within a window", PositionTable(vectors, grid=(rows, columns)), (laid,))
 
@@ -81,7 +81,7 @@ def _gated(files: Files, name: str) -> PatchTable:
     patches = lattice_of(name, len(stored), files.config)
     vectors = frozen(share * stored[patches.before : len(stored) - patches.after])
     gated = f"The table is shown as the model adds it: multiplied by 1 − tanh(gate) = {significant(share, 4)}."
-    tiles = "A second table, for each image shape and each tile, is multiplied by tanh(gate) and added too; it is not shown."
+    tiles = "A second table, for each image shape and each tile, is multiplied by tanh(gate) and added too. It is not shown."
     laid = f"{patches.grid[0]} rows by {patches.grid[1]} columns, {patches.source}" if patches.grid else "their grid is unknown"
     counted = f"The tensor has {len(stored):,} rows. {patches.before} of a special token are left out; the others are patches ({laid})."
     return PatchTable(name, "vision", PositionTable(vectors, patches.before, patches.grid), (gated, tiles, counted))

@@ -14,9 +14,9 @@ from generator.text import rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BY_TURNS = "each layer reads the tokens in order and keeps a state, so order is implicit"
+BY_TURNS = "each layer reads tokens in order and keeps a state"
 ALONE = "its attention layers get position only from the causal mask"
-BETWEEN = "its attention layers have no encoding; the recurrent layers between them read the tokens in order"
+BETWEEN = "between attention layers, recurrent ones read the tokens in order"
 UNREAD = "How fast the recurrent state decays is stored in the weights. They were not read: this row has none."
 
 

@@ -160,8 +160,8 @@ def _turned_note(config: ModelConfig, rotary_dim: int, head_dim: int) -> str:
     """Note on the rotated components."""
     turned = f"{rotary_dim} of the {head_dim} components" if rotary_dim < head_dim else f"all {head_dim} components"
     has_rope_part = config.value(ROPE_DIM_KEY) is not None and rotary_dim < head_dim
-    shared_part = ", in a separate part whose key all heads share" if has_rope_part else ""
-    return f"{turned} of each query and key head are rotated{shared_part}, as config.json says."
+    shared_part = " They are a separate part, whose key all heads share." if has_rope_part else ""
+    return f"{turned} of each query and key head are rotated, as config.json says.{shared_part}"
 
 
 def _split_note(rope: ModelConfig) -> tuple[str, ...]:
@@ -243,7 +243,7 @@ def _alt(numbers: Numbers) -> str:
 PICTURE = Picture(
     caption="The cosine that a rotation gives each offset, in a head of 64 components with base 10,000. First: each pair. Second: the mean of all pairs.",
     how_to_read=(
-        "First: red means that the pair is rotated alike in query and key, blue that it is rotated to opposite directions. Pairs at the top complete a turn in a few positions; "
+        "First: red means that the pair is rotated alike in query and key; blue, to opposite directions. Pairs at the top complete a turn in a few positions; "
         "pairs at the bottom hardly move. Second: the similarity of equal contents at each offset. It falls in waves."
     ),
     numbers=_numbers,
@@ -256,7 +256,7 @@ SCHEME = Scheme(
     key="rotary",
     title="Rotary",
     also=("RoPE", "rotary position embedding (RoFormer)"),
-    summary="Pairs of query and key components are rotated by an angle proportional to position, so their product depends on the offset.",
+    summary="Pairs of query and key components rotate by an angle proportional to position, so their product depends on the offset.",
     acts_in="queries and keys",
     looked_for="rotary parameters in config.json (rope_theta, rope_scaling, rotary_dim …)",
     order=40,

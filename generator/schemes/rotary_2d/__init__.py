@@ -83,9 +83,7 @@ def _rotations(model: ImageModel) -> Iterator[AxisRotation]:
     quarter, half = head_dim // 4, head_dim // 4 * 2
     base = base_of(model.config, CENTRED_BASE if model.family in CENTRED else BASE)
     rows, columns, grid_note = _grid(model.config)
-    shared = (
-        f"Of the {head_dim} components of each head, {half} rotate by the row of the patch and {half} by its column ({quarter} pairs each)"
-    )
+    shared = f"Of each head's {head_dim} components, {half} rotate by the patch's row and {half} by its column ({quarter} pairs each)"
     if model.family in BY_TURNS:
         note = f"{shared}. Rows and columns alternate in one series of {2 * quarter} frequencies with base {base:g}; rows take the first. {grid_note}"
         yield " rows", Rotation(base, half, head_dim, rows), (note,)
@@ -95,7 +93,7 @@ def _rotations(model: ImageModel) -> Iterator[AxisRotation]:
     if model.family not in CENTRED:
         yield "", Rotation(base, half, head_dim, max(rows, columns)), (note,)
         return
-    centred = "Patches are not counted: the image spans −1 to 1 in both directions, and the fastest pair turns by 2π over a distance of 1. Patches of a finer grid are therefore closer."
+    centred = "Patches are not counted: the image spans −1 to 1 in both directions. The fastest pair turns by 2π over a distance of 1. Patches of a finer grid are therefore closer."
     for along, side in ((" rows", rows), (" columns", columns)) if rows != columns else (("", rows),):
         yield along, Rotation(base, half, head_dim, side, step=4.0 * pi / side), (note, centred)
 
@@ -155,7 +153,7 @@ SCHEME = Scheme(
     key="rotary_2d",
     title="Rotary in two dimensions",
     also=("2-D or axial RoPE", "rotary embedding for images"),
-    summary="Part of each query and key is rotated by an angle proportional to the patch's row, part by one proportional to its column.",
+    summary="Part of each query and key rotates in proportion to the patch's row, part in proportion to its column.",
     acts_in="queries and keys",
     looked_for="an image model in config.json whose family rotates queries and keys by rows and columns (DINOv3, Pixtral, Qwen2-VL …)",
     order=46,

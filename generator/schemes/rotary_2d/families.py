@@ -70,7 +70,7 @@ def of_vjepa2(config: ModelConfig) -> Iterator[AxisRotation]:
 def _thirds(along: str, head_dim: int, base: float, side: int) -> Iterator[AxisRotation]:
     third = 2 * (head_dim // 3 // 2)
     rest = f"; {head_dim - 3 * third} are not rotated" if head_dim > 3 * third else ""
-    note = f"Of the {head_dim} components of each head, {third} rotate by time, {third} by the row of the patch and {third} by its column{rest}"
+    note = f"Of each head's {head_dim} components, {third} rotate by time, {third} by the patch's row and {third} by its column{rest}"
     yield (
         along,
         Rotation(base, third, head_dim, side),
@@ -89,7 +89,7 @@ def in_windows(config: ModelConfig) -> Iterator[AxisRotation]:
         (note, f"Window layers count {window} patches in each direction."),
     )
     smaller = (
-        f"Layers that see the whole image count in steps of {window}/{side}, so its {side} patches span as much as a window's {window}."
+        f"Layers that see the whole image count in steps of {window}/{side}. So its {side} patches span as much as a window's {window}."
     )
     yield " of the whole image", Rotation(base, head_dim // 4 * 2, head_dim, side, step=window / side), (note, smaller)
 

@@ -93,7 +93,7 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     low, high = numbers["clipped"].min(), numbers["clipped"].max()
-    return f"A matrix of 12 by 12 positions with one number along each diagonal, and a line that rises from {low} to {high} and is flat beyond."
+    return f"A matrix of 12 by 12 positions with one number along each diagonal. Beside it, a line that rises from {low} to {high} and is flat beyond."
 
 
 PICTURE = Picture(

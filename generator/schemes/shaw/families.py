@@ -86,7 +86,7 @@ def _of_prophetnet(config: ModelConfig, n_rows: int) -> Rows | None:
     if n_rows != n_buckets or n_buckets < 4 or furthest <= n_buckets // 2:
         return None
     offsets = np.arange(-furthest, 1)
-    note = "The hidden state, not the query, is multiplied with these vectors (all heads side by side), and a constant is added for each"
+    note = "The hidden state, not the query, is multiplied with these vectors (all heads side by side). A constant is added for each"
     ahead = "The streams that predict further ahead count the same offsets from the token that they predict."
     return Rows(offsets, buckets(offsets, n_buckets, furthest, causal=True), f"{note}; {BEYOND}. {ahead}")
 

@@ -83,7 +83,7 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     first, last = (", ".join(rounded(value, 3) for value in numbers["shares"][:, end]) for end in (0, -1))
-    return f"{len(numbers['shares'])} falling curves over the number of keys, for sinks from {rounded(numbers['logits'][0], 0)} to {rounded(numbers['logits'][-1], 0)}: against one key {first}; against {10**MOST_KEYS:,} keys {last}."
+    return f"{len(numbers['shares'])} falling curves over the number of keys, for sinks from {rounded(numbers['logits'][0], 0)} to {rounded(numbers['logits'][-1], 0)}. Against one key {first}; against {10**MOST_KEYS:,} keys {last}."
 
 
 PICTURE = Picture(

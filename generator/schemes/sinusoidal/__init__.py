@@ -109,7 +109,7 @@ def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
     if not 0 < shape[0] * shape[1] <= MOST_VALUES:
         raise RowError(f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected 1 to {MOST_VALUES:,} values")
     counted = f"Patches are numbered through the clip, step by step and row by row: {steps} steps of {grid[0]} rows by {grid[1]} columns."
-    note = f"No tensor is stored; the model computes it at run time: {DESCRIPTIONS['interleaved']}. {counted}"
+    note = f"No tensor is stored. The model computes it at run time: {DESCRIPTIONS['interleaved']}. {counted}"
     form = PositionTable(sinusoid(*shape))
     return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,), "image")]
 
@@ -129,7 +129,7 @@ def _encoding(config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: in
     description = COSINES_FIRST_DESCRIPTION if spec.cosines_first else DESCRIPTIONS[spec.layout]
     counts = f" The first position uses the angles of number {first_row}." if first_row else ""
     scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
-    note = f"No tensor is stored; the model computes it at run time: {description}.{counts}{scaled}{_restart(config, spec)}"
+    note = f"No tensor is stored. The model computes it at run time: {description}.{counts}{scaled}{_restart(config, spec)}"
     form = PositionTable(frozen(table), first_row)
     return Encoding(part.name, SCHEME.key, form, Provenance("config.json", shape=shape), (note,), part.modality, part.stack)
 

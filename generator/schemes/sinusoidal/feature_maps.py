@@ -14,9 +14,8 @@ MOST_VALUES = 2**27  # 1 GB in float64
 DEFAULT_SIZE = (640, 640)  # Rows and columns of pixels, of RT-DETR and related models.
 DEFAULT_STRIDE, DEFAULT_WIDTH = 32, 256
 DESCRIPTIONS = {
-    True: "half of the vector is the sinusoid of the place's row, the other half that of its column; both count from 1 and are scaled"
-    " so that the last is 2π",
-    False: "half of the vector is the sinusoid of the place's row, the other half that of its column",
+    True: "half of the vector is the sinusoid of the place's row, half that of its column. Both count from 1 and are scaled so that the last is 2π",
+    False: "half of the vector is the sinusoid of the place's row, half that of its column",
 }
 
 
@@ -47,7 +46,7 @@ def feature_map(config: ModelConfig) -> FeatureMap | None:
         )
     base = config.positive("positional_encoding_temperature", BASE)
     vectors = whole_turn_sinusoid(grid, width) if head.turns else grid_sinusoid(grid, width, columns_first=False, base=base)
-    made = f"No tensor is stored; the head computes it for a feature map of any size, and attention adds it: {DESCRIPTIONS[head.turns]}."
+    made = f"No tensor is stored. The head computes it for a feature map of any size, and attention adds it: {DESCRIPTIONS[head.turns]}."
     shown = (
         f"The map shown has stride {stride}, for images of {size[0]} × {size[1]} pixels ({source}): {grid[0]} rows by {grid[1]} columns."
     )

@@ -36,7 +36,7 @@ def from_table(files: Files, name: str) -> Unfolded:
     table = files.tensor(name)
     rows, columns, special = _window(files, name, table.shape)
     values = table[: len(table) - special].T.reshape(-1, 2 * rows - 1, 2 * columns - 1)
-    left = f"The last {special} of the {len(table):,} stored rows are for [CLS], which has no place in the grid; they are left out. "
+    left = f"The last {special} of the {len(table):,} stored rows are for [CLS], which has no place in the grid. They are left out. "
     note = f"The window is {rows} × {columns} patches. The table is ordered by query minus key; it is shown by key minus query."
     return Unfolded(values[:, ::-1, ::-1], (left if special else "") + note)
 

@@ -69,7 +69,7 @@ def step_note(numbers: Floats, kind: str) -> str:
     if not steps.size:
         return f"{stored}."
     step = significant(float(np.median(steps)), 3)
-    return f"{stored}. Two values of a block are equal or at least {step} apart (median over blocks); finer differences are the file's rounding."
+    return f"{stored}. Two values of a block are equal or at least {step} apart (median over blocks). Finer differences are the file's rounding."
 
 
 def scaled_block(kind: str) -> int:

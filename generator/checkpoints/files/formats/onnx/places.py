@@ -64,4 +64,4 @@ def _read(graph: Graph, tensors: Mapping[str, StoredTensor], name: str) -> Float
 
 
 def _notes(tensor: StoredTensor, place: Place, name: str) -> tuple[str, ...]:
-    return (f"Identified by its place in the graph, {place.role}; the file calls it “{visible(short(name))}”.", *tensor.notes())
+    return (f"Identified by its place in the graph, {place.role}. The file calls it “{visible(short(name))}”.", *tensor.notes())
