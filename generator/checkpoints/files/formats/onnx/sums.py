@@ -20,7 +20,7 @@ MOST_STEPS = 16
 IMAGES = frozenset({"vision", "visual", "image", "img", "video", "pixel"})
 WORDS = "as the tensor added to the rows of the word table"
 PATCHES = "as the tensor added to the vectors of patches"
-RESIZED = ", once resized to their grid"
+RESIZED = ", resized to their grid"
 BY_POSITION = "as the only table from which a sum takes its rows by position"
 
 Read = Callable[[str], Floats]
