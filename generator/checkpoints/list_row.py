@@ -65,7 +65,7 @@ class Options(BaseModel):
     )
     revisions: str | list[str] = Field(
         "",
-        description="Checkpoints of a training run on the Hub: a list of branches and tags, or first and last, as 'step1000 … step143000'.",
+        description="Checkpoints of a training run on the Hub: branches and tags. Either a list, or first and last, as 'step1000 … step143000'.",
         examples=["step1000 … step143000"],
     )
     every: int = Field(

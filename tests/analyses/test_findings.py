@@ -199,7 +199,7 @@ CASES: list[tuple[ModuleType, Form, list[str]]] = [
     (
         scaling,
         Rotation(1e4, 8, 8, 4096, {"rope_type": "stored", "factors": [0.5, 1.0, 0.5, 0.5]}),
-        ["Scaling “stored” leaves 1 of 4 pairs unchanged and changes the other 3."],
+        ["Scaling “stored” leaves 1 of 4 pairs unchanged. It changes the other 3."],
     ),
     (table, rows(np.zeros((4, 4))), ["Every value is zero"]),
     (table, rows(np.ones((4, 4))), []),
@@ -264,7 +264,7 @@ def test_one_token_at_two_places_is_reported_with_its_distance() -> None:
     same = "In the sentence, “one” has the same word vector at positions 0 and 1"
     assert f"{same}. The two inputs differ by a vector of norm 2; the first has norm 5." in texts
     texts = [finding.text for finding in anatomy.compute(with_input(TURNING, twice)).findings]
-    assert f"{same}, and the same input as shown here: no position vector is added." in texts
+    assert f"{same}. The input shown here is the same too, since no position vector is added." in texts
 
 
 def test_a_sentence_without_a_repeated_token_is_said_to_be_put_after_itself() -> None:

@@ -302,7 +302,7 @@ def test_a_walk_halves_where_its_correlation_does_in_every_window() -> None:
     result = result_of(PositionTable(frozen(walk(1000, 0.9, 1))))
     for key in ("half", "half_low", "half_high", "half_context"):
         assert result.value(key) == pytest.approx(np.log(0.5) / np.log(0.9), rel=0.1)
-    assert "in 3 windows" in result.findings[0].text
+    assert "Single windows give 6.5 to 6.6." in result.findings[0].text
 
 
 def test_where_windows_disagree_there_is_no_half_distance_but_the_reason() -> None:

@@ -80,5 +80,5 @@ def test_a_config_class_cannot_ask_the_hub(monkeypatch: pytest.MonkeyPatch) -> N
     from huggingface_hub import get_session
     from transformers import LlamaConfig
 
-    monkeypatch.setattr(LlamaConfig, "from_dict", lambda _: get_session().get("http://127.0.0.1:9/"))
+    monkeypatch.setattr(LlamaConfig, "__init__", lambda *_, **__: get_session().get("http://127.0.0.1:9/"))
     assert "OfflineModeIsEnabled" in resolved(ModelConfig({"model_type": "llama", "hidden_size": 4711}, "x")).refused

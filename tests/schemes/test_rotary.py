@@ -457,7 +457,9 @@ def test_the_former_name_of_longrope_is_accepted() -> None:
 
 def test_a_note_on_deepseek_gives_the_rotated_part_of_each_head() -> None:
     (encoding,) = find(DictFiles({**LLAMA, "model_type": "deepseek_v3", "rope_theta": 1e4, "qk_rope_head_dim": 16, "qk_nope_head_dim": 48}))
-    assert "16 of the 64 components of each query and key head are rotated, in a separate part" in encoding.notes[0]
+    assert (
+        "16 of the 64 components of each query and key head are rotated, as config.json says. They are a separate part" in encoding.notes[0]
+    )
 
 
 @given(st.text(max_size=12).filter(lambda kind: kind != "type"))  # That is a setting.

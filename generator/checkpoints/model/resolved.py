@@ -86,7 +86,8 @@ def _resolved(text: str) -> tuple[Json | None, str]:
     try:
         with warnings.catch_warnings(), offline():
             warnings.simplefilter("ignore")
-            return _settings(config_classes()[family].from_dict(settings)), ""
+            # Not by from_dict, which writes each config as text for a log, and for two families needs timm.
+            return _settings(config_classes()[family](**settings)), ""
     except Exception as error:  # noqa: BLE001  # Config classes validate in many ways, and raise exceptions of any class.
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:MOST_SHOWN]}"
     finally:
