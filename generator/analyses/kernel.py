@@ -231,7 +231,8 @@ def _unit(kernel: Kernel, subject: Subject[Shaped]) -> str:
 def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, profile: Floats, line: str) -> tuple[Finding, ...]:
     by_key, quantity = {metric.key: metric for metric in metrics}, f"the {form.quantity.partition(',')[0]}"
     out = _left_out(form)
-    left_out = (Finding(f"Positions left out as outliers: {ranges(out)}.", ("left_out",)),) if out.size else ()
+    noun = "an outlier: position" if out.size == 1 else "outliers: positions"
+    left_out = (Finding(f"Left out as {noun} {ranges(out)}.", ("left_out",)),) if out.size else ()
     if all(window.half is None for window in windows):
         return (Finding(f"Within {line}, {quantity} does not fall with distance.", ("positions", "rising"), 0.8), *left_out)
     half, falls = by_key["half"], by_key["monotonicity"]

@@ -285,7 +285,7 @@ def test_an_odd_row_in_a_sinusoid_changes_no_measure(position: int, factor: floa
     plain, odd = result_of(PositionTable(sinusoid(512, 64))), result_of(PositionTable(frozen(table)))
     assert odd.value("left_out") == 1
     assert [odd.value(key) for key in STEADY] == pytest.approx([plain.value(key) for key in STEADY], rel=2e-3)
-    assert f"Positions left out as outliers: {position}." in [finding.text for finding in odd.findings]
+    assert f"Left out as an outlier: position {position}." in [finding.text for finding in odd.findings]
 
 
 def walk(n_positions: int, correlation: float, seed: int) -> np.ndarray:

@@ -10,6 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import example, given
 from hypothesis import strategies as st
+from jinja2 import nodes
 from markupsafe import Markup
 from mkdocs.utils.yaml import yaml_load
 
@@ -210,3 +211,24 @@ def test_numbers_have_four_significant_digits(value: float | None, text: str) ->
 def test_a_number_differs_from_its_text_by_half_a_thousandth_at_most(value: float) -> None:
     text = number(value).replace("−", "-").replace(",", "").replace(" × 10", "e")
     assert float(text.translate(PLAIN_DIGITS)) == pytest.approx(value, rel=5.001e-4, abs=0.0)
+
+
+def constants(expression: nodes.Node) -> list[object]:
+    """The constants that an expression may be, of all branches of a condition."""
+    if isinstance(expression, nodes.CondExpr):
+        return [value for branch in (expression.expr1, expression.expr2) if branch is not None for value in constants(branch)]
+    return [expression.value] if isinstance(expression, nodes.Const) else []
+
+
+def test_no_expression_of_a_template_is_text_that_loses_a_space_at_its_ends() -> None:
+    environment = environment_of(ROOT / "templates")
+    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "templates").rglob("*.jinja")}
+    outputs = [
+        (path.name, node)
+        for path, source in sources.items()
+        for output in environment.parse(source).find_all(nodes.Output)
+        for node in output.nodes
+    ]
+    texts = [(name, value) for name, node in outputs for value in constants(node) if isinstance(value, str)]
+    assert len(texts) > 20
+    assert [(name, value) for name, value in texts if value != value.strip()] == []
