@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, InputLayer, LayerNorm, Metric, Result, Results, Sentence, Subject
+from generator.contracts import Analysis, Arrays, FigureSpec, Finding, InputLayer, LayerNorm, Metric, Result, Results, Sentence, Subject
 from generator.encodings import Form, OffsetBias, PositionTable, Rotation
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels
@@ -63,10 +63,11 @@ def steps(layer: InputLayer, sentence: Sentence, form: Form) -> dict[str, Floats
 def compute(subject: Subject[Form]) -> Result:
     """The steps of the input, their norms, the difference from the code of transformers, and one token at two places.
 
-    arrays: each step (n_tokens, d_model), with norms_… (n_tokens,); tokens, ids (n_tokens,)
+    arrays: words, types, normed (n_tokens, d_model), norms_… of every step (n_tokens,); tokens, ids (n_tokens,)
     twice_…, apart_… (n_twice, …): tokens at two positions of the sentence, as in ``_twice``
     again_… (n_again, …): the tokens that also occur in the reversed sentence, as in ``_again``
     lexicon_… (n_words, …): inner products of everyday words, as in ``_lexicon``
+    derived: positions and sum (n_tokens, d_model), without rows where there is no such step
     errors: NotApplicableError when the checkpoint has no sentence, or vectors do not fit or are not finite
     """
     layer = subject.input
@@ -78,23 +79,41 @@ def compute(subject: Subject[Form]) -> Result:
     last, last_backward = list(forward.values())[-1], list(backward.values())[-1]
     norms = {f"norms_{name}": row_norms(rows) for name, rows in forward.items()}
     twice = _twice(layer, form)
+    stored = {name: rows for name, rows in forward.items() if name not in DERIVED}
+    arrays: dict[str, Array] = {**stored, **norms, "tokens": np.array(layer.sentence.tokens), "ids": np.array(layer.sentence.ids)}
     difference = None if layer.own.values is None else float(np.max(np.abs(last - layer.own.values)))
     return Result(
         metrics=(
             Metric("tokens", "Tokens of the sentence", float(len(last))),
             Metric("module_difference", "Largest difference from transformers", difference, reason=_no_code(difference)),
         ),
-        arrays={
-            **forward,
-            **norms,
-            **twice,
-            **_again(layer, last, last_backward),
-            **_lexicon(subject, layer),
-            "tokens": np.array(layer.sentence.tokens),
-            "ids": np.array(layer.sentence.ids),
-        },
+        arrays={**arrays, **twice, **_again(layer, last, last_backward), **_lexicon(subject, layer)},
         findings=(*_findings(forward, layer, difference), *_of_twice(twice, forward)),
+        derived={name: make(form, arrays) for name, make in DERIVED.items()},
     )
+
+
+def _positions(form: Form, arrays: Arrays) -> Floats:
+    """The position vectors of ``arrays["words"]`` (n_tokens, d_model): the same shape; no rows where the form adds none."""
+    n_tokens, d_model = arrays["words"].shape
+    return form.vectors[:n_tokens] if isinstance(form, PositionTable) else np.zeros((0, d_model))
+
+
+def _sum(form: Form, arrays: Arrays) -> Floats:
+    """Sum of ``arrays["words"]`` (n_tokens, d_model) and of what is added to them: the same shape; no rows where nothing is added."""
+    if "norms_sum" not in arrays:
+        return arrays["words"][:0]
+    added = (arrays["words"], _positions(form, arrays), arrays.get("types", ()))
+    return np.asarray(np.sum([rows for rows in added if len(rows)], axis=0))
+
+
+DERIVED = {"positions": _positions, "sum": _sum}
+
+
+def shown(result: Result) -> dict[str, Array]:
+    """The steps of a result in order, arrays (n_tokens, d_model) by name."""
+    rows = {**result.arrays, **result.derived}
+    return {name: rows[name] for name in STEPS if len(rows.get(name, ()))}
 
 
 def _no_code(difference: float | None) -> str | None:
@@ -195,11 +214,10 @@ def _of_twice(twice: dict[str, Array], forward: dict[str, Floats]) -> tuple[Find
 
 def draw(results: Results) -> "Figure":
     """Heat maps of the steps, tokens by dimensions, each step divided by its root mean square."""
-    strips = [(label, name, result) for label, result in results.items() for name in STEPS if name in result.arrays]
+    strips = [(label, result, name, rows) for label, result in results.items() for name, rows in shown(result).items()]
     n_tokens = max(len(result.arrays["tokens"]) for result in results.values())
     figure, axes = panels(len(strips), columns=1, height=0.55 + 0.115 * n_tokens)
-    for ax, (label, name, result) in zip(axes, strips, strict=True):
-        rows = result.arrays[name]
+    for ax, (label, result, name, rows) in zip(axes, strips, strict=True):
         scale = root_mean_square(rows) or 1.0
         picture = image(ax, rows / scale, (-LIMIT, LIMIT), DIVERGING, n_images=len(strips))
         ax.set_yticks(range(len(rows)), [visible(f"{token:.14}") for token in result.arrays["tokens"]], fontsize=7)
@@ -214,7 +232,9 @@ def alt(results: Results) -> str:
     """Alternative text: number of tokens and mean norm of each step."""
     summaries = []
     for label, result in results.items():
-        means = (f"{STEPS[name]} {significant(result.arrays[f'norms_{name}'].mean(), 3)}" for name in STEPS if name in result.arrays)
+        means = (
+            f"{STEPS[name]} {significant(result.arrays[f'norms_{name}'].mean(), 3)}" for name in STEPS if f"norms_{name}" in result.arrays
+        )
         summaries.append(f"{label.title}, {len(result.arrays['tokens'])} tokens, mean norms: {', '.join(means)}")
     return "Input of a sentence, step by step, as heat maps of tokens by dimensions. " + "; ".join(summaries) + "."
 
@@ -228,6 +248,7 @@ ANALYSIS = Analysis(
     order=10,
     forms=(PositionTable, OffsetBias, Rotation),
     compute=compute,
+    derived=DERIVED,
     figures=(
         FigureSpec(
             key="steps",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Headline, Label, Metric, Overlay, Result, Results, Spot, Subject
+from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Headline, Label, Metric, Overlay, Result, Results, Spot, Subject
 from generator.encodings import Convolution, NoEncoding, OffsetBias, PositionTable, RelativeTable, Rotation, WindowBias, all_forms
 from generator.encodings.kernels import Kernel, Profile, profile_of, windows_of
 from generator.errors import NotApplicableError
@@ -60,10 +60,9 @@ def compute(subject: Subject[Shaped]) -> Result:
     """Shape of the kernel and its decay with distance, as means over heads, and over windows of a table, whose outliers are left out.
 
     Translation invariance after Wang B. et al. 2021. Windows have at most ``POSITIONS`` positions, or ``SIDE`` × ``SIDE`` patches.
-    arrays: matrix (n_positions, n_positions), mean over heads in the first window, query by key, NaN for keys that a causal mask hides
-    and for outliers; profile (n_distances,), mean over windows, scaled to a maximum of 1 and 0 at the mean of the far distances;
-    profiles (n_windows, n_distances), NaN where it does not fall; halves (n_windows,); left_out (n_outliers,), int; context_distances
-    (n,), context (n,), the profile over all positions; unit (), text, the unit of distances
+    arrays: profile (n_distances,), mean over windows, scaled to a maximum of 1 and 0 at the mean of the far distances; profiles
+    (n_windows, n_distances), NaN where it does not fall; halves (n_windows,); left_out (n_outliers,), int; context_distances (n,),
+    context (n,), the profile over all positions; unit (), text, the unit of distances; derived: matrix (n_positions, n_positions)
     errors: NotApplicableError when the form tells no position from another, is not finite, is constant, or covers fewer than ``FEWEST`` positions in a line;
     RowError when transformers cannot compute the frequencies of a rotation
     """
@@ -74,15 +73,14 @@ def compute(subject: Subject[Shaped]) -> Result:
     kernels = windows_of(form.inliers, POSITIONS, SIDE, of_patches)
     if kernels[0].longest < FEWEST:
         raise NotApplicableError(f"it covers {kernels[0].longest} positions in a line; a profile needs at least {FEWEST}")
-    matrix = shape(kernels[0].heads, kernels[0].lines)
-    if matrix is None:
+    mean = shape(kernels[0].heads, kernels[0].lines)
+    if mean is None:
         raise NotApplicableError("all pairs of positions are alike")
     windows, unit = [_window(kernel) for kernel in kernels], _unit(kernels[0], subject)
     profiles = np.array([_mean_profile(kernel) for kernel in kernels])  # (n_windows, n_distances)
     context = profile_of(form.inliers, SIDE, of_patches)
     metrics = _metrics(form, kernels[0], windows, context, unit)
     arrays = {
-        "matrix": matrix,
         "profile": _mean_of(profiles),
         "profiles": profiles,
         "halves": np.array([np.nan if window.half is None else window.half for window in windows]),
@@ -91,7 +89,17 @@ def compute(subject: Subject[Shaped]) -> Result:
         "context": _mean_of(_scaled(context)),
         "unit": np.array(unit),
     }
-    return Result(metrics, arrays, _findings(metrics, windows, form, arrays["profile"], f"{kernels[0].longest} {unit}"))
+    findings = _findings(metrics, windows, form, arrays["profile"], f"{kernels[0].longest} {unit}")
+    return Result(metrics, arrays, findings, derived={"matrix": mean})
+
+
+def matrix(form: Shaped, arrays: Arrays) -> Floats:
+    """Mean of the heads in the first window, of as many positions as ``arrays["profile"]`` (n_distances,) covers.
+
+    returns: (n_positions, n_positions), query by key, NaN for keys that a causal mask hides and for outliers
+    """
+    first = windows_of(form.inliers, arrays["profile"].size, SIDE, of_patches=False)[0]
+    return np.asarray(shape(first.heads, first.lines))
 
 
 def _metrics(form: Shaped, first: Kernel, windows: list[Window], context: Profile, unit: str) -> tuple[Metric, ...]:
@@ -197,15 +205,8 @@ def _of_context(context: Profile, longest: int) -> tuple[Metric, ...]:
     halves = [
         half for decay in _scaled(context) if not np.isnan(decay).all() and (half := half_distance(context.distances, decay)) is not None
     ]
-    return (
-        Metric(
-            "half_context",
-            "Half-distance over all positions",
-            _mean_or_none(halves),
-            "positions",
-            None if halves else "it does not fall with distance",
-        ),
-    )
+    reason = None if halves else "it does not fall with distance"
+    return (Metric("half_context", "Half-distance over all positions", _mean_or_none(halves), "positions", reason),)
 
 
 def _mean(key: str, title: str, values: list[float | None], reason: str) -> Metric:
@@ -267,11 +268,7 @@ def draw_profiles(results: Results) -> "Figure":
     for row, unit in enumerate(units):
         in_unit = {label: result for label, result in results.items() if str(result.arrays["unit"]) == unit}
         window, every = axes[2 * row], axes[2 * row + 1]
-        lines = {
-            label: Line(np.arange(len(result.arrays["profile"])), result.arrays["profile"], label.colour)
-            for label, result in in_unit.items()
-        }
-        _draw_lines(window, results, lines)
+        _draw_lines(window, results, {label: _of_windows(label, result) for label, result in in_unit.items()})
         _draw_bands(window, in_unit)
         _draw_lines(every, results, {label: _of_all_positions(label, result) for label, result in in_unit.items()})
         for line in every.lines:
@@ -281,6 +278,10 @@ def draw_profiles(results: Results) -> "Figure":
         every.set(xlabel="distance, all positions")
     legend_below(figure)
     return figure
+
+
+def _of_windows(label: Label, result: Result) -> Line:
+    return Line(np.arange(result.arrays["profile"].size), result.arrays["profile"], label.colour)
 
 
 def _of_all_positions(label: Label, result: Result) -> Line:
@@ -312,7 +313,7 @@ def _draw_bands(axes: "Axes", results: Results) -> None:
 
 def draw_matrices(results: Results) -> "Figure":
     """Kernels as images, query by key, side by side."""
-    images = [Panel(label.title, result.arrays["matrix"]) for label, result in results.items()]
+    images = [Panel(label.title, result.derived["matrix"]) for label, result in results.items()]
     labels = ("key position", "query position", "rescaled 0–1 per encoding")
     return image_panels(images, (0.0, 1.0), SEQUENTIAL, labels, square=True)
 
@@ -329,7 +330,7 @@ def alt_profiles(results: Results) -> str:
 def alt_matrices(results: Results) -> str:
     """Alternative text: number of positions and translation invariance of each encoding."""
     summaries = (
-        f"{label.title}: {len(result.arrays['matrix'])} positions, translation invariance {_value_text(result.metric('invariance'))}"
+        f"{label.title}: {result.value('positions'):.0f} positions, translation invariance {_value_text(result.metric('invariance'))}"
         for label, result in results.items()
     )
     return "Kernels as square images, each on its own scale. " + "; ".join(summaries) + "."
@@ -361,6 +362,7 @@ ANALYSIS = Analysis(
     ),
     forms=tuple(form for form in all_forms() if form is not NoEncoding),
     compute=compute,
+    derived={"matrix": matrix},
     figures=(
         FigureSpec(
             key="profiles",

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.figures.panels import panels, ridges, wrapped
 from generator.figures.style import INK
-from generator.numerics.arrays import finite, root_mean_square, row_norms
+from generator.numerics.arrays import Floats, finite, root_mean_square, row_norms
 from generator.text import significant
 
 if TYPE_CHECKING:
@@ -23,17 +23,19 @@ REACH = 3.5  # in units of the table's root mean square; larger values are clipp
 def compute(subject: Subject[PositionTable]) -> Result:
     """The vectors of ``POSITIONS``, and their size relative to the word vectors of the sentence.
 
-    arrays: positions (n_shown,); vectors (n_shown, d_model); rms (), root mean square of the table; word (d_model,) and token (), of the
-    first word of the sentence, where there is one
+    arrays: positions (n_shown,); rms (), root mean square of the table; word (d_model,) and token (), of the first word of the
+    sentence, where there is one; derived: vectors (n_shown, d_model)
     errors: NotApplicableError when the table is not finite
     """
-    vectors = finite(subject.encoding.form.vectors, "the table")
+    form = subject.encoding.form
+    vectors = finite(form.vectors, "the table")
     positions = np.array([position for position in POSITIONS if position < len(vectors)])
     rms = root_mean_square(vectors)
-    arrays = {"positions": positions, "vectors": vectors[positions], "rms": np.array(rms)}
+    arrays = {"positions": positions, "rms": np.array(rms)}
+    derived = {"vectors": shown(form, arrays)}
     reason = _reason_without_words(subject, vectors.shape[1])
     if reason is not None or subject.input is None:
-        return Result(metrics=(Metric("word_ratio", RATIO, None, reason=reason),), arrays=arrays)
+        return Result(metrics=(Metric("word_ratio", RATIO, None, reason=reason),), arrays=arrays, derived=derived)
     sentence = subject.input.sentence
     index = sentence.reserved.index(False) if False in sentence.reserved else 0
     words = sentence.words * subject.input.word_scale
@@ -43,7 +45,13 @@ def compute(subject: Subject[PositionTable]) -> Result:
         metrics=(Metric("word_ratio", RATIO, ratio),),
         arrays={**arrays, "word": words[index], "token": np.array(sentence.tokens[index])},
         findings=(finding,),
+        derived=derived,
     )
+
+
+def shown(form: PositionTable, arrays: Arrays) -> Floats:
+    """The rows ``arrays["positions"]`` (n_shown,) of the table: (n_shown, d_model)."""
+    return np.asarray(form.vectors[arrays["positions"]])
 
 
 def _times(ratio: float) -> str:
@@ -67,7 +75,7 @@ def draw(results: Results) -> "Figure":
     has_word = any("word" in result.arrays for result in results.values())
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         rms = float(result.arrays["rms"]) or 1.0
-        lines = np.clip(result.arrays["vectors"] / rms, -REACH, REACH)
+        lines = np.clip(result.derived["vectors"] / rms, -REACH, REACH)
         ridges(ax, lines, [f"{position}" for position in result.arrays["positions"]], label.colour, 2 * REACH)
         if "word" in result.arrays:
             word = np.clip(result.arrays["word"] / rms, -REACH, REACH)
@@ -84,7 +92,7 @@ def alt(results: Results) -> str:
     summaries = []
     for label, result in results.items():
         positions = ", ".join(str(position) for position in result.arrays["positions"])
-        norms = row_norms(result.arrays["vectors"])
+        norms = row_norms(result.derived["vectors"])
         summaries.append(
             f"{label.title}: positions {positions}, with norms from {significant(norms.min(), 3)} to {significant(norms.max(), 3)}"
         )
@@ -101,6 +109,7 @@ ANALYSIS = Analysis(
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
+    derived={"vectors": shown},
     figures=(
         FigureSpec(
             key="lines",

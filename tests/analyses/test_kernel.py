@@ -88,7 +88,7 @@ def test_a_form_that_is_symmetric_by_construction_has_a_reason_instead_of_symmet
 def test_three_positions_by_hand() -> None:
     """Bias 0, 2, 4, 1, 0 at offsets −2 … 2: means by distance 4, 1½, 0; steps 4 > 2, 2 > 0 and 4 > 1, 1 > 0 all fall."""
     form = bias([0.0, 2.0, 4.0, 1.0, 0.0])
-    np.testing.assert_allclose(result_of(form).arrays["matrix"], [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]])
+    np.testing.assert_allclose(result_of(form).derived["matrix"], [[1, 0.25, 0], [0.5, 1, 0.25], [0, 0.5, 1]])
     np.testing.assert_allclose(result_of(form).arrays["profile"], [1.0, 0.375, 0.0])
     assert value(form, "half") == pytest.approx(0.8)
     assert value(form, "monotonicity") == 100.0
@@ -165,7 +165,7 @@ def test_at_most_128_positions_are_compared(n_rows: int, compared: int) -> None:
 def test_shapes_do_not_change_with_the_unit(factor: float) -> None:
     values = np.random.default_rng(3).normal(size=(2, 21))
     once, scaled = (result_of(OffsetBias(frozen(f * values), frozen(np.arange(-10, 11)), False, "constant")) for f in (1.0, factor))
-    np.testing.assert_allclose(once.arrays["matrix"], scaled.arrays["matrix"], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(once.derived["matrix"], scaled.derived["matrix"], rtol=0, atol=1e-9)
     assert [m.value for m in once.metrics] == pytest.approx([m.value for m in scaled.metrics])
 
 
@@ -203,7 +203,7 @@ def test_distances_of_patches_are_measured_along_rows_and_columns(grid: tuple[in
 def test_only_the_middle_of_a_large_window_is_compared() -> None:
     values = np.random.default_rng(7).normal(size=(2, 47, 47))
     full, middle = (result_of(WindowBias(frozen(values_of_window))) for values_of_window in (values, values[:, 8:-8, 8:-8]))
-    np.testing.assert_array_equal(full.arrays["matrix"], middle.arrays["matrix"])
+    np.testing.assert_array_equal(full.derived["matrix"], middle.derived["matrix"])
 
 
 def test_two_by_two_patches_make_no_profile() -> None:

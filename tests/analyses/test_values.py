@@ -165,9 +165,9 @@ def test_roughness_of_a_grid_takes_no_step_from_the_end_of_a_row_to_the_next() -
 
 
 def test_vectors_are_those_of_the_positions_in_the_notebooks() -> None:
-    arrays = vectors.compute(of_table(sinusoid(350, 8))).arrays
-    assert arrays["positions"].tolist() == [0, 1, 2, 10, 100, 200, 300]
-    np.testing.assert_array_equal(arrays["vectors"], sinusoid(350, 8)[[0, 1, 2, 10, 100, 200, 300]])
+    result = vectors.compute(of_table(sinusoid(350, 8)))
+    assert result.arrays["positions"].tolist() == [0, 1, 2, 10, 100, 200, 300]
+    np.testing.assert_array_equal(result.derived["vectors"], sinusoid(350, 8)[[0, 1, 2, 10, 100, 200, 300]])
 
 
 @pytest.mark.parametrize("word_scale", [1.0, 4.0])

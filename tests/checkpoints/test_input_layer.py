@@ -76,7 +76,7 @@ def layer_of(read_back: Subject[Form]) -> InputLayer:
 
 
 def last_step(result: Result) -> Floats:
-    return next(result.arrays[name] for name in reversed(anatomy.STEPS) if name in result.arrays)
+    return list(anatomy.shown(result).values())[-1]
 
 
 def bert_files(texts: dict[str, str], **config: Any) -> DictFiles:
@@ -128,7 +128,7 @@ def test_the_last_step_equals_what_the_first_layer_receives(family: str, first: 
 def test_the_sum_of_gpt_2_equals_its_first_hidden_state(tmp_path: Path) -> None:
     model = tiny.build("gpt2")
     theirs = tiny.run(model, output_hidden_states=True).hidden_states[0][0].double().numpy()
-    np.testing.assert_allclose(anatomy.compute(read(model, tmp_path)).arrays["sum"], theirs, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(anatomy.compute(read(model, tmp_path)).derived["sum"], theirs, rtol=0, atol=1e-6)
 
 
 def test_nothing_is_added_to_the_words_of_t5(tmp_path: Path) -> None:

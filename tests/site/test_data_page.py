@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from generator.contracts import Analysis, Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
-from generator.encodings import NoEncoding, PositionTable
+from generator.encodings import NoEncoding, PositionTable, sinusoid
 from generator.numerics.arrays import frozen
 from generator.pipeline.evaluate import all_analyses
 from generator.resources import ROOT
@@ -20,14 +20,25 @@ from tests.support import checkpoint
 PAGE = (ROOT / "templates/pages/data_files.md.jinja").read_text(encoding="utf-8")
 FOR_ATLAS, FOR_METRICS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 ARRAYS = (ROOT / "templates/pages/data_arrays.md.jinja").read_text(encoding="utf-8")
-FOR_TABLE, FOR_PATCHES = re.findall(r"```python\n(.*?)```", ARRAYS, re.DOTALL)
+FOR_TABLE, FOR_LINE, FOR_INPUT, FOR_PATCHES = re.findall(r"```python\n(.*?)```", ARRAYS, re.DOTALL)
+GRID = FOR_TABLE + FOR_INPUT + FOR_PATCHES
+SHOWN = {  # Names in the examples, by those of the analyses.
+    "anatomy.positions": "positions",
+    "anatomy.sum": "total",
+    "vectors.vectors": "single",
+    "dimensions.curves": "curves",
+    "cosine.cosines": "cosines",
+    "dimension_cosine.cosines": "of_dimensions",
+    "kernel.matrix": "kernel",
+    "tiles.tiles": "tiles",
+}
 METRICS = (Metric("half", "Half-distance", 2.5, "positions"), Metric("none", "None", None, reason="no word"))
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Working folder with the data of two encodings."""
-    results = {"kernel": Result(METRICS, {"matrix": frozen([[1.0, 0.5], [0.5, 1.0]])})}
+    results = {"kernel": Result(METRICS, {"profile": frozen([1.0, 0.5])})}
     encodings = [Encoding(part, "made", NoEncoding("from the config"), Provenance("")) for part in ("encoder", "decoder")]
     readings = tuple(Reading.of(encoding, Label(f"Row · {encoding.part}", "#3d7fd6"), results, {}, {}) for encoding in encodings)
     for path, make in data_files.makers(Atlas((Outcome(checkpoint(), "ok", readings=readings),), (), ())).items():
@@ -52,7 +63,7 @@ def documented(analysis: Analysis) -> set[str]:
 
 def test_the_first_example_reads_every_array(folder: Path) -> None:
     arrays = run(FOR_ATLAS)["arrays"]
-    assert [npz["kernel.matrix"].shape for npz in arrays.values()] == [(2, 2), (2, 2)]
+    assert [npz["kernel.profile"].shape for npz in arrays.values()] == [(2,), (2,)]
     for npz in arrays.values():
         npz.close()
     assert len(FOR_ATLAS.splitlines()) == 7
@@ -67,17 +78,32 @@ def test_every_array_of_an_analysis_is_documented(analysis: Analysis) -> None:
     assert {name for result in applicable_results(analysis) for name in result.arrays} <= documented(analysis)
 
 
-def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_path: Path) -> None:
-    form = PositionTable(frozen(np.random.default_rng(0).standard_normal((12, 8)).astype(np.float32)), grid=(3, 4))
+def derived(form: PositionTable, examples: str, path: Path) -> dict[str, tuple[Any, Any]]:
+    """What the files leave out of the results of ``form``, and what ``examples``, run on a file at ``path``, have for it."""
     understood = [analysis for analysis in all_analyses() if isinstance(form, analysis.forms)]
     results = {analysis.key: result for analysis in understood if (result := computed(analysis, form)).derived}
     published = {"table": Result(arrays={"vectors": form.vectors}), **results}
     reading = Reading.of(Encoding("vision", "made", form, Provenance("")), Label("Row", "#3d7fd6"), published, {}, {})
-    (tmp_path / "arrays.npz").write_bytes(data_files.npz(reading))
-    given = run(FOR_TABLE.replace("data/<checkpoint>/<encoding>.npz", str(tmp_path / "arrays.npz")) + FOR_PATCHES)
+    path.write_bytes(data_files.npz(reading))
+    given = run(examples.replace("data/<checkpoint>/<encoding>.npz", str(path)))
     given["arrays"].close()
-    shown = {"cosine": "cosines", "dimension_cosine": "of_dimensions", "dimensions": "curves", "tiles": "tiles"}
-    assert set(shown) == set(results)
-    for analysis, name in shown.items():
-        [array] = results[analysis].derived.values()
-        np.testing.assert_allclose(given[name], array, rtol=0, atol=1e-12)
+    arrays = {f"{key}.{name}": array for key, result in results.items() for name, array in result.derived.items()}
+    return {name: (array, given.get(SHOWN[name])) for name, array in arrays.items()}
+
+
+def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).standard_normal((12, 8)).astype(np.float32)
+    found = derived(PositionTable(frozen(rows), grid=(3, 4)), GRID, tmp_path / "grid.npz")
+    assert set(found) == set(SHOWN)
+    for name, (array, given) in found.items():
+        if name != "kernel.matrix":
+            np.testing.assert_allclose(given, array, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_positions", [40, 150])
+def test_the_example_of_a_kernel_is_that_of_a_table_in_a_line(n_positions: int, tmp_path: Path) -> None:
+    rows = sinusoid(n_positions, 16).copy()
+    rows[[7, n_positions - 1]] *= 50.0
+    array, given = derived(PositionTable(frozen(rows)), FOR_TABLE + FOR_LINE, tmp_path / "line.npz")["kernel.matrix"]
+    assert np.isnan(array[7]).all()
+    np.testing.assert_allclose(given, array, rtol=0, atol=1e-6)
