@@ -75,7 +75,8 @@ def roughness(vectors: Floats, columns: int) -> float:
     vectors: (n_positions, d_model), NaN for outliers, which take no part, with ``columns`` patches per row, n_positions for a sequence
     """
     first, second = neighbours(len(vectors), columns)
-    steps = vectors[second] - vectors[first]
+    steps = vectors[second]
+    steps -= vectors[first]
     return root_mean_square(steps[~np.isnan(steps)]) / root_mean_square(vectors[~np.isnan(vectors)])
 
 

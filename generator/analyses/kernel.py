@@ -330,7 +330,7 @@ def alt_profiles(results: Results) -> str:
 def alt_matrices(results: Results) -> str:
     """Alternative text: number of positions and translation invariance of each encoding."""
     summaries = (
-        f"{label.title}: {result.value('positions'):.0f} positions, translation invariance {_value_text(result.metric('invariance'))}"
+        f"{label.title}: {rounded(result.value('positions'), 0)} positions, translation invariance {_value_text(result.metric('invariance'))}"
         for label, result in results.items()
     )
     return "Kernels as square images, each on its own scale. " + "; ".join(summaries) + "."

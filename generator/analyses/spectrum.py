@@ -22,6 +22,7 @@ SLOW = 10  # The slowest tenth of the frequencies; in a shuffled table it holds 
 ABOVE = 2.0  # times the median of the neighbours
 NEIGHBOURS = range(2, 7)  # frequencies on either side with which a peak is compared; the adjacent one may share it
 MOST_NAMED = 4
+BLOCK = 512  # dimensions, whose transforms are in memory at a time
 LOW = 0.5  # Smallest upper limit of the figure, so that low spectra look low.
 MOSTLY, HARDLY = 80.0, 20.0  # per cent
 
@@ -33,7 +34,10 @@ def power(vectors: Floats) -> Floats:
     vectors: (n_positions, d_model)
     returns: (n_positions // 2 + 1, d_model)
     """
-    squares = np.abs(np.fft.rfft(vectors - vectors.mean(axis=0), axis=0)) ** 2
+    squares = np.empty((len(vectors) // 2 + 1, vectors.shape[1]))
+    for start in range(0, vectors.shape[1], BLOCK):
+        block = vectors[:, start : start + BLOCK]
+        squares[:, start : start + BLOCK] = np.abs(np.fft.rfft(block - block.mean(axis=0), axis=0)) ** 2
     squares[1 : (len(vectors) + 1) // 2] *= 2.0
     return np.asarray(squares)
 

@@ -27,7 +27,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """Energy of the table along the singular directions of the word matrix, and principal angles between their main directions.
 
     Principal angles after Björck and Golub 1973.
-    arrays: energy (d_model,), shares, by direction of the words, strongest first; cosines (n_angles,), of the principal angles, largest
+    arrays: energy (d_model,), shares, by direction of the words, strongest first, equal shares for those that no word has; cosines (n_angles,), of the principal angles, largest
     first; chance (), share of a tenth of random directions
     errors: NotApplicableError without a word matrix, when widths differ, or a matrix is not finite, is zero, or is too large
     """
@@ -39,9 +39,8 @@ def compute(subject: Subject[PositionTable]) -> Result:
         raise NotApplicableError(f"word vectors have {d_model} dimensions, position vectors {positions.shape[1]}")
     k = max(1, round(TENTH * d_model))
     of_words = singular_directions(words)
-    along = np.sum((positions @ of_words.T) ** 2, axis=0)
-    energy = along / along.sum()
-    cosines = principal_cosines(singular_directions(positions)[: min(k, int(np.linalg.matrix_rank(positions)))], of_words[:k])
+    energy = _energy(positions, of_words)
+    cosines = principal_cosines(singular_directions(positions)[:k], of_words[:k])
     top, bottom, chance = float(energy[:k].sum()), float(energy[-k:].sum()), k / d_model
     return Result(
         metrics=(
@@ -71,8 +70,19 @@ def _normalised(values: Floats, what: str) -> Floats:
     return np.asarray(values / largest)
 
 
+def _energy(positions: Floats, of_words: Floats) -> Floats:
+    """Shares of the energy of ``positions`` (n_positions, d_model) along ``of_words`` (n_used, d_model), then along all others: (d_model,).
+
+    No basis of the others is better than another, so each has an equal share.
+    """
+    along, n_others = np.sum((positions @ of_words.T) ** 2, axis=0), of_words.shape[1] - len(of_words)
+    beside = max(float(np.sum(positions**2) - along.sum()), 0.0)
+    energy = np.append(along, np.full(n_others, beside / max(n_others, 1)))
+    return np.asarray(energy / energy.sum())
+
+
 def singular_directions(rows: Floats) -> Floats:
-    """Right singular vectors as rows, strongest first: (d_model, d_model).
+    """Right singular vectors of singular values above rounding, as rows, strongest first: (rank, d_model).
 
     Those of a triangular factor of the matrix, built block by block, so that a large matrix is never copied.
     rows: (n_rows, d_model)
@@ -80,7 +90,8 @@ def singular_directions(rows: Floats) -> Floats:
     triangle = rows[:0]
     for start in range(0, len(rows), BLOCK):
         triangle = np.asarray(np.linalg.qr(np.vstack([triangle, rows[start : start + BLOCK]]), mode="r"))
-    return np.asarray(np.linalg.svd(triangle)[2])
+    _, values, directions = np.linalg.svd(triangle, full_matrices=False)
+    return np.asarray(directions[values > values[0] * max(rows.shape) * np.finfo(float).eps])
 
 
 def principal_cosines(first: Floats, second: Floats) -> Floats:

@@ -9,6 +9,7 @@ from generator.numerics.arrays import Floats, frozen
 SinusoidLayout = Literal["interleaved", "halves", "tensor2tensor"]
 BASE = 10_000.0  # Vaswani et al. 2017, section 3.5
 WHOLE_TURN_EPSILON = 1e-6  # DETR adds it to the number of rows or columns.
+FEW = 3  # rows
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 TableLayout = SinusoidLayout | Literal["columns first", "rows first", "shifted"]
 
@@ -70,11 +71,14 @@ def layout(rows: Floats, first_row: int, grid: tuple[int, int] | None, tolerance
     rows: (n_positions, d_model); tolerance: largest absolute difference
     """
     for candidate in LAYOUTS:
-        expected = sinusoid(first_row + rows.shape[0], rows.shape[1], candidate)
-        starts = {0, first_row}
-        if any(np.allclose(rows, expected[start:][: len(rows)], rtol=0.0, atol=tolerance) for start in starts):
+        if all(_is_sinusoid(part, first_row, candidate, tolerance) for part in (rows[:FEW], rows)):  # Few rows tell most tables apart.
             return candidate
     return None if grid is None else _grid_layout(grid, rows, tolerance)
+
+
+def _is_sinusoid(rows: Floats, first_row: int, candidate: SinusoidLayout, tolerance: float) -> bool:
+    expected = sinusoid(first_row + rows.shape[0], rows.shape[1], candidate)
+    return any(np.allclose(rows, expected[start:][: len(rows)], rtol=0.0, atol=tolerance) for start in {0, first_row})
 
 
 def shifted_layout(rows: Floats, first_row: int, tolerance: float) -> TableLayout | None:

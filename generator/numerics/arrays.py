@@ -56,7 +56,11 @@ def root_mean_square(values: Floats) -> float:
     Scaled by the largest magnitude first, so that squares neither overflow nor vanish.
     """
     largest = float(np.max(np.abs(values), initial=0.0))
-    return 0.0 if largest == 0.0 else largest * float(np.sqrt(np.mean((values / largest) ** 2)))
+    if largest == 0.0:
+        return 0.0
+    scaled = values / largest
+    scaled *= scaled
+    return largest * float(np.sqrt(np.mean(scaled)))
 
 
 def _by_largest(rows: Floats) -> tuple[Floats, Floats]:

@@ -60,8 +60,18 @@ def test_directions_are_the_right_singular_vectors(n_words: int) -> None:
     words = rng.normal(size=(n_words, 12)) * 1.5 ** -np.arange(12.0)
     directions = word_directions.singular_directions(words)
     gram = directions @ (words.T @ words) @ directions.T
-    np.testing.assert_allclose(gram, np.diag(np.linalg.svd(words.T @ words)[1]), atol=1e-9 * gram.max())
-    np.testing.assert_allclose(directions @ directions.T, np.eye(12), atol=1e-12)
+    rank = min(n_words, 12)
+    np.testing.assert_allclose(gram, np.diag(np.linalg.svd(words.T @ words)[1][:rank]), atol=1e-9 * gram.max())
+    np.testing.assert_allclose(directions @ directions.T, np.eye(rank), atol=1e-12)
+
+
+def test_directions_that_no_word_has_share_their_energy() -> None:
+    """Two words span two of 20 dimensions; a position with a quarter of its energy there has the rest in 18 equal shares."""
+    positions = np.zeros((1, 20))
+    positions[0, [1, 7]] = 0.5, np.sqrt(0.75)
+    result = result_of(positions, np.eye(20)[:2] * [[2.0], [1.0]])
+    np.testing.assert_allclose(result.arrays["energy"], [0.0, 0.25, *[0.75 / 18] * 18], atol=1e-12)
+    assert values_of(result)["bottom"] == pytest.approx(100.0 * 2 * 0.75 / 18)
 
 
 def test_random_directions_hold_the_share_of_chance() -> None:

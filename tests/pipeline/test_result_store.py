@@ -273,7 +273,7 @@ def test_the_store_has_no_array_that_follows_from_the_form(derived: tuple[Readin
         for array in result.derived.values():
             shown += 1
             assert all(array.astype(dtype).tobytes() not in content for dtype in (np.float16, np.float32, np.float64))
-    assert shown == 3  # the cosines of positions and of dimensions, and curves
+    assert shown == 5  # the cosines of positions and of dimensions, curves, single positions, and the kernel
 
 
 def test_figures_from_the_store_are_those_of_a_fresh_evaluation(derived: tuple[Reading, Reading]) -> None:
@@ -285,10 +285,11 @@ def test_figures_from_the_store_are_those_of_a_fresh_evaluation(derived: tuple[R
                 drawn += 1
                 assert spec.alt({label: stored[analysis.key]}) == spec.alt({label: computed[analysis.key]})
                 assert encode(spec.draw, {label: stored[analysis.key]}) == encode(spec.draw, {label: computed[analysis.key]})
-    assert drawn == 3
+    assert drawn == 6
 
 
 def test_a_result_that_does_not_apply_derives_nothing(tmp_path: Path) -> None:
     outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(write_folder(tmp_path, BUCKETS))), offline=True))
     results = outcome.readings[0].deriving(evaluate.all_analyses()).results
-    assert [result.derived for result in results.values() if result.derived] == []
+    assert [result.derived for result in results.values() if result.reason is not None and result.derived] == []
+    assert set(results["kernel"].derived) == {"matrix"}
