@@ -79,17 +79,23 @@ def compute(subject: Subject[Form]) -> Result:
     last, last_backward = list(forward.values())[-1], list(backward.values())[-1]
     norms = {f"norms_{name}": row_norms(rows) for name, rows in forward.items()}
     twice = _twice(layer, form)
-    stored = {name: rows for name, rows in forward.items() if name not in DERIVED}
-    arrays: dict[str, Array] = {**stored, **norms, "tokens": np.array(layer.sentence.tokens), "ids": np.array(layer.sentence.ids)}
     difference = None if layer.own.values is None else float(np.max(np.abs(last - layer.own.values)))
     return Result(
         metrics=(
             Metric("tokens", "Tokens of the sentence", float(len(last))),
             Metric("module_difference", "Largest difference from transformers", difference, reason=_no_code(difference)),
         ),
-        arrays={**arrays, **twice, **_again(layer, last, last_backward), **_lexicon(subject, layer)},
+        arrays={
+            **{name: rows for name, rows in forward.items() if name not in DERIVED},
+            **norms,
+            **twice,
+            **_again(layer, last, last_backward),
+            **_lexicon(subject, layer),
+            "tokens": np.array(layer.sentence.tokens),
+            "ids": np.array(layer.sentence.ids),
+        },
         findings=(*_findings(forward, layer, difference), *_of_twice(twice, forward)),
-        derived={name: make(form, arrays) for name, make in DERIVED.items()},
+        derived={name: forward.get(name, last[:0]) for name in DERIVED},
     )
 
 

@@ -47,18 +47,14 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
     with np.errstate(over="ignore"):
         quarters = np.exp(-np.quantile(rates, (0.75, 0.25), method="nearest")[:, None] * distances)
     of_layers = decay is form
+    alike = None if of_layers else "the same in all layers"
     return Result(
         metrics=(
             _metric("median", "Median half-distance", float(np.median(halves)), "positions"),
             _metric("shortest", "Shortest half-distance", float(halves.min()), "positions"),
             _metric("longest", "Longest half-distance", float(halves.max()), "positions"),
             _metric("spread", "Half-distance, 90th ÷ 10th percentile", _spread(halves)),
-            Metric(
-                "layers",
-                "Layers that decay",
-                float(len(rates)) if of_layers else None,
-                reason=None if of_layers else "the same in all layers",
-            ),
+            Metric("layers", "Layers that decay", float(len(rates)) if of_layers else None, reason=alike),
             Metric("units", "Rates per layer", float(decay.n_units)),
         ),
         arrays={

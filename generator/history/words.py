@@ -11,13 +11,13 @@ DIGITS = 12  # of a digest or a commit, hexadecimal
 
 def line(change: Change) -> str:
     """One change as a line of text."""
-    return f"{change.encoding or change.title}: {_said(change)}"
+    return f"{change.encoding or change.title}: {_change_text(change)}"
 
 
 def table(moved: Sequence[Change]) -> str:
     """Changes as a table in Markdown."""
     head = ["| Checkpoint | Change |", "| --- | --- |"]
-    return "\n".join([*head, *(f"| {_cell(change.encoding or change.title)} | {_cell(_said(change))} |" for change in moved)])
+    return "\n".join([*head, *(f"| {_cell(change.encoding or change.title)} | {_cell(_change_text(change))} |" for change in moved)])
 
 
 def counts(atlas: Document) -> str:
@@ -37,7 +37,7 @@ def since(former: Document | None, atlas: Document) -> str:
     return table(found) if found else "Nothing changed since the published site."
 
 
-def _said(change: Change) -> str:
+def _change_text(change: Change) -> str:
     before, after = _value(change.before), _value(change.after)
     match change.kind:
         case "new" | "gone":

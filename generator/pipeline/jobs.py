@@ -21,7 +21,7 @@ POLL_SECONDS = 0.2
 class Event:
     """The start or the end of one row; fields below ``slug`` are those of its end.
 
-    stored: whether its outcome was in the store; received: bytes over the network; said: what libraries wrote to stderr, for the log alone
+    stored: whether its outcome was in the store; received: bytes over the network; stderr: what libraries wrote to stderr, for the log alone
     """
 
     name: Literal["started", "finished"]
@@ -32,7 +32,7 @@ class Event:
     stored: bool = False
     seconds: float = 0.0
     received: int = 0
-    said: str = ""
+    stderr: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,5 +131,5 @@ def _listed(outcome: Outcome, task: Task, key: str | None) -> Outcome:
 def _finished(outcome: Outcome, done: Done, stored: bool) -> Event:
     slug, encodings = outcome.checkpoint.slug, len(outcome.readings)
     return Event(
-        "finished", slug, outcome.ending, outcome.reason or outcome.stale, encodings, stored, done.seconds, done.received, done.said
+        "finished", slug, outcome.ending, outcome.reason or outcome.stale, encodings, stored, done.seconds, done.received, done.stderr
     )

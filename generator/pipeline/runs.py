@@ -31,7 +31,7 @@ Slot = Reading | None
 def split(outcomes: Sequence[Outcome], schemes: Sequence[Scheme]) -> tuple[tuple[Outcome, ...], tuple[Run, ...]]:
     """Outcomes of checkpoints that stand alone, and training runs: those of checkpoints, and those whose numbers a row names."""
     alone = tuple(outcome for outcome in outcomes if outcome.checkpoint.series is None and outcome.run is None)
-    kept = [_kept(outcome.run, outcome.checkpoint) for outcome in outcomes if outcome.run is not None]
+    kept = [_of_file(outcome.run, outcome.checkpoint) for outcome in outcomes if outcome.run is not None]
     telling = {scheme.key for scheme in schemes if scheme.tells_position}
     members = sorted((outcome for outcome in outcomes if outcome.checkpoint.series), key=_place)
     made = [_run(list(of_run), telling, schemes) for _, of_run in groupby(members, key=lambda outcome: _place(outcome)[0])]
@@ -44,7 +44,7 @@ def _place(outcome: Outcome) -> tuple[str, int]:
     return (series.slug, series.step) if series else ("", 0)
 
 
-def _kept(run: Run, row: Checkpoint) -> Run:
+def _of_file(run: Run, row: Checkpoint) -> Run:
     """The run of a file, with the slug, title and texts of the row that names it, as far as the row has them."""
     texts = {name: text for name in TEXTS if (text := getattr(row, name))}
     return replace(run, slug=row.slug, title=run.title if row.title == row.id else row.title, **texts)

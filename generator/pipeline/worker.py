@@ -12,7 +12,7 @@ from generator.contracts import Checkpoint, Maker, Outcome
 from generator.pipeline import keys
 from generator.pipeline.evaluate import Task, all_sources, evaluate
 from generator.pipeline.result_store import ResultStore, pack, packed
-from generator.pipeline.said import Said, to_nobody
+from generator.pipeline.stderr import Captured, captured
 
 T = TypeVar("T")
 
@@ -21,14 +21,14 @@ T = TypeVar("T")
 class Done:
     """A finished evaluation: the packed outcome, unless it is in the store already, the seconds it took, the bytes it received, and its key.
 
-    said: what libraries wrote to stderr
+    stderr: what libraries wrote to stderr
     """
 
     packed: bytes | None
     seconds: float
     received: int
     key: str | None = None
-    said: str = ""
+    stderr: str = ""
 
 
 def received() -> int:
@@ -43,7 +43,7 @@ def run_task(task: Task, store: ResultStore | None, key: str | None, code: str) 
     errors: MemoryError
     """
     begun, before = monotonic(), received()
-    with nullcontext(Said()) if store is None else to_nobody() as said:  # Without a store, other calls may share this process.
+    with nullcontext(Captured()) if store is None else captured() as stderr:  # Without a store, other calls may share this process.
         outcome, returned = evaluate(task), None
     key = keys.key_of(task.checkpoint, outcome.state, code) if outcome.state else key
     try:
@@ -53,7 +53,7 @@ def run_task(task: Task, store: ResultStore | None, key: str | None, code: str) 
             keep(outcome, store, key, packed(outcome))
     except OSError:
         returned = pack(outcome)  # The main process reports what is wrong with the disk.
-    return Done(returned, monotonic() - begun, received() - before, key, said.text)
+    return Done(returned, monotonic() - begun, received() - before, key, stderr.text)
 
 
 def keep(outcome: Outcome, store: ResultStore, key: str | None, chunks: Iterable[bytes | memoryview]) -> None:
@@ -72,7 +72,7 @@ def name_of(checkpoint: Checkpoint, key: str | None) -> str:
 
 def quietly(function: Callable[..., T], *arguments: object) -> T:
     """The result of ``function``, while nobody sees what libraries write to stderr."""
-    with to_nobody():
+    with captured():
         return function(*arguments)
 
 

@@ -20,7 +20,7 @@ from generator.figures.style import DIVERGING, SEQUENTIAL, SERIES, STOPS
 from generator.numerics.arrays import Floats, thinned
 from generator.site.compare_kernels import POSITIONS, WINDOWS, kernels, windows
 from generator.site.outline import addresses_of
-from generator.site.standings import standings
+from generator.site.sorted_values import sorted_values
 
 FOLDER = "data/compare"
 COORDINATES = "coordinates"  # Array (n_positions, 3) of any analysis, drawn as a curve.
@@ -72,7 +72,7 @@ def catalogue(atlas: Atlas) -> dict[str, Any]:
         ],
         "analyses": {analysis.key: analysis.title for analysis in atlas.analyses},
         "metrics": _metrics(atlas),
-        "standings": standings(atlas),
+        "sorted_values": sorted_values(atlas),
         "overlays": [_overlay(analysis, analysis.overlay) for analysis in atlas.analyses if analysis.overlay],
         "windows": [POSITIONS, *WINDOWS],
         "colours": SERIES,

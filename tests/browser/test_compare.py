@@ -294,7 +294,7 @@ class TestCompare:
         show(page, site, f"#a={SINUSOID}&b={TINY}")
         catalogue, records = stored(site, "index"), [stored(site, name)["metrics"] for name in (SINUSOID, TINY)]
         spreads = {}
-        for key, (values,) in ((key, tuple(groups.values())) for key, groups in catalogue["standings"].items() if len(groups) == 1):
+        for key, (values,) in ((key, tuple(groups.values())) for key, groups in catalogue["sorted_values"].items() if len(groups) == 1):
             both = [record.get(key) for record in records]
             if all(isinstance(value, float) for value in both):
                 ranks = dict(zip(values, rankdata(values) / len(values), strict=True))

@@ -230,8 +230,8 @@ def test_what_libraries_write_to_stderr_is_in_the_log_and_not_on_the_terminal(tm
     task = evaluate.Task(checkpoint(), offline=False)
     with local_pool.processes(jobs=1) as pool:
         done = pool.submit(_run_noisily, task, ResultStore(tmp_path / "store")).result()
-    assert "RuntimeWarning: invalid value encountered" in done.said
-    assert "thread panicked" in done.said
+    assert "RuntimeWarning: invalid value encountered" in done.stderr
+    assert "thread panicked" in done.stderr
     assert capfd.readouterr().err == ""
 
 

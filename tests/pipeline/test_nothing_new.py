@@ -54,7 +54,7 @@ def first(world: Path) -> CompletedProcess[str]:
     """The build in which all is new, with what all of its processes wrote to stderr."""
     done = build(world, "--log", str(world / "log.jsonl"))
     assert done.returncode == 0
-    done.stderr += "".join(json.loads(line).get("said", "") for line in (world / "log.jsonl").read_text(encoding="utf-8").splitlines())
+    done.stderr += "".join(json.loads(line).get("stderr", "") for line in (world / "log.jsonl").read_text(encoding="utf-8").splitlines())
     return done
 
 

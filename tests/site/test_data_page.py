@@ -96,8 +96,9 @@ def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_pa
     found = derived(PositionTable(frozen(rows), grid=(3, 4)), GRID, tmp_path / "grid.npz")
     assert set(found) == set(SHOWN)
     for name, (array, given) in found.items():
-        if name != "kernel.matrix":
-            np.testing.assert_allclose(given, array, rtol=0, atol=1e-6)
+        if name != "kernel.matrix":  # The next test has that.
+            rounding = 1e-6 if name == "anatomy.sum" else 1e-12  # Words are in single precision.
+            np.testing.assert_allclose(given, array, rtol=0, atol=rounding)
 
 
 @pytest.mark.parametrize("n_positions", [40, 150])

@@ -9,7 +9,7 @@ from generator.contracts.checkpoints import Modality
 from generator.encodings import Form, NoEncoding, PositionTable, sinusoid
 from generator.pipeline.evaluate import all_analyses, all_schemes
 from generator.site.presets import presets
-from generator.site.standings import standings
+from generator.site.sorted_values import sorted_values
 from tests.support import checkpoint
 
 LEARNED, FORMULA = (next(scheme.key for scheme in all_schemes() if scheme.by_formula is by) for by in (False, True))
@@ -81,4 +81,4 @@ def test_numbers_of_positions_are_ranked_among_those_of_their_kind(unit: str, gr
         outcome(f"r{index}", encoding(table(4), modality=modality), results={MEASURE.key: Result((Metric("size", "Size", value, unit),))})
         for index, (modality, value) in enumerate(kinds)
     )
-    assert standings(Atlas(outcomes, (MEASURE,), ())) == {f"{MEASURE.key}.size": groups}
+    assert sorted_values(Atlas(outcomes, (MEASURE,), ())) == {f"{MEASURE.key}.size": groups}

@@ -60,7 +60,7 @@ class RecordedFolder:
         return answer
 
 
-def asked_again(folder: Folder, questions: Iterable[Question], digest: Digest) -> dict[Question, str]:
+def present_answers(folder: Folder, questions: Iterable[Question], digest: Digest) -> dict[Question, str]:
     """The present answers of ``folder`` to ``questions``; of files, ``digest`` reads only the parts that these ask for.
 
     errors: OSError for a file that cannot be read

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from generator.checkpoints import series
-from generator.checkpoints.files.answers import RecordedFolder, asked_again, in_short
+from generator.checkpoints.files.answers import RecordedFolder, in_short, present_answers
 from generator.checkpoints.files.folder import Folder
 from generator.checkpoints.files.reader import FolderFiles, existing
 from generator.checkpoints.files.weights import Choice
@@ -28,7 +28,7 @@ def open_files(checkpoint: Checkpoint, offline: bool) -> Files:  # noqa: ARG001 
 def state(checkpoint: Checkpoint, digest: Digest, questions: Sequence[Question]) -> str | None:
     """Digest of what the files of a row answer to ``questions``; None without any, and if a file is unreadable."""
     with suppress(OSError, RowError):  # Reported when the row is opened.
-        return in_short(asked_again(_storage(checkpoint), questions, digest)) if questions else None
+        return in_short(present_answers(_storage(checkpoint), questions, digest)) if questions else None
     return None
 
 

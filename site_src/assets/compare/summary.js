@@ -8,7 +8,7 @@
 
   /* Of the headline metrics that all of them have on one scale, that in which their ranks among all encodings differ most. */
   function metricSentence(encodings) {
-    const shared = Object.entries(atlas.catalogue.standings)
+    const shared = Object.entries(atlas.catalogue.sorted_values)
       .map(([key, scales]) => standing(key, scales, encodings))
       .filter(Boolean);
     if (!shared.length) return ["They share no headline measure. "];

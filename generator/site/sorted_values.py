@@ -9,10 +9,10 @@ from generator.figures.packing import rounded
 from generator.site.headlines import Column, columns_of
 
 POSITIONS = "positions"  # A unit that is another for words, patches and frames.
-Standings = dict[str, dict[str, list[float | None]]]
+SortedValues = dict[str, dict[str, list[float | None]]]
 
 
-def standings(atlas: Atlas) -> Standings:
+def sorted_values(atlas: Atlas) -> SortedValues:
     """Sorted values by metric, as "analysis.metric", and by modality where they are numbers of positions, under "" otherwise."""
     return {f"{column.analysis.key}.{column.headline.metric}": _by_modality(atlas, column) for column in columns_of(atlas)}
 

@@ -11,28 +11,28 @@ STDERR, MOST = 2, 2**20  # a file descriptor; bytes that are kept
 
 
 @dataclass
-class Said:
+class Captured:
     """The text, once its block has ended."""
 
     text: str = ""
 
 
 @contextmanager
-def to_nobody() -> Iterator[Said]:
+def captured() -> Iterator[Captured]:
     """Keep from the terminal what this process writes to stderr until the block ends; for processes that do one thing at a time."""
-    said = Said()
+    stderr = Captured()
     if sys.stderr is None:  # It was closed before the program began.
-        yield said
+        yield stderr
         return
     with TemporaryFile() as file, open(file.fileno(), "w", encoding="utf-8", errors="backslashreplace", closefd=False) as text:
         terminal = os.dup(STDERR)
         os.dup2(file.fileno(), STDERR)
         try:
             with redirect_stderr(text):
-                yield said
+                yield stderr
         finally:
             os.dup2(terminal, STDERR)
             os.close(terminal)
             text.flush()
             file.seek(0)
-            said.text = file.read(MOST).decode(errors="replace")
+            stderr.text = file.read(MOST).decode(errors="replace")
