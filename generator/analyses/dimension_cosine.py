@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STRONG = 0.9
 MOST_DRAWN = 2048  # dimensions in the matrix; of more, one in so many
-BLOCK = 1024  # dimensions that are compared with all others at once
+BLOCK = 512  # dimensions that are compared with as many others at once
 
 
 def compute(subject: Subject[PositionTable]) -> Result:
@@ -53,17 +53,20 @@ def _of_pairs(vectors: Floats) -> tuple[float, float]:
 
     vectors: (n_positions, d_model); errors: NotApplicableError for fewer than two such columns
     """
-    units = directions(vectors.T)
-    units = units[~np.isnan(units[:, 0])]  # (n, n_positions)
-    count, total, strong = len(units), 0.0, 0
+    nonzero = np.flatnonzero(np.any(vectors, axis=0))
+    count, total, strong = nonzero.size, 0.0, 0
     if count < 2:
         raise NotApplicableError("fewer than two dimensions are nonzero")
     for start in range(0, count, BLOCK):
-        sizes = np.abs(np.clip(units[start : start + BLOCK] @ units.T, -1.0, 1.0))  # (≤ BLOCK, n)
-        np.fill_diagonal(sizes[:, start:], 0.0)  # A dimension and itself are no pair.
-        total += float(sizes.sum())
-        strong += int(np.count_nonzero(sizes > STRONG))
-    pairs = count * (count - 1)
+        units = directions(vectors[:, nonzero[start : start + BLOCK]].T)  # (≤ BLOCK, n_positions)
+        for other in range(start, count, BLOCK):
+            others = units if other == start else directions(vectors[:, nonzero[other : other + BLOCK]].T)
+            sizes = np.minimum(np.abs(units @ others.T), 1.0)
+            if other == start:
+                sizes = np.tril(sizes, -1)  # A dimension and itself are no pair, and each pair counts once.
+            total += float(sizes.sum())
+            strong += int(np.count_nonzero(sizes > STRONG))
+    pairs = count * (count - 1) // 2
     return total / pairs, 100.0 * strong / pairs
 
 

@@ -8,7 +8,7 @@ from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, R
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import panels, ridges, wrapped
-from generator.numerics.arrays import Floats, finite, neighbours, root_mean_square
+from generator.numerics.arrays import Array, Floats, blocks, finite, neighbours, root_mean_square, row_norms
 from generator.text import rounded
 
 if TYPE_CHECKING:
@@ -30,19 +30,20 @@ def compute(subject: Subject[PositionTable]) -> Result:
     vectors = finite(form.vectors, "the table")
     if len(vectors) < 3:
         raise NotApplicableError(f"{len(vectors)} positions are too few for a curve")
-    inner = np.delete(vectors, form.outliers, axis=0)
-    largest = float(np.max(np.abs(inner)))
-    if largest == 0.0:
+    inliers = np.delete(np.arange(len(vectors)), form.outliers)
+    unit = float(row_norms(vectors)[inliers].max())
+    if unit == 0.0:
         raise NotApplicableError("every value of the table is zero")
     columns = form.grid[1] if form.grid else len(vectors)
-    variances = np.var(inner / largest, axis=0)
+    variances = np.concatenate([np.var(vectors[inliers, part] / unit, axis=0) for part in blocks(vectors.shape[1], len(vectors))])
     shares = variances / (variances.sum() or 1.0)  # (d_model,)
     dimensions = np.sort(np.argsort(-np.round(shares, DIGITS), kind="stable")[:COUNT])
-    ratio, middles = roughness(form.inliers.vectors, columns), inner[:, dimensions].mean(axis=0)
+    ratio, drawn = roughness(vectors, columns, form.outliers), vectors[np.ix_(inliers, dimensions)]
+    middles = drawn.mean(axis=0)
     arrays = {
         "dimensions": dimensions,
         "middles": middles,
-        "scales": np.max(np.abs(inner[:, dimensions] - middles), axis=0),
+        "scales": np.max(np.abs(drawn - middles), axis=0),
         "line": np.array(columns),
     }
     return Result(
@@ -69,15 +70,16 @@ def curves(form: PositionTable, arrays: Arrays) -> Floats:
     return np.asarray(form.vectors[:, arrays["dimensions"]].T)
 
 
-def roughness(vectors: Floats, columns: int) -> float:
+def roughness(vectors: Floats, columns: int, outliers: Array) -> float:
     """Root mean square of the steps between neighbours, relative to that of the values: √2 for white noise, 0 for constants.
 
-    vectors: (n_positions, d_model), NaN for outliers, which take no part, with ``columns`` patches per row, n_positions for a sequence
+    vectors: (n_positions, d_model), with ``columns`` patches per row, n_positions for a sequence; outliers: (n_outliers,), int, positions
+    that take no part
     """
-    first, second = neighbours(len(vectors), columns)
-    steps = vectors[second]
-    steps -= vectors[first]
-    return root_mean_square(steps[~np.isnan(steps)]) / root_mean_square(vectors[~np.isnan(vectors)])
+    pairs = np.transpose(neighbours(len(vectors), columns))
+    pairs = pairs[~np.isin(pairs, outliers).any(axis=1)]
+    steps = [row_norms(vectors[pairs[part, 1]] - vectors[pairs[part, 0]]) for part in blocks(len(pairs), vectors.shape[1])]
+    return root_mean_square(np.concatenate([np.zeros(0), *steps])) / root_mean_square(np.delete(row_norms(vectors), outliers))
 
 
 def draw(results: Results) -> "Figure":

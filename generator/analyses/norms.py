@@ -11,7 +11,7 @@ from generator.errors import NotApplicableError
 from generator.figures.lines import Line, legend_below, mark_beyond, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import MUTED
-from generator.numerics.arrays import FLAT, Array, Floats, finite, row_norms
+from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.outliers import outliers
 from generator.text import ranges, rounded, significant
 
@@ -30,10 +30,10 @@ def compute(subject: Subject[PositionTable]) -> Result:
     errors: NotApplicableError when the table is not finite, or is zero
     """
     vectors = finite(subject.encoding.form.vectors, "the table")
-    largest = float(np.abs(vectors).max())
-    if largest == 0.0:
+    unit = largest(vectors)
+    if unit == 0.0:
         raise NotApplicableError("every value of the table is zero")
-    norms, columns = row_norms(vectors), row_norms(vectors.T / largest)
+    norms, columns = row_norms(vectors), row_norms(vectors.T, unit)
     rows_out, columns_out = outliers(norms), outliers(columns)
     share = np.sort(columns**2)[::-1] / np.sum(columns**2)  # (d_model,), the largest first
     half = int(np.searchsorted(np.cumsum(share), 0.5)) + 1
@@ -52,7 +52,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         ),
         arrays={
             "norms": norms,
-            "dimension_norms": columns * largest,
+            "dimension_norms": columns * unit,
             "positions_out": np.array([], dtype=np.int64) if rows_out is None else rows_out,
             "dimensions_out": np.array([], dtype=np.int64) if columns_out is None else columns_out,
         },

@@ -12,7 +12,7 @@ from generator.encodings import LEADING, PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, panels, wrapped
 from generator.figures.trails import seen, trail, trail_scale
-from generator.numerics.arrays import FLAT, Array, Floats, finite
+from generator.numerics.arrays import FLAT, Array, Floats, finite, largest
 from generator.numerics.gram import principal
 from generator.text import rounded
 
@@ -98,7 +98,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
 def _positions_used(form: PositionTable) -> Array:
     """Positions without outliers, (n_used,), int; all where those have no three components."""
     inliers = np.delete(np.arange(form.extent), form.outliers)
-    is_constant = np.ptp(form.vectors[inliers], axis=0).max() <= FLAT * float(np.max(np.abs(form.vectors)))
+    is_constant = np.ptp(form.vectors[inliers], axis=0).max() <= FLAT * largest(form.vectors)
     return np.arange(form.extent) if inliers.size <= LEADING or is_constant else inliers
 
 
@@ -108,9 +108,7 @@ def placed_by_components(vectors: Floats) -> tuple[Floats, Floats]:
     vectors: (n_positions, d_model), not constant
     returns: (n_positions, LEADING), in units of the root mean square distance from the mean; (n_components,), largest first
     """
-    scaled = vectors / np.max(np.abs(vectors))
-    centred = scaled - scaled.mean(axis=0)
-    squares, along = principal(centred, LEADING)
+    squares, along = principal(vectors, largest(vectors), LEADING)
     return along / np.sqrt(squares.sum() / len(vectors)), squares / squares.sum()
 
 

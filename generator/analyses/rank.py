@@ -26,7 +26,7 @@ from generator.errors import NotApplicableError
 from generator.figures.lines import DOTTED, legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import MUTED
-from generator.numerics.arrays import Array, Floats, finite, frozen
+from generator.numerics.arrays import Array, Floats, column_means, finite, frozen, largest
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         centred = form.components.values
     except NotApplicableError:
         centred = frozen([])
-    mean = np.mean(form.vectors / np.max(np.abs(form.vectors)), axis=0)
+    mean = column_means(form.vectors, largest(form.vectors))
     in_mean = float(len(form.vectors) * np.sum(mean**2) / np.sum(values**2))
     return Result(
         metrics=(

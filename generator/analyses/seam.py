@@ -12,7 +12,7 @@ from generator.errors import NotApplicableError
 from generator.figures.lines import Point, label_points, legend_below, with_line_styles
 from generator.figures.panels import panels
 from generator.figures.style import ASIDE, PAPER
-from generator.numerics.arrays import FLAT, Array, Floats, finite, row_norms
+from generator.numerics.arrays import FLAT, Array, Floats, finite, largest, row_norms
 from generator.numerics.breaks import FAR, LEAST, Break, breaks
 from generator.numerics.change_points import (
     WINDOW,
@@ -70,7 +70,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
     depth = break_depths(of_inliers)
     if np.isnan(depth).all():
         raise NotApplicableError("zero vectors leave no run of neighbours with a cosine")
-    steps = norm_steps(row_norms(vectors / np.abs(vectors).max()))
+    steps = norm_steps(row_norms(vectors, largest(vectors)))
     found = breaks(form.inliers.vectors, of_inliers, depth, steps)
     seam_breaks = [each for each in found if each.is_seam]
     dips = [each for each in found if not each.is_seam]

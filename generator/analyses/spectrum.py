@@ -10,7 +10,7 @@ from generator.errors import NotApplicableError
 from generator.figures.lines import legend_below, with_line_styles
 from generator.figures.panels import logarithmic, panels
 from generator.figures.style import ASIDE, MUTED
-from generator.numerics.arrays import FLAT, Array, Floats, finite
+from generator.numerics.arrays import FLAT, Array, Floats, blocks, finite, largest
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -22,24 +22,23 @@ SLOW = 10  # The slowest tenth of the frequencies; in a shuffled table it holds 
 ABOVE = 2.0  # times the median of the neighbours
 NEIGHBOURS = range(2, 7)  # frequencies on either side with which a peak is compared; the adjacent one may share it
 MOST_NAMED = 4
-BLOCK = 512  # dimensions, whose transforms are in memory at a time
 LOW = 0.5  # Smallest upper limit of the figure, so that low spectra look low.
 MOSTLY, HARDLY = 80.0, 20.0  # per cent
 
 
-def power(vectors: Floats) -> Floats:
+def power(vectors: Floats, unit: float = 1.0, order: Array | None = None) -> Floats:
     """|DFT|² of each mean-centred column over positions, one-sided, without a window.
 
     By Parseval, columns sum to n_positions times their sum of squares.
-    vectors: (n_positions, d_model)
+    vectors: (n_positions, d_model); unit: by which they are divided first; order: (n_positions,), int, of the rows, by default their own
     returns: (n_positions // 2 + 1, d_model)
     """
     squares = np.empty((len(vectors) // 2 + 1, vectors.shape[1]))
-    for start in range(0, vectors.shape[1], BLOCK):
-        block = vectors[:, start : start + BLOCK]
-        squares[:, start : start + BLOCK] = np.abs(np.fft.rfft(block - block.mean(axis=0), axis=0)) ** 2
+    for part in blocks(vectors.shape[1], len(vectors)):
+        block = (vectors[:, part] if order is None else vectors[order, part]) / unit
+        squares[:, part] = np.abs(np.fft.rfft(block - block.mean(axis=0), axis=0)) ** 2
     squares[1 : (len(vectors) + 1) // 2] *= 2.0
-    return np.asarray(squares)
+    return squares
 
 
 def amplitudes(squares: Floats, n_positions: int) -> Floats:
@@ -50,7 +49,10 @@ def amplitudes(squares: Floats, n_positions: int) -> Floats:
     divisors = np.full(len(squares), 2.0)
     divisors[1 : (n_positions + 1) // 2] = 1.0  # A sine's power n²a²/4 is there twice; that of n/2 once, as n²a².
     variance = squares.sum() / n_positions / (n_positions * squares.shape[1])
-    return np.asarray(np.sqrt(2.0 * squares / divisors[:, None] / variance) / n_positions)
+    sizes = squares / (divisors[:, None] / 2.0 * variance)
+    np.sqrt(sizes, out=sizes)
+    sizes /= n_positions
+    return np.asarray(sizes)
 
 
 def peaks(mean: Floats, highest: float) -> Array:
@@ -82,25 +84,24 @@ def compute(subject: Subject[PositionTable]) -> Result:
     n_positions = len(vectors)
     if n_positions < FEWEST:
         raise NotApplicableError(f"{n_positions} positions are too few; a spectrum needs at least {FEWEST}")
-    scaled = vectors / (float(np.abs(vectors).max()) or 1.0)
-    if np.ptp(scaled, axis=0).max() <= FLAT:
+    unit = largest(vectors) or 1.0
+    if np.ptp(vectors, axis=0).max() <= FLAT * unit:
         raise NotApplicableError("all positions have the same vector")
-    squares, shuffled = power(scaled), power(np.random.default_rng(SEED).permutation(scaled))
-    by_dimension = amplitudes(squares, n_positions)[1:]  # (n_frequencies, d_model), frequency 1 first
-    control = amplitudes(shuffled, n_positions)[1:].mean(axis=1)
-    slow, strongest = max(n_positions // (2 * SLOW), 1), int(squares[1:].sum(axis=1).argmax()) + 1
+    shuffled, control, _ = _by_frequency(power(vectors, unit, np.random.default_rng(SEED).permutation(n_positions)), n_positions)
+    energy, mean, quartiles = _by_frequency(power(vectors, unit), n_positions)
+    slow, strongest = max(n_positions // (2 * SLOW), 1), int(energy.argmax()) + 1
     periods = n_positions / np.arange(1, n_positions // 2 + 1)
-    frequencies = peaks(np.append(0.0, by_dimension.mean(axis=1)), float(control.max()))
+    frequencies = peaks(np.append(0.0, mean), float(control.max()))
     metrics = (
         Metric("strongest", "Period with the most energy", n_positions / strongest, "positions"),
-        Metric("slow", "Energy in the slowest tenth of the frequencies", _share(squares, slow), "%"),
+        Metric("slow", "Energy in the slowest tenth of the frequencies", _share(energy, slow), "%"),
         Metric("slow_control", "Energy in the slowest tenth, positions shuffled", _share(shuffled, slow), "%"),
         Metric("peaks", "Spectral peaks", float(frequencies.size)),
     )
     arrays = {
         "periods": periods,
-        "mean": by_dimension.mean(axis=1),
-        "quartiles": np.quantile(by_dimension, (0.25, 0.75), axis=1),
+        "mean": mean,
+        "quartiles": quartiles,
         "control": control,
         "peaks": n_positions / np.maximum(frequencies, 1),
     }
@@ -108,12 +109,22 @@ def compute(subject: Subject[PositionTable]) -> Result:
     return Result(metrics, arrays, _findings(arrays["peaks"], spots, metrics[1], metrics[2], n_positions / slow))
 
 
-def _share(squares: Floats, slow: int) -> float:
-    """Energy in the ``slow`` lowest frequencies, without frequency 0, in per cent.
+def _by_frequency(squares: Floats, n_positions: int) -> tuple[Floats, Floats, Floats]:
+    """Energy of each frequency from 1 on, and mean and quartiles of its amplitude over the dimensions.
 
-    squares: (n_frequencies, d_model), from frequency 0
+    squares: (n_positions // 2 + 1, d_model), as ``power`` returns
+    returns: (n_frequencies,), (n_frequencies,) and (2, n_frequencies)
     """
-    energy = squares[1:].sum(axis=1)
+    sizes = amplitudes(squares, n_positions)[1:]  # (n_frequencies, d_model)
+    quartiles = [np.quantile(sizes[part], (0.25, 0.75), axis=1) for part in blocks(*sizes.shape)]
+    return squares[1:].sum(axis=1), sizes.mean(axis=1), np.hstack(quartiles)
+
+
+def _share(energy: Floats, slow: int) -> float:
+    """Energy in the ``slow`` lowest frequencies, in per cent.
+
+    energy: (n_frequencies,), from frequency 1
+    """
     return 100.0 * float(energy[:slow].sum() / energy.sum())
 
 

@@ -8,7 +8,7 @@ from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, R
 from generator.encodings import PositionTable
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
-from generator.numerics.arrays import Floats, finite, root_mean_square
+from generator.numerics.arrays import finite, root_mean_square
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -25,39 +25,35 @@ def compute(subject: Subject[PositionTable]) -> Result:
     """
     vectors = finite(subject.encoding.form.vectors, "the table")
     rms = root_mean_square(vectors)
-    size = np.abs(vectors)
-    position, dimension = np.unravel_index(int(size.argmax()), size.shape)
-    beyond = float(np.mean(size > LIMIT * rms)) * 100.0
+    sizes = np.maximum(vectors.max(axis=1), -vectors.min(axis=1))  # (n_positions,)
+    position = int(sizes.argmax())
+    size, dimension = float(sizes[position]), int(np.abs(vectors[position]).argmax())
+    n_beyond = np.count_nonzero(vectors > LIMIT * rms) + np.count_nonzero(vectors < -LIMIT * rms)
     return Result(
         metrics=(
             Metric("rms", "RMS of all values", rms),
-            Metric("largest", "Largest absolute value", float(size.max())),
-            Metric("beyond", "Values beyond the colour limits", beyond, "%"),
+            Metric("largest", "Largest absolute value", size),
+            Metric("beyond", "Values beyond the colour limits", 100.0 * n_beyond / vectors.size, "%"),
         ),
         arrays={"vectors": vectors, "rms": np.array(rms)},
-        findings=_findings(rms, float(size.max()), int(position), int(dimension)),
+        findings=_findings(rms, size, position, dimension),
     )
 
 
-def _findings(rms: float, largest: float, position: int, dimension: int) -> tuple[Finding, ...]:
+def _findings(rms: float, size: float, position: int, dimension: int) -> tuple[Finding, ...]:
     if rms == 0.0:
         return (Finding("Every value is zero: the table tells no position from another.", ("rms",), 1.0),)
-    if largest < 10.0 * rms:
+    if size < 10.0 * rms:
         return ()
-    text = f"One value stands out: {significant(largest, 3)} at position {position}, dimension {dimension}, {rounded(largest / rms, 0)} times the RMS."
+    text = f"One value stands out: {significant(size, 3)} at position {position}, dimension {dimension}, {rounded(size / rms, 0)} times the RMS."
     return (Finding(text, ("largest", "rms"), 0.7),)
 
 
 def draw(results: Results) -> "Figure":
     """Heat maps side by side, positions by dimensions, in units of the root mean square of each table."""
-    images = [Panel(label.title, relative_values(result)) for label, result in results.items()]
+    images = [Panel(label.title, result.arrays["vectors"], float(result.arrays["rms"]) or 1.0) for label, result in results.items()]
     labels = ("dimension", "position", "value ÷ RMS of the table")
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
-
-
-def relative_values(result: Result) -> Floats:
-    """The table in units of its root mean square: (n_positions, d_model)."""
-    return np.asarray(result.arrays["vectors"] / (float(result.arrays["rms"]) or 1.0))
 
 
 def alt(results: Results) -> str:

@@ -16,4 +16,9 @@ def compute_alone(compute: Callable[[Subject[FormT]], Result], form: FormT) -> R
 
     errors: NotApplicableError
     """
-    return compute(Subject(Encoding("", "", form, Provenance("")), no_input="it is shown alone, without words"))
+    return compute(subject_of(form))
+
+
+def subject_of(form: FormT) -> Subject[FormT]:
+    """``form`` as the subject of an analysis, without a checkpoint or a sentence."""
+    return Subject(Encoding("", "", form, Provenance("")), no_input="it is shown alone, without words")

@@ -2,18 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
-from generator.cache.lazy import Lazy, LazyMapping
+from generator.cache.lazy import Lazy
 from generator.contracts.checkpoints import Checkpoint, Encoding, EncodingRecord, LayoutRow, Question, Scheme
 from generator.contracts.command_line import Command
 from generator.contracts.layer_map import Layer
 from generator.contracts.release import Release
-from generator.contracts.results import Analysis, Arrays, FigureSpec, Label, Result, Results
+from generator.contracts.results import Analysis, FigureSpec, Label, Result, Results
 from generator.contracts.runs import Ending, Run, Status
 from generator.encodings import Form
-from generator.numerics.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -48,17 +46,9 @@ class Reading:
 
     def deriving(self, analyses: "Sequence[Analysis]") -> "Reading":
         """A reading from the store with the arrays that are not in it, computed on access."""
-        results = {**self.results}
-        for analysis in analyses:
-            result = results.get(analysis.key)
-            if result is not None and result.reason is None and analysis.derived:
-                makers = {name: partial(_derived, make, self.form, result.arrays) for name, make in analysis.derived.items()}
-                results[analysis.key] = replace(result, derived=LazyMapping(makers))
-        return replace(self, results=results)
-
-
-def _derived(make: Callable[[Any, Arrays], Array], form: Lazy[Form], arrays: Arrays) -> Array:
-    return make(form.load(), arrays)
+        known = {analysis.key: result for analysis in analyses if (result := self.results.get(analysis.key)) is not None}
+        derived = {analysis.key: known[analysis.key].deriving(analysis, self.form) for analysis in analyses if analysis.key in known}
+        return replace(self, results={**self.results, **derived})
 
 
 @dataclass(frozen=True, eq=False)

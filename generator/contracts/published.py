@@ -8,7 +8,7 @@ import numpy as np
 
 from generator.contracts import InPrint, Published, Recomputed, Result, Subject
 from generator.contracts.form_analysis import FormT, compute_alone
-from generator.encodings import Form, PositionTable, Rotation, reference
+from generator.encodings import Form, PositionTable, Rotation, sinusoid_table
 from generator.numerics.arrays import Floats
 from generator.text import fixed
 
@@ -28,9 +28,10 @@ SPLITS = "three standard errors of the difference between two means over random 
 SAMPLES = "three standard errors of the difference between two means over random samples"
 
 
+@cache
 def paper_sinusoid() -> PositionTable:
-    """The sinusoid of 512 positions by 768 dimensions, to which most published values belong; it is also the reference of BERT's table."""
-    return reference(512, 768, None)
+    """The sinusoid of 512 positions by 768 dimensions, to which most published values belong."""
+    return sinusoid_table(512, 768)
 
 
 @cache

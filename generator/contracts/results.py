@@ -1,12 +1,15 @@
 """Analyses, their results, and figures of results."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
+from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts.published_record import Published
 from generator.contracts.subjects import Subject
+from generator.encodings import Form
 from generator.numerics.arrays import Array
 
 if TYPE_CHECKING:
@@ -75,6 +78,13 @@ class Result:
     reason: str | None = None
     derived: Arrays = field(default_factory=dict, metadata={NOT_STORED: True})
 
+    def deriving(self, analysis: "Analysis", form: Lazy[Form]) -> "Result":
+        """The result with the arrays that follow from ``form``, computed on access."""
+        if self.reason is not None:
+            return self
+        makers = {name: partial(_derived, make, form, self.arrays) for name, make in analysis.derived.items()}
+        return replace(self, derived=LazyMapping(makers))
+
     @property
     def numbered(self) -> tuple[tuple[int | None, Finding], ...]:
         """Every finding with the number that marks it in figures, from 1; None for one without spots."""
@@ -95,6 +105,10 @@ class Result:
     def value(self, key: str) -> float | None:
         """Value of the metric with this key; None where it is not applicable. errors: KeyError"""
         return self.metric(key).value
+
+
+def _derived(make: Callable[[Any, Arrays], Array], form: Lazy[Form], arrays: Arrays) -> Array:
+    return make(form.load(), arrays)
 
 
 @dataclass(frozen=True)

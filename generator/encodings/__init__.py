@@ -13,7 +13,7 @@ from generator.encodings.none import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
 from generator.encodings.rotations import Rotation
 from generator.encodings.sinusoids import BASE, SinusoidLayout, grid_sinusoid, sinusoid, whole_turn_sinusoid
-from generator.encodings.tables import LEADING, PositionTable, reference
+from generator.encodings.tables import LEADING, PositionTable, sinusoid_table
 from generator.encodings.windows import WindowBias
 
 __all__ = [
@@ -33,8 +33,8 @@ __all__ = [
     "WindowBias",
     "all_forms",
     "grid_sinusoid",
-    "reference",
     "sinusoid",
+    "sinusoid_table",
     "whole_turn_sinusoid",
 ]
 

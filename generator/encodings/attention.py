@@ -29,7 +29,7 @@ class Sinks(Form):
     noun = "a sink for each head"
     acts_in = "beside"
     quantity = "nothing: a sink ignores position"
-    grid = extent = reference = None
+    grid = extent = make_reference = None
     is_symmetric = depends_on_offset = True
 
     @property
@@ -60,7 +60,7 @@ class Temperature(Form):
     noun = "a factor on the logits"
     acts_in = "beside"
     quantity = "factor on the logits, at the later of two positions"
-    grid = reference = None
+    grid = make_reference = None
     is_symmetric = True
     depends_on_offset = False
 

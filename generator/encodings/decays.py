@@ -29,7 +29,7 @@ class Decay(Form):
     noun = "a decay of the state"
     acts_in = "state"
     quantity = "share of the state that is left"
-    grid = extent = reference = None
+    grid = extent = make_reference = None
     is_symmetric = False
     depends_on_offset = True
 

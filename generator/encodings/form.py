@@ -1,7 +1,7 @@
 """The interface of all forms of encoding. A form that lacks an abstract member cannot be instantiated."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from generator.numerics.arrays import Floats
@@ -32,8 +32,8 @@ class Form(ABC):
 
     @property
     @abstractmethod
-    def reference(self) -> "Form | None":
-        """A form for comparison, which figures draw too; None without one."""
+    def make_reference(self) -> "Callable[[], Form] | None":
+        """Makes a form for comparison, which figures draw too, from the shape and the grid alone; None without one."""
 
     @property
     @abstractmethod

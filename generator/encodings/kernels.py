@@ -7,7 +7,7 @@ import numpy as np
 from generator.encodings import Form
 from generator.encodings.rotations import Rotation
 from generator.encodings.tables import PositionTable
-from generator.numerics.arrays import Array, Floats, directions, mean_by_distance, offsets_between
+from generator.numerics.arrays import Array, Floats, direction_blocks, mean_by_distance, offsets_between
 from generator.numerics.shapes import along, far_cosine, far_from, far_level
 
 PER_OCTAVE = 12  # distances of a table, on a logarithmic scale
@@ -120,38 +120,28 @@ def _of_rotation(form: Rotation) -> Profile:
 
 def _of_table(form: PositionTable) -> Profile:
     rows, columns = form.grid or (1, form.extent)
-    units = directions(form.vectors).reshape(rows, columns, -1)
-    defined = np.asarray(~np.isnan(units).any(axis=2))
-    units = np.where(defined[:, :, None], units, 0.0)
-    distances = log_spaced(max(rows, columns) - 1, PER_OCTAVE)
-    sums = np.array([_pairs(units, defined, distance) for distance in distances])  # (n_distances, 2)
-    far = _pairs_from(units, defined, far_from(max(rows, columns)))
-    means = np.vstack([sums, far])
-    means = means[:, 0] / np.where(means[:, 1] == 0.0, np.nan, means[:, 1])
+    distances, far = log_spaced(max(rows, columns) - 1, PER_OCTAVE), far_from(max(rows, columns))
+    totals, defined = np.zeros(len(distances) + 1), np.zeros((rows, columns, 1))
+    for units in direction_blocks(form.vectors):  # Cosines are sums over dimensions.
+        parts = units.reshape(rows, columns, -1)
+        defined = np.asarray(~np.isnan(parts[:, :, :1]), dtype=np.float64)
+        totals += _sums(np.nan_to_num(parts), distances, far)
+    counts = _sums(defined, distances, far)
+    means = totals / np.where(counts == 0.0, np.nan, counts)
     return Profile(distances, means[None, :-1], means[-1:])
 
 
-def _pairs(units: Floats, defined: Array, distance: int) -> tuple[float, float]:
-    """Sum of the cosines of all pairs at a distance along rows and along columns, and their number.
+def _sums(values: Floats, distances: Array, far: int) -> Floats:
+    """Sums of the inner products of all pairs at each of ``distances`` along rows and along columns, and at all from ``far`` on.
 
-    units: (n_rows, n_columns, d_model), 0 where not ``defined`` (n_rows, n_columns)
+    values: (n_rows, n_columns, d)
+    returns: (n_distances + 1,)
     """
-    total, count = 0.0, 0
-    for directed, valid in ((units, defined), (units.swapaxes(0, 1), defined.T)):
-        if distance < directed.shape[1]:
-            stop = directed.shape[1] - distance
-            total += float(np.vdot(directed[:, :stop], directed[:, distance:]))
-            count += int(np.count_nonzero(valid[:, :stop] & valid[:, distance:]))
-    return total, float(count)
-
-
-def _pairs_from(units: Floats, defined: Array, start: int) -> tuple[float, float]:
-    """``_pairs`` at all distances from ``start`` on, from sums of all vectors that far behind each."""
-    total, count = 0.0, 0.0
-    for directed, valid in ((units, defined), (units.swapaxes(0, 1), defined.T)):
-        behind, number = (np.cumsum(values[:, ::-1], axis=1, dtype=np.float64)[:, ::-1] for values in (directed, valid))
-        stop = directed.shape[1] - start
-        if stop > 0:
-            total += float(np.vdot(directed[:, :stop], behind[:, start:]))
-            count += float(np.sum(valid[:, :stop] * number[:, start:]))
-    return total, count
+    sums = np.zeros(len(distances) + 1)
+    for lines in (values, values.swapaxes(0, 1)):  # (n_lines, n_line, d)
+        behind = np.cumsum(lines[:, ::-1], axis=1)[:, ::-1]  # Sums from each place on.
+        for index, (others, distance) in enumerate([*((lines, distance) for distance in distances), (behind, far)]):
+            stop = lines.shape[1] - distance
+            if stop > 0:
+                sums[index] += np.vdot(lines[:, :stop], others[:, distance:])
+    return sums

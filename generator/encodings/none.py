@@ -16,7 +16,7 @@ class NoEncoding(Form):
     noun = "no encoding"
     quantity = "nothing"
     acts_in = "input"
-    grid = extent = reference = None
+    grid = extent = make_reference = None
     is_symmetric = depends_on_offset = True
 
     @property

@@ -39,7 +39,7 @@ class OffsetBias(Form):
     beyond: Literal["constant", "linear"]
     noun = "a bias"
     quantity = "bias, in logits"
-    grid = reference = None
+    grid = make_reference = None
     is_symmetric = False
     depends_on_offset = True
 
@@ -80,7 +80,7 @@ class RelativeTable(Form):
     offsets: Floats
     noun = "a vector for each offset"
     quantity = "cosine with the vector of offset 0"
-    grid = reference = None
+    grid = make_reference = None
     is_symmetric = False
     depends_on_offset = True
 
@@ -120,7 +120,7 @@ class Convolution(Form):
     noun = "a convolution"
     quantity = "norm of the weights"
     acts_in = "input"
-    grid = extent = reference = None
+    grid = extent = make_reference = None
     is_symmetric = False
     depends_on_offset = True
 

@@ -51,7 +51,7 @@ class Rotation(Form):
     rescaled: tuple[Floats, float] | None = None
     noun = "a rotation"
     quantity = "mean cosine of the angles"
-    grid = reference = None
+    grid = make_reference = None
     is_symmetric = depends_on_offset = True
 
     @property

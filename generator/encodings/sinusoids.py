@@ -27,11 +27,11 @@ def sinusoid(n_positions: int, d_model: int, layout: SinusoidLayout = "interleav
     exponents = np.arange(n_sines) / max(half - 1, 1) if layout == "tensor2tensor" else 2 * np.arange(n_sines) / d_model
     angles = np.arange(n_positions)[:, None] * base**-exponents  # (n_positions, n_sines)
     table = np.zeros((n_positions, d_model))
-    if layout == "interleaved":
-        table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles[:, :half])
-    else:
-        table[:, :n_sines], table[:, n_sines : n_sines + half] = np.sin(angles), np.cos(angles[:, :half])
-    return frozen(table)
+    sines, cosines = (np.s_[0::2], np.s_[1::2]) if layout == "interleaved" else (np.s_[:n_sines], np.s_[n_sines : n_sines + half])
+    np.sin(angles, out=table[:, sines])
+    np.cos(angles[:, :half], out=table[:, cosines])
+    table.setflags(write=False)
+    return table
 
 
 def grid_sinusoid(grid: tuple[int, int], d_model: int, columns_first: bool = True, base: float = BASE) -> Floats:

@@ -1,21 +1,19 @@
 """One vector for each position."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, partial
 
 import numpy as np
 
 from generator.encodings.form import Form
 from generator.encodings.sinusoids import grid_sinusoid, sinusoid
 from generator.errors import NotApplicableError
-from generator.numerics.arrays import FLAT, Array, Floats, centred_slice, cosine_matrix, frozen
+from generator.numerics.arrays import FLAT, Array, Floats, centred_slice, cosine_matrix, frozen, largest
 from generator.numerics.gram import principal, squared_singular_values
 from generator.numerics.outliers import outlier_rows
 
-MOST_WORK = (
-    4e10  # 16,384 × 1,024 and 2,048 × 9,216 are within; a larger table would be decomposed for minutes, and goes by its Gram matrix.
-)
+MOST_VALUES = 2**23  # A larger table, for whose decomposition several copies would be made, goes by its Gram matrix.
 MOST_SHORT = 6144  # rows or columns, whichever are fewer; a larger Gram matrix would be decomposed for minutes.
 LEADING = 3  # components along which the positions are placed
 
@@ -63,11 +61,10 @@ class PositionTable(Form):
         """Positions of the table."""
         return len(self.vectors)
 
-    @cached_property
-    def reference(self) -> "PositionTable | None":
-        """The sinusoid of the same shape and grid; None where the table equals it."""
-        table = reference(*self.vectors.shape, self.grid)
-        return None if np.array_equal(table.vectors, self.vectors) else table
+    @property
+    def make_reference(self) -> Callable[[], Form]:
+        """Makes the sinusoid of the same shape and grid."""
+        return partial(sinusoid_table, len(self.vectors), self.vectors.shape[1], self.grid)
 
     @cached_property
     def outliers(self) -> Array:
@@ -76,15 +73,12 @@ class PositionTable(Form):
 
     @property
     def inliers(self) -> "PositionTable":
-        """The table with NaN in place of the vectors of outliers."""
-        # A table that kept itself would stay in memory until cycles are collected.
-        return self._without_outliers if self.outliers.size else self
-
-    @cached_property
-    def _without_outliers(self) -> "PositionTable":
+        """The table with NaN in place of the vectors of outliers; a copy each time, where there are any, so that none stays in memory."""
+        if not self.outliers.size:
+            return self
         vectors = self.vectors.copy()
         vectors[self.outliers] = np.nan
-        return PositionTable(frozen(vectors), self.first_row, self.grid)
+        return PositionTable(vectors, self.first_row, self.grid)
 
     @cached_property
     def singular_values(self) -> Floats:
@@ -92,8 +86,10 @@ class PositionTable(Form):
 
         errors: NotApplicableError for a table of zeros, or one too large to decompose
         """
-        scaled = self._relative_values
-        return frozen(np.sqrt(squared_singular_values(scaled)) if self._is_large else np.linalg.svd(scaled, compute_uv=False))
+        unit = self._unit
+        if self._is_large:
+            return frozen(np.sqrt(squared_singular_values(self.vectors, unit)))
+        return frozen(np.linalg.svd(self.vectors / unit, compute_uv=False))
 
     @cached_property
     def components(self) -> Components:
@@ -101,29 +97,31 @@ class PositionTable(Form):
 
         errors: NotApplicableError for a table of zeros or of equal rows, or one too large to decompose
         """
-        scaled = self._relative_values
-        centred = scaled - scaled.mean(axis=0)
-        if np.max(np.abs(centred)) <= FLAT:
+        unit = self._unit
+        if np.ptp(self.vectors, axis=0).max() <= FLAT * unit:
             raise NotApplicableError("all positions have the same vector")
         if self._is_large:
-            squares, along = principal(centred, LEADING)
+            squares, along = principal(self.vectors, unit, LEADING)
             values = np.sqrt(squares)
             return Components(frozen(along / np.where(values[:LEADING] == 0.0, 1.0, values[:LEADING])), frozen(values))
+        centred = self.vectors / unit
+        centred -= centred.mean(axis=0)
         left, values, _ = np.linalg.svd(centred, full_matrices=False)
         return Components(frozen(left[:, :LEADING]), frozen(values))
 
     @property
     def _is_large(self) -> bool:
-        return bool(self.vectors.size * min(self.vectors.shape) > MOST_WORK)
+        return self.vectors.size > MOST_VALUES
 
     @property
-    def _relative_values(self) -> Floats:
+    def _unit(self) -> float:
+        """The largest magnitude. errors: NotApplicableError for a table of zeros, or one too large to decompose"""
         if min(self.vectors.shape) > MOST_SHORT:
             raise NotApplicableError(f"a table of {self.vectors.shape[0]:,} × {self.vectors.shape[1]:,} takes too long to decompose")
-        largest = float(np.max(np.abs(self.vectors), initial=0.0))
-        if largest == 0.0:
+        unit = largest(self.vectors)
+        if unit == 0.0:
             raise NotApplicableError("every value of the table is zero")
-        return np.asarray(self.vectors / largest)
+        return unit
 
     def kernel(self, n_positions: int) -> Floats:
         """Cosine similarity of the first ``n_positions`` vectors: (1, n, n), n limited to the table."""
@@ -147,7 +145,6 @@ class PositionTable(Form):
         )
 
 
-@lru_cache(maxsize=2)
-def reference(n_positions: int, d_model: int, grid: tuple[int, int] | None) -> PositionTable:
-    """The sinusoid of a shape, cached so that analyses of it are cached too."""
+def sinusoid_table(n_positions: int, d_model: int, grid: tuple[int, int] | None = None) -> PositionTable:
+    """The sinusoid of a shape."""
     return PositionTable(sinusoid(n_positions, d_model) if grid is None else grid_sinusoid(grid, d_model), grid=grid)

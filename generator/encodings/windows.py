@@ -18,7 +18,7 @@ class WindowBias(Form):
     values: Floats
     noun = "a bias for each offset in a window"
     quantity = "bias, in logits"
-    reference = None
+    make_reference = None
     is_symmetric = False
     depends_on_offset = True
 

@@ -41,29 +41,34 @@ def wrapped(title: str, letters: int = HALF) -> str:
     return fill(title, letters, break_on_hyphens=False)
 
 
+@dataclass(frozen=True)
+class Panel:
+    """A matrix (n_rows, n_columns) for display as an image, in multiples of ``unit``, with a title."""
+
+    title: str
+    matrix: Floats
+    unit: float = 1.0
+
+
 def image(axes: "Axes", matrix: Floats, limits: tuple[float, float], colours: str, n_images: int = 1) -> "AxesImage":
     """``matrix`` as an image with fixed colour limits; NaN is transparent.
 
     Averaged over blocks if it exceeds its share of the pixels of a figure.
     matrix: (n_rows, n_columns); n_images: number of images in the figure, which share its pixels
     """
+    return _image(axes, Panel("", matrix), limits, colours, n_images)
+
+
+def _image(axes: "Axes", panel: Panel, limits: tuple[float, float], colours: str, n_images: int) -> "AxesImage":
     import matplotlib as mpl
 
-    rows, columns = matrix.shape
-    small, (down, across) = shrunk_by(matrix, PIXELS // n_images)
+    rows, columns = panel.matrix.shape
+    small, (down, across) = shrunk_by(panel.matrix, PIXELS // n_images)
     colormap = mpl.colormaps[colours].resampled(LEVELS).with_extremes(bad=(0, 0, 0, 0))
     extent = (-0.5, columns * across - 0.5, rows * down - 0.5, -0.5)
-    picture = axes.imshow(small, cmap=colormap, vmin=limits[0], vmax=limits[1], extent=extent, aspect="auto")
+    picture = axes.imshow(small / panel.unit, cmap=colormap, vmin=limits[0], vmax=limits[1], extent=extent, aspect="auto")
     axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
     return picture
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A matrix (n_rows, n_columns) for display as an image, with a title."""
-
-    title: str
-    matrix: Floats
 
 
 def image_panels(
@@ -81,7 +86,7 @@ def image_panels(
     if single:
         axes.pop().set_axis_off()  # A single panel takes the left half.
     for index, (ax, panel, title) in enumerate(zip(axes, images, titles, strict=True)):
-        picture = image(ax, panel.matrix, limits, colours, n_images=len(images))
+        picture = _image(ax, panel, limits, colours, len(images))
         ax.set_title(title, fontsize=8.5 if compact else None)
         lowest, first = index + columns >= len(images), index % columns == 0
         ax.set(xlabel=labels[0] if lowest else None, ylabel=labels[1] if first else None)

@@ -1,6 +1,6 @@
 """Array functions in float64, independent of checkpoints."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import Any
 
@@ -12,6 +12,7 @@ from generator.errors import NotApplicableError
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 FIRST = 1024  # Values that are looked at before all of them.
+BLOCK = 2**20  # Values of a large array that are worked on at once, where a changed copy of all would take as much memory again.
 FLAT = 1e-9  # Differences below this share of the largest value are rounding.
 
 
@@ -39,15 +40,29 @@ def narrowest(values: Array) -> Array:
     """Float64 ``values`` (…,) in float16 or float32 where that holds each exactly, as with values read in that type; else unchanged."""
     if values.dtype == np.float64:
         for dtype in (np.float16, np.float32):
-            if _holds(dtype, values.flat[:FIRST]) and _holds(dtype, values):
+            if _holds(dtype, values.reshape(-1)):
                 return values.astype(dtype)
     return values
 
 
 def _holds(dtype: type[np.floating[Any]], values: Floats) -> bool:
-    """Whether ``dtype`` has every one of ``values`` (…,); it has infinities and NaN."""
+    """Whether ``dtype`` has every one of ``values`` (n,); it has infinities and NaN."""
     with np.errstate(over="ignore"):
-        return bool(np.all((values.astype(dtype) == values) | np.isnan(values)))
+        return all(
+            np.all((values[part].astype(dtype) == values[part]) | np.isnan(values[part]))
+            for part in (slice(FIRST), *blocks(values.size, 1))
+        )
+
+
+def blocks(count: int, size: int) -> Iterator[slice]:
+    """Consecutive slices of ``count`` rows of ``size`` values, or of as many columns, with about ``BLOCK`` values each."""
+    step = max(BLOCK // max(size, 1), 1)
+    return (slice(start, start + step) for start in range(0, count, step))
+
+
+def largest(values: Floats) -> float:
+    """The largest magnitude in ``values`` (…,), in their unit; 0 for an empty array, NaN where one is NaN."""
+    return float(np.maximum(np.max(values, initial=0.0), -np.min(values, initial=0.0)))
 
 
 def root_mean_square(values: Floats) -> float:
@@ -55,33 +70,41 @@ def root_mean_square(values: Floats) -> float:
 
     Scaled by the largest magnitude first, so that squares neither overflow nor vanish.
     """
-    largest = float(np.max(np.abs(values), initial=0.0))
-    if largest == 0.0:
+    unit = largest(values)
+    if unit == 0.0:
         return 0.0
-    scaled = values / largest
-    scaled *= scaled
-    return largest * float(np.sqrt(np.mean(scaled)))
+    flat = values.reshape(-1)
+    return unit * float(np.sqrt(sum(np.sum((flat[part] / unit) ** 2) for part in blocks(flat.size, 1)) / flat.size))
 
 
-def _by_largest(rows: Floats) -> tuple[Floats, Floats]:
-    """Rows divided by their largest magnitude, so that squares neither overflow nor vanish, and these magnitudes.
+def column_means(rows: Floats, unit: float) -> Floats:
+    """Mean of each column of ``rows`` (n_rows, n_columns), in multiples of ``unit``, which is at least their largest magnitude: (n_columns,)."""
+    return np.concatenate([np.mean(rows[:, part] / unit, axis=0) for part in blocks(rows.shape[1], len(rows))])
+
+
+def _scales(rows: Floats) -> tuple[Floats, Floats]:
+    """Largest magnitude of each row, by which it is divided so that squares neither overflow nor vanish, and its norm after that.
 
     rows: (n_rows, n_columns)
-    returns: (n_rows, n_columns) and (n_rows, 1)
+    returns: (n_rows, 1) and (n_rows, 1); 1 and 0 for a row of zeros, NaN for the norm of one that is not finite
     """
-    scale = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
+    scale, norms = np.ones((len(rows), 1)), np.zeros((len(rows), 1))
     with np.errstate(invalid="ignore"):  # Infinity divided by infinity is NaN.
-        return rows / np.where(scale == 0.0, 1.0, scale), scale
+        for part in blocks(*rows.shape):
+            size = np.max(np.abs(rows[part]), axis=1, keepdims=True, initial=0.0)
+            scale[part] = np.where(size == 0.0, 1.0, size)
+            norms[part] = np.linalg.norm(rows[part] / scale[part], axis=1, keepdims=True)
+    return scale, norms
 
 
-def row_norms(rows: Floats) -> Floats:
-    """Euclidean norm of each row, in the unit of ``rows``.
+def row_norms(rows: Floats, unit: float = 1.0) -> Floats:
+    """Euclidean norm of each row, in multiples of ``unit``.
 
     rows: (n_rows, n_columns)
     returns: (n_rows,)
     """
-    scaled, scale = _by_largest(rows)
-    return np.asarray(np.linalg.norm(scaled, axis=1) * scale[:, 0])
+    scale, norms = _scales(rows)
+    return np.asarray((norms * (scale / unit))[:, 0])
 
 
 def directions(rows: Floats) -> Floats:
@@ -90,9 +113,32 @@ def directions(rows: Floats) -> Floats:
     rows: (n_rows, n_columns)
     returns: (n_rows, n_columns), dimensionless
     """
-    scaled, _ = _by_largest(rows)
-    norms = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return np.asarray(scaled / np.where(norms == 0.0, np.nan, norms))
+    return _directed(rows, *_scales(rows))
+
+
+def direction_blocks(rows: Floats) -> Iterator[Floats]:
+    """``directions`` of ``rows`` (n_rows, n_columns), a few columns at a time: (n_rows, ≤ n_columns), dimensionless."""
+    scales = _scales(rows)
+    return (_directed(rows[:, part], *scales) for part in blocks(rows.shape[1], len(rows)))
+
+
+def _directed(rows: Floats, scale: Floats, norms: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):  # Infinity divided by infinity is NaN.
+        units = rows / scale
+        units /= np.where(norms == 0.0, np.nan, norms)
+    return np.asarray(units)
+
+
+def cosines_of_pairs(rows: Floats, first: Array, second: Array) -> Floats:
+    """Cosine similarity of the rows ``first`` and ``second`` (n_pairs,), int, pair by pair; NaN where one is zero or not finite.
+
+    rows: (n_rows, n_columns)
+    returns: (n_pairs,), dimensionless, within [−1, 1]
+    """
+    cosines = np.empty(len(first))
+    for part in blocks(len(first), rows.shape[1]):
+        cosines[part] = np.sum(directions(rows[first[part]]) * directions(rows[second[part]]), axis=1)
+    return np.clip(cosines, -1.0, 1.0)
 
 
 def cosine_matrix(rows: Floats) -> Floats:
@@ -101,8 +147,12 @@ def cosine_matrix(rows: Floats) -> Floats:
     rows: (n_rows, n_columns)
     returns: (n_rows, n_rows), dimensionless, within [−1, 1], exactly symmetric
     """
-    cosines = np.clip((units := directions(rows)) @ units.T, -1.0, 1.0)  # (n_rows, n_rows)
-    cosines = (cosines + cosines.T) / 2.0
+    cosines = np.zeros((len(rows), len(rows)))
+    for units in direction_blocks(rows):
+        cosines += units @ units.T
+    cosines = cosines + cosines.T
+    cosines /= 2.0
+    np.clip(cosines, -1.0, 1.0, out=cosines)
     diagonal = np.diagonal(cosines)
     np.fill_diagonal(cosines, np.where(np.isnan(diagonal), np.nan, 1.0))
     return cosines
@@ -132,9 +182,12 @@ def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
         if step > 1:
             starts = np.arange(0, image.shape[axis], step)
             defined = ~np.isnan(image)
-            counts = np.add.reduceat(defined, starts, axis=axis, dtype=np.int64)
-            sums = np.add.reduceat(np.where(defined, image, 0.0), starts, axis=axis)
-            image = sums / np.where(counts == 0, np.nan, counts)
+            if defined.all():
+                counts = np.expand_dims(np.diff(starts, append=image.shape[axis]), 1 - axis)
+            else:
+                counts = np.add.reduceat(defined, starts, axis=axis, dtype=np.int64)
+                image = np.where(defined, image, 0.0)
+            image = np.add.reduceat(image, starts, axis=axis) / np.where(counts == 0, np.nan, counts)
     return image
 
 

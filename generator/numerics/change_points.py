@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from generator.numerics.arrays import Array, Floats, directions
+from generator.numerics.arrays import Array, Floats, cosines_of_pairs
 
 WINDOW = 8  # pairs of neighbours on either side of a pair
 RUN = 4  # consecutive pairs that are also tested by their mean
@@ -25,8 +25,8 @@ def cosines_apart(vectors: Floats, distance: int) -> Floats:
 
     vectors: (n_positions, d_model)
     """
-    units = directions(vectors)
-    return np.asarray(np.clip(np.sum(units[:-distance] * units[distance:], axis=1), -1.0, 1.0))
+    first = np.arange(len(vectors) - distance)
+    return cosines_of_pairs(vectors, first, first + distance)
 
 
 def window_medians(values: Floats) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from generator.errors import NotApplicableError
-from generator.numerics.arrays import FLAT, Array, Floats, finite
+from generator.numerics.arrays import FLAT, Array, Floats, finite, largest
 
 MOST_POSITIONS = 512  # As in Wang and Chen 2020.
 FEWEST_POSITIONS = 10
@@ -36,6 +36,16 @@ def _rounding(rows: Floats) -> float:
     return float(np.linalg.norm(rows) * max(rows.shape) * np.finfo(np.float64).eps)
 
 
+def _left(rows: Floats) -> tuple[Floats, Floats]:
+    """Left singular vectors and singular values, (n_rows, k) and (k,), by way of a triangle where there are more columns than rows.
+
+    rows: (n_rows, n_columns), k the smaller of the two
+    """
+    matrix = np.asarray(np.linalg.qr(rows.T, mode="r")).T if rows.shape[1] > len(rows) else rows
+    left, values, _ = np.linalg.svd(matrix, full_matrices=False)
+    return left, values
+
+
 @dataclass(frozen=True, eq=False)
 class PositionProbe:
     """Linear regression of the position on its vector, with intercept and least norm, for cross-validation from one decomposition.
@@ -59,10 +69,10 @@ class PositionProbe:
         from scipy.linalg import helmert
 
         n, d_model = rows.shape
-        scaled = rows / (np.max(np.abs(rows)) or 1.0)
+        scaled = rows / (largest(rows) or 1.0)
         contrasts = helmert(n)  # (n − 1, n), orthonormal, without the mean, which the intercept absorbs
         square = np.pad(contrasts @ scaled, ((0, 0), (0, max(n - 1 - d_model, 0))))  # As many left singular vectors as contrasts.
-        left, values, _ = np.linalg.svd(square, full_matrices=False)
+        left, values = _left(square)
         above = values > _rounding(scaled)
         return cls(left[:, ~above].T @ contrasts, (left[:, above] / values[above]).T @ contrasts)
 
@@ -125,11 +135,11 @@ class PairClassifier:
 
         rows: (n_positions, d_model); n_pairs: sizes of the training sets
         """
-        largest = float(np.max(np.abs(rows))) or 1.0
-        scaled = rows / largest
-        left, values, _ = np.linalg.svd(scaled, full_matrices=False)
+        unit = largest(rows) or 1.0
+        scaled = rows / unit
+        left, values = _left(scaled)
         above = values > _rounding(scaled)
-        left, values = left[:, above], values[above] * min(largest, LARGEST)
+        left, values = left[:, above], values[above] * min(unit, LARGEST)
         for count in n_pairs:
             stretch = np.hypot(1.0, values * np.sqrt(CURVATURE * count / len(rows)))
             yield cls(left * (values / stretch), stretch**-2.0)

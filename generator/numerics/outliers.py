@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from generator.numerics.arrays import Array, Floats, directions, row_norms
+from generator.numerics.arrays import Array, Floats, cosines_of_pairs, neighbours, row_norms
 
 CUTOFF = 3.5  # Iglewicz and Hoaglin 1993: a modified z-score beyond this is a potential outlier.
 NORMAL = 0.6745  # The median absolute deviation of a normal distribution, in standard deviations.
@@ -43,15 +43,11 @@ def nearest_cosines(vectors: Floats, columns: int) -> Floats:
 
     vectors: (n_positions, d_model), n_positions a multiple of ``columns``
     """
-    units = directions(vectors).reshape(-1, columns, vectors.shape[1])  # (n_rows, columns, d_model)
-    highest = np.full(units.shape[:2], -np.inf)
-    for axis in (0, 1):
-        first = (slice(None, -1), slice(None)) if axis == 0 else (slice(None), slice(None, -1))
-        second = (slice(1, None), slice(None)) if axis == 0 else (slice(None), slice(1, None))
-        cosines = np.sum(units[first] * units[second], axis=2)
-        for side in (first, second):
-            highest[side] = np.fmax(highest[side], cosines)
-    return np.where(np.isfinite(highest), highest, np.nan).ravel()
+    pairs = neighbours(len(vectors), columns)
+    cosines, highest = cosines_of_pairs(vectors, *pairs), np.full(len(vectors), -np.inf)
+    for side in pairs:
+        np.fmax.at(highest, side, cosines)
+    return np.where(np.isfinite(highest), highest, np.nan)
 
 
 def outlier_rows(vectors: Floats, columns: int) -> Array:

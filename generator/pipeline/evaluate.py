@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -37,7 +38,6 @@ from generator.contracts import (
     discovery,
     names,
 )
-from generator.contracts.form_analysis import compute_alone
 from generator.encodings import Form, NoEncoding, PositionTable
 from generator.errors import NotApplicableError, NotReachedError, RowError
 from generator.figures import output
@@ -45,6 +45,7 @@ from generator.figures.panels import thumbnail
 from generator.figures.spots import Place, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
+from generator.pipeline.references import Reference, References
 from generator.text import short
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes s
 MOST_NAMES = 100  # of tensors in one sentence
 PART = r"/[^/\s'\":;,()]+"
 ABSOLUTE = re.compile(rf"(?<![\w.:/~\\-])(?P<root>{PART})(?:{PART})*/(?P<name>{PART[1:]})")  # A path of two parts or more, without spaces.
+NOTHING_CACHED = References()
 REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint that is one has a colour of its own.
 
 
@@ -103,14 +105,15 @@ def plan(checkpoints: Sequence[Checkpoint], offline: bool) -> list[Task]:
         return [Task(now, row.source in unreachable, problem, row.revision) for now, (row, problem) in zip(pinned, rows, strict=True)]
 
 
-def evaluate(task: Task) -> Outcome:
+def evaluate(task: Task, references: References = NOTHING_CACHED) -> Outcome:
     """Every encoding of one checkpoint with its results and drawings; failures are part of the outcome.
 
+    references: beside which figures show the encodings
     errors: MemoryError
     """
     try:
         with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
-            return _evaluate(task)
+            return _evaluate(task, references)
     except RowError as error:
         return failed(task, str(error))
     except NotReachedError as error:
@@ -247,7 +250,7 @@ def _file(error: OSError, checkpoint: Checkpoint) -> str:
     return path.name if path.is_absolute() else path.as_posix()
 
 
-def _evaluate(task: Task) -> Outcome:
+def _evaluate(task: Task, references: References) -> Outcome:
     checkpoint = task.checkpoint
     if task.problem is not None:
         raise task.problem
@@ -261,7 +264,8 @@ def _evaluate(task: Task) -> Outcome:
     subjects = input_layer.subjects(files, checkpoint, encodings)
     colour = series_colour(checkpoint.slug)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
-    read = _drawn_reading if checkpoint.series is None else _reading  # Pages show a whole run in figures of its own.
+    # Pages show a whole run in figures of its own.
+    read = partial(_drawn_reading, references) if checkpoint.series is None else _reading
     outcome = Outcome(
         checkpoint,
         "ok",
@@ -303,12 +307,13 @@ def _reading(subject: Subject[Form], label: Label) -> Reading:
     return Reading.of(replace(subject.encoding, form=subject.encoding.form.settled), label, results, {}, {})
 
 
-def _drawn_reading(subject: Subject[Form], label: Label) -> Reading:
+def _drawn_reading(references: References, subject: Subject[Form], label: Label) -> Reading:
     reading = _reading(subject, label)
     results = reading.results
     drawings, alts = {}, {}
+    reference = None if _is_by_formula(subject.encoding) else references.of(subject.encoding.form)
     for analysis in all_analyses():
-        shown = _beside_reference(analysis, subject, label, results[analysis.key])
+        shown = _beside(analysis, reference, label, results[analysis.key])
         for spec in (spec for spec in analysis.figures if shown and spec.varies(results[analysis.key])):
             name = f"{analysis.key}-{spec.key}"
             drawings[name], alts[name] = output.encode(_drawn, spec, shown, results[analysis.key]), spec.alt(shown)
@@ -336,15 +341,18 @@ def _compute(analysis: Analysis, subject: Subject[Form]) -> Result:
         return Result(reason="too large: this analysis needs more memory than one checkpoint may take")
 
 
-def _beside_reference(analysis: Analysis, subject: Subject[Form], label: Label, result: Result) -> Results:
-    """The result, and that of the form's reference where it teaches something; empty where the analysis does not apply."""
+def _is_by_formula(encoding: Encoding[Form]) -> bool:
+    return any(scheme.by_formula for scheme in all_schemes() if scheme.key == encoding.scheme)
+
+
+def _beside(analysis: Analysis, reference: Reference | None, label: Label, result: Result) -> Results:
+    """The result, and that of ``reference`` where it teaches something; empty where the analysis does not apply."""
     if result.reason is not None:
         return {}
-    is_learned = not any(scheme.by_formula for scheme in all_schemes() if scheme.key == subject.encoding.scheme)
-    reference = subject.encoding.form.reference if analysis.beside_reference and is_learned else None
-    if reference is None:
+    if reference is None or not analysis.beside_reference:
         return {label: result}
     try:
-        return {label: result, REFERENCE: compute_alone(analysis.compute, reference)}
-    except (NotApplicableError, MemoryError):
+        beside = reference.result(analysis)
+    except MemoryError:
         return {label: result}
+    return {label: result} if beside.reason else {label: result, REFERENCE: beside}

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from generator.contracts import Checkpoint, Maker, Outcome
 from generator.pipeline import keys
 from generator.pipeline.evaluate import Task, all_sources, evaluate
+from generator.pipeline.references import References
 from generator.pipeline.result_store import ResultStore, pack, packed
 from generator.pipeline.stderr import Captured, captured
 
@@ -44,7 +45,7 @@ def run_task(task: Task, store: ResultStore | None, key: str | None, code: str) 
     """
     begun, before = monotonic(), received()
     with nullcontext(Captured()) if store is None else captured() as stderr:  # Without a store, other calls may share this process.
-        outcome, returned = evaluate(task), None
+        outcome, returned = evaluate(task, References(store.drawings if store else None, code)), None
     key = keys.key_of(task.checkpoint, outcome.state, code) if outcome.state else key
     try:
         if store is None or outcome.status != "ok":

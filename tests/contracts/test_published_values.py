@@ -8,12 +8,11 @@ from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from generator.checkpoints.files.reader import FolderFiles
 from generator.contracts import Atlas, Encoding, InPrint, Outcome, Provenance, Published, Reading, Recomputed
-from generator.contracts.published import VERSIONS, Check, check, paper_sinusoid
+from generator.contracts.published import VERSIONS, Check, check
 from generator.encodings import Form, PositionTable
 from generator.numerics.arrays import frozen
 from generator.pipeline.evaluate import all_analyses, all_schemes, find
@@ -122,10 +121,6 @@ def test_the_margin_of_a_case_overrides_that_of_its_digits(margin: float, agrees
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_value_that_is_not_finite_does_not_agree(value: float) -> None:
     assert not check_of("1", value).agrees
-
-
-def test_the_reference_of_a_table_of_512_by_768_is_the_sinusoid_of_the_cases() -> None:
-    assert PositionTable(np.zeros((512, 768))).reference is paper_sinusoid()
 
 
 def test_a_case_without_its_stored_table_has_no_computed_value() -> None:

@@ -182,10 +182,9 @@ def test_the_halves_of_a_patch_are_the_sinusoids_of_its_column_and_row() -> None
 
 
 def test_the_reference_of_a_table_of_patches_is_the_sinusoid_of_its_grid() -> None:
-    reference = PositionTable(np.ones((6, 8)), grid=(2, 3)).reference
-    assert reference is not None
+    reference = PositionTable(np.ones((6, 8)), grid=(2, 3)).make_reference()
     assert reference.grid == (2, 3)
-    np.testing.assert_array_equal(reference.vectors, grid_sinusoid((2, 3), 8))
+    np.testing.assert_array_equal(reference.numbers, grid_sinusoid((2, 3), 8))
 
 
 VIT = {"image_size": 32, "patch_size": 8}

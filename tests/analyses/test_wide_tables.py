@@ -1,0 +1,56 @@
+"""Tables that are worked on in blocks: the same numbers, and little memory beside the table."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from generator.contracts import Analysis, Result
+from generator.encodings import PositionTable, tables
+from generator.errors import NotApplicableError
+from generator.numerics import arrays
+from generator.pipeline.evaluate import all_analyses
+from tests.support import subject
+
+OF_TABLES = [analysis for analysis in all_analyses() if PositionTable in analysis.forms]
+SHAPES = {"tall": ((40, 24), None), "wide": ((24, 40), None), "of patches": ((36, 24), (6, 6))}
+WIDE = (1024, 6144)
+MOST = 1.75  # times the table; with the table itself and its reference that is less than the four times that a study may take
+
+
+def result_of(analysis: Analysis, table: PositionTable) -> Result:
+    try:
+        return analysis.compute(subject(table))
+    except NotApplicableError as error:
+        return Result(reason=str(error))
+
+
+@pytest.mark.parametrize("analysis", OF_TABLES, ids=lambda analysis: analysis.key)
+@pytest.mark.parametrize(("shape", "grid"), SHAPES.values(), ids=SHAPES)
+def test_blocks_change_no_number(
+    analysis: Analysis, shape: tuple[int, int], grid: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = np.random.default_rng(0).standard_normal(shape)
+    vectors[3] *= 50.0  # An outlier.
+    at_once = result_of(analysis, PositionTable(vectors, grid=grid))
+    monkeypatch.setattr(arrays, "BLOCK", 128)
+    monkeypatch.setattr(tables, "MOST_VALUES", 0)
+    in_blocks = result_of(analysis, PositionTable(vectors, grid=grid))
+    assert in_blocks.reason == at_once.reason
+    for one, other in zip(at_once.metrics, in_blocks.metrics, strict=True):
+        assert (other.value is None) == (one.value is None), one.key
+        assert other.value is None or other.value == pytest.approx(one.value, rel=1e-7, abs=1e-9), one.key
+
+
+@pytest.mark.parametrize("analysis", OF_TABLES, ids=lambda analysis: analysis.key)
+def test_an_analysis_takes_little_memory_beside_a_wide_table(analysis: Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "BLOCK", 2**17)  # As much less as the table is smaller than those of the largest models.
+    monkeypatch.setattr(tables, "MOST_VALUES", 2**20)
+    table = PositionTable(np.random.default_rng(0).standard_normal(WIDE))
+    tracemalloc.start()
+    try:
+        result_of(analysis, table)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < MOST * table.vectors.nbytes
