@@ -102,7 +102,7 @@ def test_cosines_of_a_real_checkpoint_equal_those_of_scikit_learn(built: Path) -
     from sklearn.metrics.pairwise import cosine_similarity
 
     with np.load(built / "site/data/all-minilm-l6-v2/encoder-learned.npz", allow_pickle=False) as arrays:
-        vectors, profile = arrays["table.vectors"], arrays["cosine_profile.profile"]
+        vectors, profile = arrays["table.vectors"], arrays["kernel.profile"]
     cosines, outliers = cosine_similarity(vectors), PositionTable(vectors).outliers
     cosines[outliers] = cosines[:, outliers] = np.nan
     np.testing.assert_allclose(profile[1:10], [np.nanmean(np.diagonal(cosines, distance)) for distance in range(1, 10)], atol=1e-6)

@@ -196,6 +196,7 @@ ANALYSIS = Analysis(
     order=52,
     forms=(PositionTable,),
     compute=compute,
+    follows=frozenset({"profile", "spread"}),
     figures=(
         FigureSpec(
             key="lines",

@@ -1,5 +1,6 @@
 """Cosine similarity between dimensions, each taken as a curve over position."""
 
+from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -31,15 +32,22 @@ def compute(subject: Subject[PositionTable]) -> Result:
     if vectors.shape[1] < 2:
         raise NotApplicableError("there is only one dimension")
     arrays = {"every": np.array(ceil(vectors.shape[1] / MOST_DRAWN))}
-    size, strong = _of_pairs(vectors)
+    cosines, total, n_strong, n_pairs = matrix(subject.encoding.form, arrays), 0.0, 0, 0
+    for sizes in _pairs(vectors, cosines):
+        total += float(np.nansum(sizes))
+        n_strong += int(np.count_nonzero(sizes > STRONG))
+        n_pairs += int(np.count_nonzero(~np.isnan(sizes)))
+    if not n_pairs:
+        raise NotApplicableError("fewer than two dimensions are nonzero")
+    strong = 100.0 * n_strong / n_pairs
     return Result(
         metrics=(
-            Metric("size", "Mean absolute cosine of two dimensions", size),
+            Metric("size", "Mean absolute cosine of two dimensions", total / n_pairs),
             Metric("strong", f"Pairs of dimensions with a cosine beyond ±{STRONG}", strong, "%"),
         ),
         arrays=arrays,
         findings=_findings(strong),
-        derived={"cosines": matrix(subject.encoding.form, arrays)},
+        derived={"cosines": cosines},
     )
 
 
@@ -48,26 +56,21 @@ def matrix(form: PositionTable, arrays: Arrays) -> Floats:
     return cosine_matrix(form.vectors[:, :: int(arrays["every"])].T)
 
 
-def _of_pairs(vectors: Floats) -> tuple[float, float]:
-    """Mean absolute cosine of all pairs of columns that are not zero, and the share of those beyond ±``STRONG``, in %.
+def _pairs(vectors: Floats, cosines: Floats) -> Iterator[Floats]:
+    """Absolute cosines of all pairs of columns, part by part; NaN for pairs with a column of zeros.
 
-    vectors: (n_positions, d_model); errors: NotApplicableError for fewer than two such columns
+    vectors: (n_positions, d_model); cosines: (n_drawn, n_drawn), of all columns where these are few enough
     """
-    nonzero = np.flatnonzero(np.any(vectors, axis=0))
-    count, total, strong = nonzero.size, 0.0, 0
-    if count < 2:
-        raise NotApplicableError("fewer than two dimensions are nonzero")
+    count = vectors.shape[1]
+    if len(cosines) == count:
+        yield np.abs(cosines[np.tril_indices(count, -1)])
+        return
     for start in range(0, count, BLOCK):
-        units = directions(vectors[:, nonzero[start : start + BLOCK]].T)  # (≤ BLOCK, n_positions)
-        for other in range(start, count, BLOCK):
-            others = units if other == start else directions(vectors[:, nonzero[other : other + BLOCK]].T)
-            sizes = np.minimum(np.abs(units @ others.T), 1.0)
-            if other == start:
-                sizes = np.tril(sizes, -1)  # A dimension and itself are no pair, and each pair counts once.
-            total += float(sizes.sum())
-            strong += int(np.count_nonzero(sizes > STRONG))
-    pairs = count * (count - 1) // 2
-    return total / pairs, 100.0 * strong / pairs
+        units = directions(vectors[:, start : start + BLOCK].T)  # (≤ BLOCK, n_positions)
+        within = units @ units.T
+        yield np.minimum(np.abs(within[np.tril_indices(len(within), -1)]), 1.0)
+        for other in range(start + BLOCK, count, BLOCK):
+            yield np.minimum(np.abs(units @ directions(vectors[:, other : other + BLOCK].T).T), 1.0)
 
 
 def _findings(strong: float) -> tuple[Finding, ...]:

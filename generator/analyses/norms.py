@@ -162,6 +162,7 @@ ANALYSIS = Analysis(
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
+    follows=frozenset({"norms", "dimension_norms"}),
     figures=(
         FigureSpec(
             key="lines",

@@ -266,6 +266,7 @@ ANALYSIS = Analysis(
     order=64,
     forms=(PositionTable,),
     compute=compute,
+    follows=frozenset({"shares", "shares_within"}),
     figures=(
         FigureSpec(
             key="curve",

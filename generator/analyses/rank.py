@@ -196,6 +196,7 @@ ANALYSIS = Analysis(
     ),
     forms=(PositionTable,),
     compute=compute,
+    follows=frozenset({"energy", "energy_centred"}),
     figures=(
         FigureSpec(
             key="energy",

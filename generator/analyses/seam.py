@@ -298,6 +298,7 @@ ANALYSIS = Analysis(
     order=53,
     forms=(PositionTable,),
     compute=compute,
+    follows=frozenset({"adjacent", "norm_steps"}),
     figures=(
         FigureSpec(
             key=FIGURE,

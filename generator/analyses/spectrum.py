@@ -198,6 +198,7 @@ ANALYSIS = Analysis(
     order=45,
     forms=(PositionTable,),
     compute=compute,
+    follows=frozenset({"periods", "mean", "quartiles", "control"}),
     figures=(
         FigureSpec(
             key="periods",

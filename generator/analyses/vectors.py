@@ -109,6 +109,7 @@ ANALYSIS = Analysis(
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
+    follows=frozenset({"word"}),
     derived={"vectors": shown},
     figures=(
         FigureSpec(

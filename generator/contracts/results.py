@@ -176,6 +176,7 @@ class Analysis:
     published: values that it must reproduce; headlines: its metrics in the table of all encodings, which say most across schemes
     overlay: the line by which the compare page lays several encodings over each other; None without one
     derived: for each name in ``Result.derived``, a function that returns that array for a form and ``Result.arrays``
+    follows: names in ``Result.arrays`` that data files leave out, since the page on arrays has the lines by which they follow from others
     """
 
     key: str
@@ -193,3 +194,4 @@ class Analysis:
     headlines: tuple[Headline, ...] = ()
     overlay: Overlay | None = None
     derived: Mapping[str, Callable[[Any, Arrays], Array]] = field(default_factory=dict)
+    follows: frozenset[str] = frozenset()

@@ -2,6 +2,8 @@
 
 import io
 import zipfile
+import zlib
+from typing import Literal
 
 import numpy as np
 
@@ -10,22 +12,36 @@ from generator.numerics.arrays import Array, narrowest
 
 MOST_BYTES = 24_000_000  # of the arrays in a file, before compression: files then stay below 25 MB, which common hosts take.
 MOST_OF_ARRAY = 2**24
-MANY = 4096  # Values from which on half precision is worth another type.
+MANY = 4096  # Values from which on half precision is worth another type, and the better order is looked for.
 EVERY = "_every"
 
 
-def archive(arrays: Numbers) -> bytes:
-    """``arrays`` as .npz. Of one that is too large, every k-th row, with k beside it under its name and ``EVERY``.
+def archive(arrays: Numbers, following: frozenset[str] = frozenset()) -> bytes:
+    """``arrays`` as .npz, without those that are ``following`` from others. Of one that is too large, every k-th row, with k beside it under
+    its name and ``EVERY``; then nothing is left out, since nothing follows from a part.
 
-    Float64 becomes float32 where its range suffices; many values that float16 holds exactly, as it does those that were read in it, become float16.
+    Each array has the order, by rows or by columns, in which it takes fewer bytes. Float64 becomes float32 where its range suffices; many values that float16 holds exactly, as it does those that were read in it, become float16.
     """
+    written = _limited({name: _shortened(array) for name, array in arrays.items()})
+    if not any(name.endswith(EVERY) for name in written):
+        written = {name: array for name, array in written.items() if name not in following}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in _limited({name: _shortened(array) for name, array in arrays.items()}).items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
+        for name, array in written.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), _member(array), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
+
+
+def _member(array: Array) -> bytes:
+    """``array`` as .npy."""
+    orders: tuple[Literal["C", "F"], ...] = ("C", "F") if array.ndim > 1 and array.size >= MANY else ("C",)
+    return min((_npy(np.asarray(array, order=order)) for order in orders), key=lambda member: len(zlib.compress(member)))
+
+
+def _npy(array: Array) -> bytes:
+    member = io.BytesIO()
+    np.lib.format.write_array(member, array, allow_pickle=False)
+    return member.getvalue()
 
 
 def _shortened(array: Array) -> Array:

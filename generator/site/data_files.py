@@ -45,14 +45,21 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
         **pictures,
         **atlas.archive,
         **run_data.makers(atlas),
-        **{path: make for outcome in atlas.outcomes for path, make in makers_of(outcome).items()},
+        **{path: make for outcome in atlas.outcomes for path, make in _makers_of(outcome, _following(atlas)).items()},
     }
 
 
-def makers_of(outcome: Outcome) -> dict[str, Callable[[], bytes]]:
+def _following(atlas: Atlas) -> frozenset[str]:
+    """Names of the arrays that follow from others, as in files of arrays."""
+    return frozenset(f"{analysis.key}.{name}" for analysis in atlas.analyses for name in analysis.follows)
+
+
+def _makers_of(outcome: Outcome, following: frozenset[str]) -> dict[str, Callable[[], bytes]]:
     """``makers`` for the files of one checkpoint."""
     slug = outcome.checkpoint.slug
-    files: dict[str, Callable[[], bytes]] = {f"data/{outcome.path_of(reading)}.npz": partial(npz, reading) for reading in outcome.readings}
+    files: dict[str, Callable[[], bytes]] = {
+        f"data/{outcome.path_of(reading)}.npz": partial(npz, reading, following) for reading in outcome.readings
+    }
     if outcome.layout:
         files[f"data/{slug}/layout.csv"] = partial(_layout_csv, outcome)
     if outcome.readings:
@@ -127,9 +134,9 @@ def _picture_arrays(scheme: Scheme) -> bytes:
     return archive(scheme.picture.numbers())
 
 
-def npz(reading: Reading) -> bytes:
-    """Arrays of all analyses of an encoding, named "analysis.array", as .npz."""
-    return archive(dict(_arrays(reading)))
+def npz(reading: Reading, following: frozenset[str] = frozenset()) -> bytes:
+    """Arrays of all analyses of an encoding, named "analysis.array", as .npz. following: those that follow from others"""
+    return archive(dict(_arrays(reading)), following)
 
 
 def _arrays(reading: Reading) -> Iterator[tuple[str, Array]]:

@@ -76,7 +76,8 @@ def test_directions_that_no_word_has_share_their_energy() -> None:
 
 def test_random_directions_hold_the_share_of_chance() -> None:
     """The mean of a squared coordinate of a direction in d dimensions is 1/d; the largest cosine is at most about 0.6 (Wachter 1980)."""
-    result = result_of(rng.normal(size=(2000, 400)), rng.normal(size=(1000, 400)))
+    random = np.random.default_rng(0)
+    result = result_of(random.normal(size=(2000, 400)), random.normal(size=(1000, 400)))
     assert [values_of(result)[key] for key in ("top", "bottom", "overlap")] == pytest.approx([10.0, 10.0, 10.0], abs=1.0)
     assert result.arrays["cosines"][0] == pytest.approx(word_directions.largest_by_chance(0.1, 0.1), abs=0.03)
 

@@ -213,7 +213,7 @@ def test_a_row_whose_process_is_killed_fails_and_no_other_does(tmp_path: Path) -
     assert outcome.status == "ok"
 
 
-def _noisy(task: evaluate.Task) -> Outcome:
+def _noisy(task: evaluate.Task, _: object) -> Outcome:
     """As where a library warns, and another, which is not written in Python, panics."""
     warnings.warn("invalid value encountered", RuntimeWarning, stacklevel=1)
     os.write(2, b"thread panicked\n")

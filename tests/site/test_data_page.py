@@ -20,8 +20,9 @@ from tests.support import checkpoint
 PAGE = (ROOT / "templates/pages/data_files.md.jinja").read_text(encoding="utf-8")
 FOR_ATLAS, FOR_METRICS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 ARRAYS = (ROOT / "templates/pages/data_arrays.md.jinja").read_text(encoding="utf-8")
-FOR_TABLE, FOR_LINE, FOR_INPUT, FOR_PATCHES = re.findall(r"```python\n(.*?)```", ARRAYS, re.DOTALL)
-GRID = FOR_TABLE + FOR_INPUT + FOR_PATCHES
+FOR_TABLE, FOR_COMPONENTS, FOR_LINE, FOR_KERNEL, FOR_INPUT, FOR_PATCHES = re.findall(r"```python\n(.*?)```", ARRAYS, re.DOTALL)
+GRID = FOR_TABLE + FOR_COMPONENTS + FOR_INPUT + FOR_PATCHES
+LINE = FOR_TABLE + FOR_COMPONENTS + FOR_LINE + FOR_KERNEL
 SHOWN = {  # Names in the examples, by those of the analyses.
     "anatomy.positions": "positions",
     "anatomy.sum": "total",
@@ -31,6 +32,15 @@ SHOWN = {  # Names in the examples, by those of the analyses.
     "dimension_cosine.cosines": "of_dimensions",
     "kernel.matrix": "kernel",
     "tiles.tiles": "tiles",
+    "vectors.word": "word",
+    **{f"norms.{name}": name for name in ("norms", "dimension_norms")},
+    **{f"pca.{name}": name for name in ("shares", "shares_within")},
+    **{f"rank.{name}": name for name in ("energy", "energy_centred")},
+}
+ALONG = {  # Where positions are in a line.
+    **{f"seam.{name}": name for name in ("adjacent", "norm_steps")},
+    **{f"cosine_profile.{name}": name for name in ("profile", "spread")},
+    **{f"spectrum.{name}": name for name in ("periods", "mean", "quartiles", "control")},
 }
 METRICS = (Metric("half", "Half-distance", 2.5, "positions"), Metric("none", "None", None, reason="no word"))
 
@@ -81,14 +91,16 @@ def test_every_array_of_an_analysis_is_documented(analysis: Analysis) -> None:
 def derived(form: PositionTable, examples: str, path: Path) -> dict[str, tuple[Any, Any]]:
     """What the files leave out of the results of ``form``, and what ``examples``, run on a file at ``path``, have for it."""
     understood = [analysis for analysis in all_analyses() if isinstance(form, analysis.forms)]
-    results = {analysis.key: result for analysis in understood if (result := computed(analysis, form)).derived}
-    published = {"table": Result(arrays={"vectors": form.vectors}), **results}
-    reading = Reading.of(Encoding("vision", "made", form, Provenance("")), Label("Row", "#3d7fd6"), published, {}, {})
-    path.write_bytes(data_files.npz(reading))
+    results = {analysis.key: computed(analysis, form) for analysis in understood}
+    reading = Reading.of(Encoding("vision", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {})
+    following = {f"{analysis.key}.{name}" for analysis in understood for name in analysis.follows}
+    path.write_bytes(data_files.npz(reading, frozenset(following)))
     given = run(examples.replace("data/<checkpoint>/<encoding>.npz", str(path)))
+    assert following.isdisjoint(given["arrays"])
     given["arrays"].close()
-    arrays = {f"{key}.{name}": array for key, result in results.items() for name, array in result.derived.items()}
-    return {name: (array, given.get(SHOWN[name])) for name, array in arrays.items()}
+    arrays = {f"{key}.{name}": array for key, result in results.items() for name, array in {**result.arrays, **result.derived}.items()}
+    left_out = following | {f"{key}.{name}" for key, result in results.items() for name in result.derived}
+    return {name: (array, given.get({**SHOWN, **ALONG}[name])) for name, array in arrays.items() if name in left_out}
 
 
 def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_path: Path) -> None:
@@ -97,14 +109,17 @@ def test_the_examples_of_the_page_on_arrays_give_what_the_files_leave_out(tmp_pa
     assert set(found) == set(SHOWN)
     for name, (array, given) in found.items():
         if name != "kernel.matrix":  # The next test has that.
-            rounding = 1e-6 if name == "anatomy.sum" else 1e-12  # Words are in single precision.
+            rounding = 1e-6 if name in ("anatomy.sum", "vectors.word") else 1e-12  # Words are in single precision.
             np.testing.assert_allclose(given, array, rtol=0, atol=rounding)
 
 
 @pytest.mark.parametrize("n_positions", [40, 150])
-def test_the_example_of_a_kernel_is_that_of_a_table_in_a_line(n_positions: int, tmp_path: Path) -> None:
+def test_the_examples_for_a_line_are_those_of_a_table_in_a_line(n_positions: int, tmp_path: Path) -> None:
     rows = sinusoid(n_positions, 16).copy()
     rows[[7, n_positions - 1]] *= 50.0
-    array, given = derived(PositionTable(frozen(rows)), FOR_TABLE + FOR_LINE, tmp_path / "line.npz")["kernel.matrix"]
-    assert np.isnan(array[7]).all()
-    np.testing.assert_allclose(given, array, rtol=0, atol=1e-6)
+    found = derived(PositionTable(frozen(rows)), LINE, tmp_path / "line.npz")
+    assert set(ALONG) <= set(found)
+    assert np.isnan(found["kernel.matrix"][0][7]).all()
+    for name in ("kernel.matrix", *ALONG):
+        array, given = found[name]
+        np.testing.assert_allclose(given, array, rtol=0, atol=1e-6, err_msg=name)
