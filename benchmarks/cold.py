@@ -18,7 +18,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from benchmarks import published
-from benchmarks.measured import Cost, measure, print_line
+from benchmarks.measured import Cost, measure, mkdocs_command, print_line
 from tests.hub_server import Hub, Repository, serving
 from tests.synthetic import write_list
 
@@ -56,7 +56,7 @@ def main(rates: Sequence[float]) -> None:
                 hub.rate = None if math.isinf(rate) else rate * 1e6
                 ways = [(_atlas(folder, hub), _notebooks(folder, hub)) for folder in folders]
             again = [measure(_build(folder), _environment(folder / "ours", hub), ROOT).busy for folder in folders]
-            plain = [measure(_mkdocs(folder), {"NO_MKDOCS_2_WARNING": "1"}, folder).busy for folder in folders]
+            plain = [measure(mkdocs_command(folder), {"NO_MKDOCS_2_WARNING": "1"}, folder).busy for folder in folders]
             print_line(f"{rate:g} MB a second")
             ours, theirs = (sorted(of_one_kind, key=lambda way: way.cost.seconds)[TIMES // 2] for of_one_kind in zip(*ways, strict=True))
             _print(ours, theirs, median(again), median(plain))
@@ -83,14 +83,6 @@ def _notebooks(folder: Path, hub: Hub) -> Way:
 
 def _build(folder: Path) -> list[str]:
     return [sys.executable, "-m", "generator", "build", "--config", str(folder / "checkpoints.yml"), "--output", str(folder / "out")]
-
-
-def _mkdocs(folder: Path) -> list[str]:
-    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", "out/docs").replace("build/site", "plain")
-    for path in ("templates/theme", "generator/site"):
-        config = config.replace(path, str(ROOT / path))
-    (folder / "mkdocs.yml").write_text(config, encoding="utf-8")
-    return [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(folder / "mkdocs.yml")]
 
 
 def _environment(home: Path, hub: Hub) -> dict[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 
+ROOT = Path(__file__).parent.parent
 INTERVAL = 0.2  # seconds between two samples of memory; sampling four times as often slows a build by a tenth
 
 
@@ -25,6 +26,15 @@ class Cost:
     busy: float
     peak: int
     main: int
+
+
+def mkdocs_command(folder: Path) -> list[str]:
+    """``mkdocs build`` of the docs in ``folder``/out, into ``folder``/plain."""
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("build/docs", "out/docs").replace("build/site", "plain")
+    for path in ("templates/theme", "generator/site"):
+        config = config.replace(path, str(ROOT / path))
+    (folder / "mkdocs.yml").write_text(config, encoding="utf-8")
+    return [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(folder / "mkdocs.yml")]
 
 
 def print_line(line: str) -> None:

@@ -135,10 +135,13 @@ def cosines_of_pairs(rows: Floats, first: Array, second: Array) -> Floats:
     rows: (n_rows, n_columns)
     returns: (n_pairs,), dimensionless, within [−1, 1]
     """
-    cosines = np.empty(len(first))
-    for part in blocks(len(first), rows.shape[1]):
-        cosines[part] = np.sum(directions(rows[first[part]]) * directions(rows[second[part]]), axis=1)
-    return np.clip(cosines, -1.0, 1.0)
+    (scale, norms), cosines = _scales(rows), np.empty(len(first))
+    with np.errstate(invalid="ignore"):  # Infinity divided by infinity is NaN.
+        for part in blocks(len(first), rows.shape[1]):
+            one, other = (rows[index] / scale[index] for index in (first[part], second[part]))
+            cosines[part] = np.sum(np.multiply(one, other, out=one), axis=1)
+    lengths = norms[first, 0] * norms[second, 0]
+    return np.clip(cosines / np.where(lengths == 0.0, np.nan, lengths), -1.0, 1.0)
 
 
 def cosine_matrix(rows: Floats) -> Floats:

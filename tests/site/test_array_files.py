@@ -71,3 +71,18 @@ def test_the_page_of_a_large_table_says_that_the_file_may_have_a_part_of_it(shap
     [reading] = small.readings
     large = replace(reading, encoding=replace(reading.encoding, provenance=replace(reading.encoding.provenance, shape=shape)))
     assert ("every <em>k</em>-th row of large arrays" in rendered(page("checkpoint", replace(small, readings=(large,))))) == says_so
+
+
+def test_a_table_that_changes_slowly_from_row_to_row_is_stored_by_columns() -> None:
+    slow = np.repeat(np.random.default_rng(0).standard_normal((8, 96)), 64, axis=0)
+    stored = read(slow=slow, noise=np.random.default_rng(1).standard_normal((96, 64)))
+    assert stored["slow"].flags.f_contiguous
+    np.testing.assert_array_equal(stored["slow"], slow.astype(np.float32))
+
+
+def test_what_follows_from_others_is_left_out_of_a_whole_table_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = {"table": np.zeros((64, 16), dtype=np.float32), "norms": np.zeros(64, dtype=np.float32)}
+    following = frozenset({"norms"})
+    assert np.load(io.BytesIO(archive(arrays, following))).files == ["table"]
+    monkeypatch.setattr(array_files, "MOST_OF_ARRAY", 1024)
+    assert np.load(io.BytesIO(archive(arrays, following))).files == ["table", "table_every", "norms"]
