@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 ROOT = Path(__file__).parent.parent
+_USUAL = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # Byte code is kept, as it usually is.
 INTERVAL = 0.2  # seconds between two samples of memory; sampling four times as often slows a build by a tenth
 
 
@@ -50,9 +51,7 @@ def measure(command: Sequence[str], environment: Mapping[str, str], folder: Path
     """
     started, finished, peaks, main, before = time.monotonic(), Event(), [0], [0], _waited_for()
     busy: dict[int, float] = {}
-    with subprocess.Popen(
-        command, env={**os.environ, **environment}, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    ) as process:
+    with subprocess.Popen(command, env={**_USUAL, **environment}, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
 
         def watch() -> None:
             while not finished.wait(INTERVAL):
