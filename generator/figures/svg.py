@@ -28,6 +28,7 @@ METADATA = re.compile(rb"<metadata>(.*)</metadata>\n", re.DOTALL)
 ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within XML, and of either within a script.
 RASTER = re.compile(rb'data:image/png;base64,([^"]+)')
 UNWRITTEN = re.compile(r"[^\n -~]")  # Beyond printable ASCII; XML allows no control characters, and others reorder the text around them.
+DOT = re.compile(r"M([^A-Z]+)L\1(?![\d.])")  # A stroke to where it begins.
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
@@ -46,6 +47,7 @@ def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
     text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it then fills the window.
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
+    text = re.sub(r' transform="rotate\(-?0 [^"]*"|(?<=>)\s+(?=<)', "", text)  # Turns by nothing, and space between elements.
     text = UNWRITTEN.sub(lambda character: visible(character[0]), text)
     text = text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1)
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).translate(ESCAPES)
@@ -99,7 +101,7 @@ def _scheme_css() -> str:
 
 def _short_numbers(match: re.Match[str]) -> str:
     short = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), match[0])
-    return re.sub(r"\s*([A-Za-z])\s*", r"\1", short)
+    return DOT.sub(r"M\1h0", re.sub(r"\s*([A-Za-z])\s*", r"\1", short).strip())
 
 
 def _palette_png(match: re.Match[str]) -> str:

@@ -35,7 +35,7 @@ def trail(axes: "Axes", plane: Floats, *, joined: bool, points: Floats | None = 
         indices = shown[np.unique(np.append(np.arange(start, stop, every), stop))]
         drawn = plane[indices]
         if not joined:
-            drawn = np.stack([drawn, drawn + 1e-3, np.full_like(drawn, np.nan)], axis=1).reshape(-1, 2)
+            drawn = np.stack([drawn, drawn + 1e-6, np.full_like(drawn, np.nan)], axis=1).reshape(-1, 2)
         colour = colours((shown[start] + shown[stop]) / 2.0 / (len(plane) - 1))
         axes.plot(*drawn.T, color=colour, linewidth=0.9 if joined else 2.4, solid_capstyle="round", label=STATIC)
     axes.add_artist(Mark(plane if points is None else points, joined=joined))

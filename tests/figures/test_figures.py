@@ -1,11 +1,13 @@
 """The layout of every figure: no text is cut off or overlaps other text or data."""
 
+import re
 from collections.abc import Callable
 from functools import cache
 from itertools import combinations
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib.axis import Tick, XTick
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -18,6 +20,7 @@ from matplotlib.transforms import Bbox
 from generator.contracts import Analysis, Label, Results
 from generator.figures.style import INK, MUTED, SERIES, STYLE, WIDTH
 from generator.figures.svg import encode
+from generator.figures.trails import trail
 from generator.text import LONGEST_NAME
 from tests.analyses.test_all import ANALYSES, applicable_results
 
@@ -66,6 +69,19 @@ def test_a_figure_opened_alone_fills_the_window() -> None:
     picture = ET.fromstring(encode(spec.draw, full_comparison(analysis)))  # noqa: S314 (our own)
     assert picture.attrib.keys().isdisjoint({"width", "height"})
     assert picture.attrib["viewBox"].startswith(f"0 0 {WIDTH * 72:g} ")
+
+
+def test_a_picture_spends_no_bytes_on_nothing() -> None:
+    """A trail of dots has strokes of no length, and its upright labels are not turned."""
+
+    def dots(_: Results) -> Figure:
+        figure = Figure()
+        trail(figure.subplots(), np.random.default_rng(0).random((200, 2)), joined=False)
+        return figure
+
+    picture = encode(dots, {}).decode()
+    assert picture.count("h0") > 190
+    assert re.search(r"rotate\(-?0 |>\s+<", picture) is None
 
 
 @each_figure
