@@ -18,6 +18,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from generator.contracts import Analysis, Label, Results
+from generator.figures.panels import panels
 from generator.figures.style import INK, MUTED, SERIES, STYLE, WIDTH
 from generator.figures.svg import encode
 from generator.figures.trails import trail
@@ -75,8 +76,8 @@ def test_a_picture_spends_no_bytes_on_nothing() -> None:
     """A trail of dots has strokes of no length, and its upright labels are not turned."""
 
     def dots(_: Results) -> Figure:
-        figure = Figure()
-        trail(figure.subplots(), np.random.default_rng(0).random((200, 2)), joined=False)
+        figure, (axes,) = panels(1)
+        trail(axes, np.random.default_rng(0).random((200, 2)), joined=False)
         return figure
 
     picture = encode(dots, {}).decode()
