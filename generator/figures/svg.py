@@ -49,7 +49,7 @@ def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
     text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
     text = re.sub(r' transform="rotate\(-?0 [^"]*"|(?<=>)\s+(?=<)', "", text)  # Turns by nothing, and space between elements.
     text = UNWRITTEN.sub(lambda character: visible(character[0]), text)
-    text = text.replace("<defs>", f"<defs>\n  <style>{_scheme_css()}</style>", 1)
+    text = text.replace("<defs>", f"<defs><style>{_scheme_css()}</style>", 1)
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).translate(ESCAPES)
     return text.replace("</svg>", f"<metadata>{packed}</metadata>\n</svg>").encode()
 
