@@ -61,7 +61,7 @@ def test_keys_move_the_cursor_from_value_to_value(page: Page, address: str, arra
     figure.locator(".pa-frame").focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
-    norms = arrays["norms.norms"].astype(np.float64)
+    norms = np.linalg.norm(arrays["table.vectors"].astype(np.float64), axis=1)
     assert value_of(figure, NAME) == pytest.approx(norms[3] / np.median(norms), rel=1e-3)  # Four digits.
     assert figure.locator(".pa-tip-title").inner_text() == "position 3"
     assert NAME in figure.locator(".pa-said").inner_text()
@@ -74,7 +74,7 @@ def test_the_mouse_shows_values_where_it_points(page: Page, address: str, arrays
     assert box
     page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
     position = int(re.sub(r"\D", "", figure.locator(".pa-tip-title").inner_text()))
-    norms = arrays["norms.norms"].astype(np.float64)
+    norms = np.linalg.norm(arrays["table.vectors"].astype(np.float64), axis=1)
     assert 0.4 * norms.size < position < 0.6 * norms.size
     assert value_of(figure, NAME) == pytest.approx(norms[position] / np.median(norms), rel=1e-3)
 
@@ -160,7 +160,7 @@ def test_the_numbers_of_a_figure_can_be_taken_away(page: Page, address: str, arr
     with page.expect_download() as download:
         figure.get_by_role("button", name="CSV").click()
     head, *rows = csv.reader(io.StringIO(download.value.path().read_text("utf-8")))
-    norms = arrays["norms.norms"].astype(np.float64)
+    norms = np.linalg.norm(arrays["table.vectors"].astype(np.float64), axis=1)
     mine = {int(float(x)): float(y) for _, series, x, y, *_ in rows if series == NAME and y and x}
     assert head[2] == "position"
     assert len(mine) == norms.size
