@@ -298,7 +298,7 @@ ANALYSIS = Analysis(
     order=53,
     forms=(PositionTable,),
     compute=compute,
-    follows=frozenset({"adjacent", "norm_steps"}),
+    follows=frozenset({"adjacent"}),
     figures=(
         FigureSpec(
             key=FIGURE,

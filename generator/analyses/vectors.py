@@ -109,7 +109,6 @@ ANALYSIS = Analysis(
     forms=(PositionTable,),
     beside_reference=False,
     compute=compute,
-    follows=frozenset({"word"}),
     derived={"vectors": shown},
     figures=(
         FigureSpec(

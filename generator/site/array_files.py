@@ -22,7 +22,8 @@ def archive(arrays: Numbers, following: frozenset[str] = frozenset()) -> bytes:
     """``arrays`` as .npz, without those that are ``following`` from others. Of one that is too large, every k-th row, with k beside it under
     its name and ``EVERY``; then nothing is left out, since nothing follows from a part.
 
-    Each array has the order, by rows or by columns, in which it takes fewer bytes. Float64 becomes float32 where its range suffices; many values that float16 holds exactly, as it does those that were read in it, become float16.
+    Each array is stored by rows or by columns, whichever takes fewer bytes in a few stretches of it. Float64 becomes float32 where its range
+    suffices; many values that float16 holds exactly, as it does those that were read in it, become float16.
     """
     written = _limited({name: _shortened(array) for name, array in arrays.items()})
     if not any(name.endswith(EVERY) for name in written):
