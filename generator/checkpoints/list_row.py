@@ -63,6 +63,9 @@ class Options(BaseModel):
     words: bool = Field(
         False, description="Read the whole word matrix (large) to compare the directions of positions and words.", examples=[True]
     )
+    arrays: bool = Field(
+        True, description="Publish the arrays behind its figures as a file; `false` makes a large site half as large.", examples=[False]
+    )
     revisions: str | list[str] = Field(
         "",
         description="Checkpoints of a training run on the Hub: branches and tags. Either a list, or first and last, as 'step1000 … step143000'.",

@@ -44,6 +44,7 @@ class Checkpoint:
 
     id: Hub id or folder as written in the list, the last part of an absolute path; place: Hub id or path that the source opens
     weights: name of the file of weights, where there are several or it has an unusual name; "" for the preferred one
+    arrays: whether the arrays behind its figures are published
     config: text of a config.json that takes the place of one beside the weights; "" for none
     paper: arXiv id or https:// address, "" for none; licence: of the weights, "" where it is not given
     committed: commit date of the revision in seconds since 1970; None where it is unknown, and for a folder, whose dates differ between machines
@@ -64,6 +65,7 @@ class Checkpoint:
     sentence: str | tuple[int, ...] = SENTENCE
     pickle: bool = False
     words: bool = False
+    arrays: bool = True
     weights: str = ""
     config: str = ""
     committed: int | None = None

@@ -95,6 +95,10 @@ class Outcome:
         """Path of the files and pages of ``reading``, below the folder of their kind."""
         return f"{self.checkpoint.slug}/{reading.encoding.key}"
 
+    def arrays_of(self, reading: Reading) -> str | None:
+        """Path of the file with the arrays of ``reading``; None where its row publishes none."""
+        return f"data/{self.path_of(reading)}.npz" if self.checkpoint.arrays else None
+
 
 Maker = Callable[[], bytes]
 
@@ -167,8 +171,8 @@ class Figure:
     @classmethod
     def of(cls, outcome: Outcome, reading: Reading, analysis: Analysis, spec: FigureSpec) -> "Figure":
         """Figure of one encoding, whose drawing is stored with ``reading``."""
-        name, path = f"{analysis.key}-{spec.key}", outcome.path_of(reading)
-        return cls(f"figures/{path}/{name}", spec, reading.alts[name], f"data/{path}.npz")
+        name, data = f"{analysis.key}-{spec.key}", outcome.arrays_of(reading) or f"data/{outcome.checkpoint.slug}/metrics.csv"
+        return cls(f"figures/{outcome.path_of(reading)}/{name}", spec, reading.alts[name], data)
 
     @classmethod
     def comparing(

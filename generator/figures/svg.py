@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generator.figures.style import DARK, STYLE
+from generator.figures.compact import compact
+from generator.figures.style import STYLE
 from generator.numerics.arrays import Array
-from generator.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,8 +27,6 @@ RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
 METADATA = re.compile(rb"<metadata>(.*)</metadata>\n", re.DOTALL)
 ESCAPES = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})  # Of JSON within XML, and of either within a script.
 RASTER = re.compile(rb'data:image/png;base64,([^"]+)')
-UNWRITTEN = re.compile(r"[^\n -~]")  # Beyond printable ASCII; XML allows no control characters, and others reorder the text around them.
-DOT = re.compile(r"M([^A-Z]+)L\1(?![\d.])")  # A stroke to where it begins.
 VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
@@ -44,12 +42,8 @@ def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
         buffer = io.StringIO()
         data = _save(draw(*inputs), buffer)
     gc.collect(1)  # Figures hold reference cycles, which would pile up until the next full collection.
-    text = re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, buffer.getvalue())
-    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it then fills the window.
-    text = re.sub(r'(?<= d=")[^"]+', _short_numbers, text)
-    text = re.sub(r' transform="rotate\(-?0 [^"]*"|(?<=>)\s+(?=<)', "", text)  # Turns by nothing, and space between elements.
-    text = UNWRITTEN.sub(lambda character: visible(character[0]), text)
-    text = text.replace("<defs>", f"<defs><style>{_scheme_css()}</style>", 1)
+    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", buffer.getvalue(), count=2)  # Opened alone it then fills the window.
+    text = compact(re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, text))
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).translate(ESCAPES)
     return text.replace("</svg>", f"<metadata>{packed}</metadata>\n</svg>").encode()
 
@@ -87,21 +81,6 @@ def _save(figure: "Figure", file: io.StringIO) -> dict[str, Any]:
         figure.set(layout_engine=None, dpi=dpi)
     figure.savefig(file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     return described(figure)
-
-
-def _scheme_css() -> str:
-    dark = "".join(
-        f'[style*="{what}: {light}"]{{{what}:{colour}!important}}' for light, colour in DARK.items() for what in ("fill", "stroke")
-    )
-    return (
-        ":root{color-scheme:light dark}text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif!important}"
-        f"image{{image-rendering:pixelated}}@media(prefers-color-scheme:dark){{{dark}}}"
-    )
-
-
-def _short_numbers(match: re.Match[str]) -> str:
-    short = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), match[0])
-    return DOT.sub(r"M\1h0", re.sub(r"\s*([A-Za-z])\s*", r"\1", short).strip())
 
 
 def _palette_png(match: re.Match[str]) -> str:

@@ -69,5 +69,5 @@ def _note(checkpoint: Checkpoint) -> str:
 
 
 def _row(checkpoint: Checkpoint) -> Checkpoint:
-    """``checkpoint`` without what is set after its evaluation, and without its folder, which changes no byte of a file."""
-    return replace(checkpoint, place="", notes="", paper="", licence="", group="", committed=None)
+    """``checkpoint`` without what only pages and files of data show, and without its folder, which changes no byte of a file."""
+    return replace(checkpoint, place="", notes="", paper="", licence="", group="", arrays=True, committed=None)

@@ -58,7 +58,7 @@ def _makers_of(outcome: Outcome, following: frozenset[str]) -> dict[str, Callabl
     """``makers`` for the files of one checkpoint."""
     slug = outcome.checkpoint.slug
     files: dict[str, Callable[[], bytes]] = {
-        f"data/{outcome.path_of(reading)}.npz": partial(npz, reading, following) for reading in outcome.readings
+        path: partial(npz, reading, following) for reading in outcome.readings if (path := outcome.arrays_of(reading))
     }
     if outcome.layout:
         files[f"data/{slug}/layout.csv"] = partial(_layout_csv, outcome)
@@ -88,7 +88,7 @@ def checkpoint(outcome: Outcome) -> dict[str, Any]:
             {
                 "name": reading.label.title,
                 **encoding(reading.encoding),
-                "arrays": f"data/{outcome.path_of(reading)}.npz",
+                "arrays": outcome.arrays_of(reading),
                 "metrics": _metrics(reading),
             }
             for reading in outcome.readings
@@ -213,8 +213,8 @@ def _json(document: object) -> bytes:
     return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(errors=ENCODE_ERRORS)
 
 
-def _metric_rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterator[tuple[CsvRow, str]]:
-    """Rows of metrics.csv, with the path of the encoding's arrays. only: key of the analysis, None for all analyses"""
+def _metric_rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterator[tuple[CsvRow, str | None]]:
+    """Rows of metrics.csv, with the path of the encoding's arrays, if they are published. only: key of the analysis, None for all analyses"""
     for outcome in outcomes:
         checkpoint = outcome.checkpoint
         source = [checkpoint.slug, checkpoint.title, checkpoint.source, checkpoint.id, outcome.revision or checkpoint.revision]
@@ -223,7 +223,7 @@ def _metric_rows(outcomes: Sequence[Outcome], only: str | None = None) -> Iterat
             for analysis in reading.results if only is None else [only]:
                 for metric in reading.results[analysis].metrics:
                     row = [*source, *kind, f"{analysis}.{metric.key}", _finite(metric), metric.unit, metric.reason, reading.label.title]
-                    yield row, f"data/{outcome.path_of(reading)}.npz"
+                    yield row, outcome.arrays_of(reading)
 
 
 def _metrics_json(outcomes: Sequence[Outcome], analysis: str) -> bytes:

@@ -237,7 +237,9 @@ def test_a_missing_file_is_refused() -> None:
 
 def test_every_option_of_a_row_is_one_of_its_checkpoint() -> None:
     options = {
-        key: True if field.default is False else "other" for key, field in list_row.Options.model_fields.items() if key != list_file.CONFIG
+        key: not field.default if isinstance(field.default, bool) else "other"
+        for key, field in list_row.Options.model_fields.items()
+        if key != list_file.CONFIG
     }
     options |= {"paper": "1706.03762", "revisions": "step1 … step9"}
     del options["revision"], options["every"]  # The one excludes a series, and the other is no text.

@@ -359,9 +359,10 @@ def test_a_drawing_has_the_colour_of_its_slug(tmp_path: Path) -> None:
 def test_options_that_only_pages_show_need_no_new_evaluation(tmp_path: Path) -> None:
     [row] = rows(tmp_path, {"nothing": NOTHING})
     run([row], tmp_path)
-    [outcome], [event] = run([replace(row, notes="new", paper="1706.03762", licence="MIT", group="other")], tmp_path)
+    [outcome], [event] = run([replace(row, notes="new", paper="1706.03762", licence="MIT", group="other", arrays=False)], tmp_path)
     shown = outcome.checkpoint
-    assert (event.stored, shown.notes, shown.paper, shown.licence, shown.group) == (True, "new", "1706.03762", "MIT", "other")
+    assert (event.stored, shown.notes, shown.paper, shown.licence) == (True, "new", "1706.03762", "MIT")
+    assert (shown.group, shown.arrays) == ("other", False)
 
 
 def test_the_key_covers_the_code(tmp_path: Path) -> None:

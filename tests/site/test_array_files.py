@@ -1,6 +1,7 @@
 """Files of arrays: nothing is lost that the source has, and no file is too large for common hosts."""
 
 import io
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -71,6 +72,14 @@ def test_the_page_of_a_large_table_says_that_the_file_may_have_a_part_of_it(shap
     [reading] = small.readings
     large = replace(reading, encoding=replace(reading.encoding, provenance=replace(reading.encoding.provenance, shape=shape)))
     assert ("every <em>k</em>-th row of large arrays" in rendered(page("checkpoint", replace(small, readings=(large,))))) == says_so
+
+
+def test_pages_of_a_row_without_arrays_link_to_its_measures_alone() -> None:
+    usual = outcome("a", table(1))
+    without = replace(usual, checkpoint=replace(usual.checkpoint, arrays=False))
+    downloads, fewer = (re.findall(r'"[./]*(data/[^"]+)" download', rendered(page("checkpoint", row))) for row in (usual, without))
+    assert set(downloads) == {"data/a/metrics.csv", "data/a/encoder-learned.npz"}
+    assert set(fewer) == {"data/a/metrics.csv"}
 
 
 def test_a_table_that_changes_slowly_from_row_to_row_is_stored_by_columns() -> None:

@@ -234,6 +234,15 @@ def test_each_encoding_has_a_file_of_arrays() -> None:
     ]
 
 
+def test_a_row_without_arrays_has_all_data_but_these() -> None:
+    row = outcome(reading({"table": Result(METRICS[:1], ARRAYS)}), slug="x", arrays=False)
+    other = outcome(reading({"table": Result(METRICS[:1], ARRAYS)}), slug="y")
+    assert {path for path in files(row, other) if path.endswith(".npz")} == {"data/y/decoder-learned.npz"}
+    arrays = [checkpoint["encodings"][0]["arrays"] for checkpoint in atlas_json(row, other)["checkpoints"]]
+    assert arrays == [None, "data/y/decoder-learned.npz"]
+    assert [line["value"] for line in table(row, other)] == ["1.5", "1.5"]
+
+
 def test_keys_of_encodings_are_unique_and_valid_in_paths_whatever_their_parts_are_called() -> None:
     keys = {Encoding(part, "learned", NoEncoding("from the config"), STORED).record.key for part in PARTS}
     assert len(keys) == len(PARTS)

@@ -99,7 +99,7 @@ class Chapter:
     """An encoding with all its sections.
 
     part: its name on the pages of its checkpoint, which no other encoding there has
-    folder: of its own pages; stages: the applicable sections by stage; data: path of its arrays
+    folder: of its own pages; stages: the applicable sections by stage; data: path of its arrays, if they are published
     """
 
     reading: Reading
@@ -109,7 +109,7 @@ class Chapter:
     sections: tuple[Section, ...]
     stages: tuple[Stage, ...]
     not_applicable: tuple[Section, ...]
-    data: str
+    data: str | None
 
     @property
     def is_large(self) -> bool:
@@ -224,7 +224,7 @@ def _chapter(atlas: Atlas, outcome: Outcome, outline: Outline, reading: Reading,
         applicable,
         tuple(_stages(outline, reading, applicable)),
         not_applicable,
-        f"data/{outcome.path_of(reading)}.npz",
+        outcome.arrays_of(reading),
     )
 
 
