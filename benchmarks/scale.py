@@ -31,6 +31,7 @@ AIM = 10_000  # checkpoints, to whose bytes those of a build are extrapolated
 EVALUATED = len(MIX)
 MOST_PAGE_BYTES = 60_000
 FOLDERS = ("docs", "site", "store", "site/data", "site/figures", "site/checkpoints")
+ARRAYS = "site/data, arrays alone"
 NO_HUB = {"HF_ENDPOINT": "http://127.0.0.1:9"}
 
 
@@ -49,7 +50,8 @@ def main(counts: list[int]) -> None:
                 started = time()
                 cost = measure(_command(folder), NO_HUB, ROOT)
                 print_line(_line(n_listed, name, cost, folder, started))
-                sizes.append((n_listed, {kind: _bytes(folder / "out" / kind) for kind in FOLDERS}))
+                by_kind = {kind: _bytes(folder / "out" / kind) for kind in FOLDERS}
+                sizes.append((n_listed, {**by_kind, ARRAYS: _bytes(folder / "out/site/data", "*.npz")}))
             _print_bytes(*sizes[:2])
             large = [page for page in (folder / "out/site").rglob("*.html") if page.stat().st_size > MOST_PAGE_BYTES]
             for page in sorted(large, key=lambda page: -page.stat().st_size)[:8]:
@@ -58,8 +60,8 @@ def main(counts: list[int]) -> None:
             print_line("largest files: " + ", ".join(f"{path.name} {path.stat().st_size / 1e6:,.1f} MB" for path in files[:4]))
 
 
-def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+def _bytes(folder: Path, pattern: str = "*") -> int:
+    return sum(path.stat().st_size for path in folder.rglob(pattern) if path.is_file())
 
 
 def _print_bytes(fewer: tuple[int, dict[str, int]], more: tuple[int, dict[str, int]]) -> None:
