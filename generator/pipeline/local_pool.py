@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 
 from generator.pipeline.executor import Executor
 
-# What evaluations import beside what ``preload`` imports: shared, it costs one import instead of one for each process that needs it.
-EVALUATING = ("torch", "transformers.models.auto.modeling_auto", "transformers.modeling_utils")
+PRELOAD, PRELOAD_EVALUATION = "generator.pipeline.preload", "generator.pipeline.preload_evaluation"
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # that this process may use
 TOO_BUSY = (-signal.SIGPROF,) if hasattr(signal, "SIGPROF") else ()  # How a process ends whose timer of processor time has run out.
 M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
@@ -117,7 +116,7 @@ def _context(n_rows: int) -> Any:
     """How processes are started: on Linux from one that has imported the large libraries once, whose memory they share."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
-    multiprocessing.set_forkserver_preload([*(EVALUATING if n_rows else ()), "generator.pipeline.preload"])
+    multiprocessing.set_forkserver_preload([PRELOAD_EVALUATION if n_rows else PRELOAD])
     return multiprocessing.get_context("forkserver")
 
 

@@ -2,18 +2,25 @@
 
 import gc
 import logging
+from collections.abc import Iterable
 from importlib import import_module
 
 from generator.figures import output
 from generator.pipeline import evaluate
 
-SHARED = ("matplotlib.figure", output.BACKEND, "sklearn.model_selection", "huggingface_hub.file_download", "tokenizers")
+DRAWING = ("matplotlib.figure", output.BACKEND)
+
+
+def share(modules: Iterable[str]) -> None:
+    """Import ``modules``, which workers then share."""
+    gc.disable()  # Imports leave little garbage, and collecting it takes up to a quarter of the time.
+    for name in modules:
+        import_module(name)
+    gc.freeze()
+    gc.enable()
+
 
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # Without a home it warns of its temporary cache.
-gc.disable()  # Imports leave little garbage, and collecting it takes a quarter of the time.
-for name in SHARED:
-    import_module(name)
 for load in (evaluate.all_sources, evaluate.all_schemes, evaluate.all_analyses):
     load()
-gc.freeze()
-gc.enable()
+share(DRAWING)

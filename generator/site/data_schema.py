@@ -55,7 +55,7 @@ class Encoding(Record):
     dtype: str | None = Field(description="Type of its numbers, as stored.")
     sha256: str | None = Field(description="Digest of its stored bytes, hexadecimal.")
     parameters: dict[str, Any] = Field(description="What defines it, by its form; see below.")
-    arrays: str | None = Field(description="Path of its .npz file, from the folder of the site; null where its row has `arrays: false`.")
+    arrays: str | None = Field(description="Path of its .npz file below the site; null without one.")
     metrics: dict[str, Metric] = Field(description="By `analysis.metric`. An analysis that does not apply gives none.")
 
 

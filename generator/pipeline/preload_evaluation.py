@@ -1,0 +1,14 @@
+"""``preload`` for workers that evaluate checkpoints, too. Shared, an import costs once what it would cost each process that needs it."""
+
+from generator.pipeline.preload import share
+
+share(
+    (
+        "torch",
+        "transformers.models.auto.modeling_auto",
+        "transformers.modeling_utils",
+        "sklearn.model_selection",
+        "huggingface_hub.file_download",
+        "tokenizers",
+    )
+)
