@@ -18,7 +18,7 @@ if sys.platform == "win32":
 
 REPORT = "import time:"  # How Python begins a line about an import.
 # Modules in the order in which a first build imports them: of the program's start, of the process from which workers are forked, of the site.
-MOMENTS = ["generator.cli", "typer", "numpy", "generator.contracts", "pebble", "torch", "generator.pipeline.preload", "mkdocs"]
+MOMENTS = ["generator.cli", "typer", "numpy", "generator.contracts", "pebble", "generator.pipeline.preload", "torch.nn", "mkdocs"]
 
 
 @pytest.fixture(scope="module")
