@@ -34,7 +34,7 @@ def compact(drawing: str) -> str:
 
 
 def _tag(tag: str, named: Set[str], classes: dict[str, str]) -> str:
-    """named: ids that something refers to; classes: by style, to which new ones are added"""
+    """A tag with its class. named: ids that something refers to; classes: by style, to which new ones are added"""
     tag = ID.sub(lambda match: match[0] if match[1] in named else "", TURN.sub("", tag))
     tag = PATH.sub(lambda path: _by_steps(path[0]), PLACE.sub(lambda place: f"{float(place[0]):.2f}", tag))
     return STYLE.sub(lambda style: f' class="{classes.setdefault(_written(style[1]), f"c{len(classes)}")}"', tag)
@@ -72,8 +72,10 @@ def _by_steps(path: str) -> str:
             letter, written = "h", [0]  # A dot.
         place = tenths[-2:] or start
         start = place if command == "M" else start
-        is_implied = letter == "l" and former in ("m", "l")
-        text += "".join([" " if is_implied and written[0] >= 0 else "" if is_implied else letter, _numbers(written)])
+        if letter == "l" and former in ("m", "l"):  # Further pairs after a move or a line are lines.
+            text += " " * (written[0] >= 0) + _numbers(written)
+        else:
+            text += letter + _numbers(written)
         former = letter
     return text
 
