@@ -64,7 +64,7 @@ class Options(BaseModel):
         False, description="Read the whole word matrix (large) to compare the directions of positions and words.", examples=[True]
     )
     arrays: bool = Field(
-        True, description="Publish the arrays behind its figures as a file; `false` makes a large site half as large.", examples=[False]
+        True, description="Publish the arrays behind its figures, which are most of the bytes of a site with tables.", examples=[False]
     )
     revisions: str | list[str] = Field(
         "",

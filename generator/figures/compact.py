@@ -1,7 +1,8 @@
 """Drawings of matplotlib in fewer bytes, with the same rendering."""
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Set
+from functools import lru_cache
 
 from generator.figures.style import DARK
 from generator.text import visible
@@ -72,15 +73,16 @@ def _by_steps(path: str) -> str:
             letter, written = "h", [0]  # A dot.
         place = tenths[-2:] or start
         start = place if command == "M" else start
-        if letter == "l" and former in ("m", "l"):  # Further pairs after a move or a line are lines.
-            text += " " * (written[0] >= 0) + _numbers(written)
-        else:
-            text += letter + _numbers(written)
+        numerals = "".join(map(_numeral, written))
+        is_implied = letter == "l" and former in ("m", "l")  # Further pairs after a move or a line are lines.
+        text += numerals if is_implied else letter + numerals.lstrip()
         former = letter
     return text
 
 
-def _numbers(tenths: Sequence[int]) -> str:
-    """``tenths`` as decimal numbers, with a space where no sign parts them."""
-    written = [f"{number / 10:.1f}".removesuffix(".0") for number in tenths]
-    return re.sub(r" (?=-)", "", " ".join(re.sub(r"^(-?)0(?=\.)", r"\1", number) for number in written))
+@lru_cache(maxsize=2**16)
+def _numeral(tenths: int) -> str:
+    """``tenths`` as a decimal number, after a space where no sign parts it from the one before."""
+    number = f"{tenths / 10:.1f}".removesuffix(".0")
+    number = number.replace("0.", ".") if abs(tenths) < 10 else number
+    return number if tenths < 0 else f" {number}"

@@ -2,13 +2,6 @@
 
 from generator.pipeline.preload import share
 
-share(
-    (
-        "torch",
-        "transformers.models.auto.modeling_auto",
-        "transformers.modeling_utils",
-        "sklearn.model_selection",
-        "huggingface_hub.file_download",
-        "tokenizers",
-    )
-)
+TRANSFORMERS = ("transformers.models.auto.modeling_auto", "transformers.modeling_utils")
+
+share(("torch", *TRANSFORMERS, "sklearn.model_selection", "huggingface_hub.file_download", "tokenizers"))

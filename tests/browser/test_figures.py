@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 
-from generator.numerics.arrays import cosine_matrix
+from generator.numerics.arrays import Floats, cosine_matrix
 
 pytestmark = pytest.mark.samples
 
@@ -24,6 +24,11 @@ NAME = "all-MiniLM-L6-v2"
 def arrays(built: Path) -> "Iterator[np.lib.npyio.NpzFile[Any]]":
     with np.load(built / ARRAYS) as stored:
         yield stored
+
+
+def norms_of(arrays: Any) -> Floats:
+    """Norms of the vectors of the table."""
+    return np.asarray(np.linalg.norm(arrays["table.vectors"].astype(np.float64), axis=1))
 
 
 def alive(page: Page, address: str, name: str) -> Locator:
@@ -61,7 +66,7 @@ def test_keys_move_the_cursor_from_value_to_value(page: Page, address: str, arra
     figure.locator(".pa-frame").focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
-    norms = np.linalg.norm(arrays["table.vectors"].astype(np.float64), axis=1)
+    norms = norms_of(arrays)
     assert value_of(figure, NAME) == pytest.approx(norms[3] / np.median(norms), rel=1e-3)  # Four digits.
     assert figure.locator(".pa-tip-title").inner_text() == "position 3"
     assert NAME in figure.locator(".pa-said").inner_text()
@@ -74,7 +79,7 @@ def test_the_mouse_shows_values_where_it_points(page: Page, address: str, arrays
     assert box
     page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
     position = int(re.sub(r"\D", "", figure.locator(".pa-tip-title").inner_text()))
-    norms = np.linalg.norm(arrays["table.vectors"].astype(np.float64), axis=1)
+    norms = norms_of(arrays)
     assert 0.4 * norms.size < position < 0.6 * norms.size
     assert value_of(figure, NAME) == pytest.approx(norms[position] / np.median(norms), rel=1e-3)
 
@@ -160,7 +165,7 @@ def test_the_numbers_of_a_figure_can_be_taken_away(page: Page, address: str, arr
     with page.expect_download() as download:
         figure.get_by_role("button", name="CSV").click()
     head, *rows = csv.reader(io.StringIO(download.value.path().read_text("utf-8")))
-    norms = np.linalg.norm(arrays["table.vectors"].astype(np.float64), axis=1)
+    norms = norms_of(arrays)
     mine = {int(float(x)): float(y) for _, series, x, y, *_ in rows if series == NAME and y and x}
     assert head[2] == "position"
     assert len(mine) == norms.size

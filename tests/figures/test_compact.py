@@ -16,11 +16,7 @@ Point = tuple[float, float]
 
 def inside(content: str) -> str:
     """``content`` of a drawing, compacted, without the style sheet."""
-    return (
-        re.sub(r"<style>.*</style>", "", compact(f"{OPENING}{content}</svg>").removeprefix(OPENING.removesuffix("</defs>")))
-        .removesuffix("</svg>")
-        .removeprefix("</defs>")
-    )
+    return compact(f"{OPENING}{content}</svg>").partition("</style></defs>")[2].removesuffix("</svg>")
 
 
 def points(path: str) -> Iterator[Point]:
