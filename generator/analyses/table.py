@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.contracts import Analysis, FigureSpec, Finding, Metric, Result, Results, Subject
+from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
-from generator.numerics.arrays import finite, root_mean_square
+from generator.numerics.arrays import Array, Floats, finite, root_mean_square
 from generator.text import rounded, significant
 
 if TYPE_CHECKING:
@@ -20,24 +20,40 @@ LIMIT = 3.0  # in units of the table's own root mean square; the same on every p
 def compute(subject: Subject[PositionTable]) -> Result:
     """The table and the scale of its values.
 
-    arrays: vectors (n_positions, d_model); rms (), root mean square
+    arrays: rms (), root mean square; vectors (n_positions, d_model), or the formula from which they follow: places (n_positions, n_axes),
+    frequencies (n_axes, d_model), in radians, is_cosine (d_model,), bool, and scale (); derived: vectors
     errors: NotApplicableError when the table is not finite
     """
-    vectors = finite(subject.encoding.form.vectors, "the table")
-    rms = root_mean_square(vectors)
-    sizes = np.maximum(vectors.max(axis=1), -vectors.min(axis=1))  # (n_positions,)
+    table = finite(subject.encoding.form.vectors, "the table")
+    rms = root_mean_square(table)
+    sizes = np.maximum(table.max(axis=1), -table.min(axis=1))  # (n_positions,)
     position = int(sizes.argmax())
-    size, dimension = float(sizes[position]), int(np.abs(vectors[position]).argmax())
-    n_beyond = np.count_nonzero(vectors > LIMIT * rms) + np.count_nonzero(vectors < -LIMIT * rms)
+    size, dimension = float(sizes[position]), int(np.abs(table[position]).argmax())
+    n_beyond = np.count_nonzero(table > LIMIT * rms) + np.count_nonzero(table < -LIMIT * rms)
     return Result(
         metrics=(
             Metric("rms", "RMS of all values", rms),
             Metric("largest", "Largest absolute value", size),
-            Metric("beyond", "Values beyond the colour limits", 100.0 * n_beyond / vectors.size, "%"),
+            Metric("beyond", "Values beyond the colour limits", 100.0 * n_beyond / table.size, "%"),
         ),
-        arrays={"vectors": vectors, "rms": np.array(rms)},
+        arrays={"rms": np.array(rms), **_given(subject.encoding.form)},
         findings=_findings(rms, size, position, dimension),
+        derived={"vectors": table},
     )
+
+
+def vectors(form: PositionTable, _: Arrays) -> Floats:
+    """The table: (n_positions, d_model)."""
+    return form.vectors
+
+
+def _given(form: PositionTable) -> dict[str, Array]:
+    """The vectors, or what they follow from."""
+    formula = form.formula
+    if formula is None:
+        return {"vectors": form.vectors}
+    scale = np.array(formula.scale)
+    return {"places": formula.places, "frequencies": formula.frequencies, "is_cosine": formula.is_cosine, "scale": scale}
 
 
 def _findings(rms: float, size: float, position: int, dimension: int) -> tuple[Finding, ...]:
@@ -51,7 +67,7 @@ def _findings(rms: float, size: float, position: int, dimension: int) -> tuple[F
 
 def draw(results: Results) -> "Figure":
     """Heat maps side by side, positions by dimensions, in units of the root mean square of each table."""
-    images = [Panel(label.title, result.arrays["vectors"], float(result.arrays["rms"]) or 1.0) for label, result in results.items()]
+    images = [Panel(label.title, result.derived["vectors"], float(result.arrays["rms"]) or 1.0) for label, result in results.items()]
     labels = ("dimension", "position", "value ÷ RMS of the table")
     return image_panels(images, (-LIMIT, LIMIT), DIVERGING, labels, square=False)
 
@@ -60,7 +76,7 @@ def alt(results: Results) -> str:
     """Alternative text: shape and root mean square of each table."""
     summaries = []
     for label, result in results.items():
-        rows, columns = result.arrays["vectors"].shape
+        rows, columns = result.derived["vectors"].shape
         summaries.append(f"{label.title}: {rows} positions by {columns} dimensions, RMS {significant(float(result.arrays['rms']), 3)}")
     return "Heat maps of whole position tables. " + "; ".join(summaries) + "."
 
@@ -87,4 +103,6 @@ ANALYSIS = Analysis(
         ),
     ),
     per_figure=9,
+    derived={"vectors": vectors},
+    exact=frozenset({"places", "frequencies", "scale"}),
 )

@@ -177,6 +177,7 @@ class Analysis:
     overlay: the line by which the compare page lays several encodings over each other; None without one
     derived: for each name in ``Result.derived``, a function that returns that array for a form and ``Result.arrays``
     follows: names in ``Result.arrays`` that data files leave out, since the page on arrays has the lines by which they follow from others
+    exact: names in ``Result.arrays`` that data files keep in double precision
     """
 
     key: str
@@ -195,3 +196,4 @@ class Analysis:
     overlay: Overlay | None = None
     derived: Mapping[str, Callable[[Any, Arrays], Array]] = field(default_factory=dict)
     follows: frozenset[str] = frozenset()
+    exact: frozenset[str] = frozenset()

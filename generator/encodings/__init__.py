@@ -12,7 +12,16 @@ from generator.encodings.form import Form
 from generator.encodings.none import NoEncoding
 from generator.encodings.offsets import Convolution, OffsetBias, RelativeTable
 from generator.encodings.rotations import Rotation
-from generator.encodings.sinusoids import BASE, SinusoidLayout, grid_sinusoid, sinusoid, whole_turn_sinusoid
+from generator.encodings.sinusoids import (
+    BASE,
+    SinusoidFormula,
+    SinusoidLayout,
+    grid_formula,
+    grid_sinusoid,
+    sinusoid,
+    sinusoid_formula,
+    whole_turn_formula,
+)
 from generator.encodings.tables import LEADING, PositionTable, sinusoid_table
 from generator.encodings.windows import WindowBias
 
@@ -28,14 +37,17 @@ __all__ = [
     "RelativeTable",
     "Rotation",
     "Sinks",
+    "SinusoidFormula",
     "SinusoidLayout",
     "Temperature",
     "WindowBias",
     "all_forms",
+    "grid_formula",
     "grid_sinusoid",
     "sinusoid",
+    "sinusoid_formula",
     "sinusoid_table",
-    "whole_turn_sinusoid",
+    "whole_turn_formula",
 ]
 
 

@@ -1,10 +1,11 @@
 """The sinusoid, a table that needs no training, and the layouts in which it is stored."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from generator.numerics.arrays import Floats, frozen
+from generator.numerics.arrays import Array, Floats, blocks
 
 SinusoidLayout = Literal["interleaved", "halves", "tensor2tensor"]
 BASE = 10_000.0  # Vaswani et al. 2017, section 3.5
@@ -14,55 +15,95 @@ LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 TableLayout = SinusoidLayout | Literal["columns first", "rows first", "shifted"]
 
 
-def sinusoid(n_positions: int, d_model: int, layout: SinusoidLayout = "interleaved", base: float = BASE) -> Floats:
-    """The fixed table of Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) in one of the three layouts in use.
+@dataclass(frozen=True, eq=False)
+class SinusoidFormula:
+    """What a table of sines and cosines follows from: scale · sin(places · frequencies), or the cosine.
+
+    places: (n_positions, n_axes), a number along each axis; frequencies: (n_axes, d_model), radians for each step along an axis
+    is_cosine: (d_model,), bool
+    """
+
+    places: Floats
+    frequencies: Floats
+    is_cosine: Array
+    scale: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of positions, and d_model."""
+        return len(self.places), self.frequencies.shape[1]
+
+    @property
+    def table(self) -> Floats:
+        """The table: (n_positions, d_model), dimensionless, within [−scale, scale]. Computed anew each time, a few rows at once."""
+        table = np.empty(self.shape)
+        for columns, wave in ((~self.is_cosine, np.sin), (self.is_cosine, np.cos)):
+            for rows in blocks(*self.shape):
+                table[rows, columns] = wave(self.places[rows] @ self.frequencies[:, columns])
+        table *= self.scale
+        table.setflags(write=False)
+        return table
+
+
+def sinusoid_formula(
+    n_positions: int, d_model: int, layout: SinusoidLayout = "interleaved", base: float = BASE, first: int = 0
+) -> SinusoidFormula:
+    """The fixed table of Vaswani et al. 2017 (arXiv 1706.03762, section 3.5) in one of the three layouts in use, from number ``first`` on.
 
     interleaved: sines and cosines alternate, as printed; halves: all sines, then all cosines (Marian, Pegasus);
     tensor2tensor: halves with the exponent k/(d_model/2 − 1) (Whisper, M2M-100, FSMT). Where d_model is odd there is one
     sine more than cosines; in tensor2tensor a last column of zeros instead.
-    returns: (n_positions, d_model), dimensionless, within [−1, 1]
     """
     half = d_model // 2
     n_sines = half if layout == "tensor2tensor" else d_model - half
     exponents = np.arange(n_sines) / max(half - 1, 1) if layout == "tensor2tensor" else 2 * np.arange(n_sines) / d_model
-    angles = np.arange(n_positions)[:, None] * base**-exponents  # (n_positions, n_sines)
-    table = np.zeros((n_positions, d_model))
     sines, cosines = (np.s_[0::2], np.s_[1::2]) if layout == "interleaved" else (np.s_[:n_sines], np.s_[n_sines : n_sines + half])
-    np.sin(angles, out=table[:, sines])
-    np.cos(angles[:, :half], out=table[:, cosines])
-    table.setflags(write=False)
-    return table
+    frequencies, is_cosine = np.zeros((1, d_model)), np.zeros(d_model, dtype=bool)
+    frequencies[0, sines], frequencies[0, cosines] = base**-exponents, base ** -exponents[:half]
+    is_cosine[cosines] = True
+    return SinusoidFormula(np.arange(first, first + n_positions, dtype=float)[:, None], frequencies, is_cosine)
 
 
-def grid_sinusoid(grid: tuple[int, int], d_model: int, columns_first: bool = True, base: float = BASE) -> Floats:
+def sinusoid(n_positions: int, d_model: int, layout: SinusoidLayout = "interleaved", base: float = BASE) -> Floats:
+    """The table of ``sinusoid_formula``: (n_positions, d_model), dimensionless, within [−1, 1]."""
+    return sinusoid_formula(n_positions, d_model, layout, base).table
+
+
+def grid_formula(grid: tuple[int, int], d_model: int, columns_first: bool = True, base: float = BASE) -> SinusoidFormula:
     """The sinusoid of a grid of patches, row by row: half of each vector encodes the column, the other half the row.
 
     Each half is the sinusoid in halves (He et al. 2022, arXiv 2111.06377, as published; there the column comes first).
-    If d_model is odd, the last column is 0.
-    returns: (rows · columns, d_model), dimensionless, within [−1, 1]
+    If d_model is odd, the last column is 0. Axes are rows and columns.
     """
-    rows, columns = grid
-    across = np.tile(sinusoid(columns, d_model // 2, "halves", base), (rows, 1))
-    down = np.repeat(sinusoid(rows, d_model // 2, "halves", base), columns, axis=0)
-    halves = [across, down] if columns_first else [down, across]
-    return frozen(np.hstack([*halves, np.zeros((rows * columns, d_model % 2))]))
+    return _of_grid(np.indices(grid, dtype=float), d_model, sinusoid_formula(0, d_model // 2, "halves", base), columns_first)
 
 
-def whole_turn_sinusoid(grid: tuple[int, int], d_model: int) -> Floats:
+def grid_sinusoid(grid: tuple[int, int], d_model: int, columns_first: bool = True, base: float = BASE) -> Floats:
+    """The table of ``grid_formula``: (rows · columns, d_model), dimensionless, within [−1, 1]."""
+    return grid_formula(grid, d_model, columns_first, base).table
+
+
+def whole_turn_formula(grid: tuple[int, int], d_model: int) -> SinusoidFormula:
     """The sinusoid of a grid whose rows and columns are counted from 1 and scaled, so that the last comes to 2π.
 
     Half of each vector encodes the row, the other half the column, with alternating sines and cosines (Carion et al. 2020,
     arXiv 2005.12872, as published). d_model: a multiple of 4
-    returns: (rows · columns, d_model), dimensionless, within [−1, 1]
+    """
+    counts = np.array(grid)[:, None, None]
+    turns = 2 * np.pi * (np.indices(grid) + 1) / (counts + WHOLE_TURN_EPSILON)
+    return _of_grid(turns, d_model, sinusoid_formula(0, d_model // 2), columns_first=False)
+
+
+def _of_grid(places: Floats, d_model: int, of_axis: SinusoidFormula, columns_first: bool) -> SinusoidFormula:
+    """Half of each vector from the place along one axis, half from that along the other, both as in ``of_axis``.
+
+    places: (2, rows, columns), along the rows and along the columns
     """
     half = d_model // 2
-    slowing = BASE ** -(2 * np.arange(half // 2) / half)  # (half / 2,)
-    sides = []
-    for n_places in grid:
-        angles = 2 * np.pi * np.arange(1, n_places + 1)[:, None] / (n_places + WHOLE_TURN_EPSILON) * slowing
-        sides.append(np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(n_places, half))
-    down, across = np.repeat(sides[0], grid[1], axis=0), np.tile(sides[1], (grid[0], 1))
-    return frozen(np.hstack([down, across]))
+    frequencies, is_cosine = np.zeros((2, d_model)), np.zeros(d_model, dtype=bool)
+    for axis, part in enumerate((np.s_[half : 2 * half], np.s_[:half]) if columns_first else (np.s_[:half], np.s_[half : 2 * half])):
+        frequencies[axis, part], is_cosine[part] = of_axis.frequencies[0], of_axis.is_cosine
+    return SinusoidFormula(places.reshape(2, -1).T, frequencies, is_cosine)
 
 
 def layout(rows: Floats, first_row: int, grid: tuple[int, int] | None, tolerance: float) -> TableLayout | None:

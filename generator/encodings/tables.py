@@ -7,7 +7,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from generator.encodings.form import Form
-from generator.encodings.sinusoids import grid_sinusoid, sinusoid
+from generator.encodings.sinusoids import SinusoidFormula, grid_formula, sinusoid_formula
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import FLAT, Array, Floats, centred_slice, cosine_matrix, frozen, largest
 from generator.numerics.gram import principal, squared_singular_values
@@ -33,11 +33,11 @@ class Components:
 class PositionTable(Form):
     """One vector per position, without the stored rows before the first position and after the last.
 
-    vectors: (n_positions, d_model); first_row: index of the first position in the stored tensor
-    grid: rows and columns of patches, numbered row by row
+    given: the vectors, (n_positions, d_model), or the formula from which they follow, so that only what needs them computes them
+    first_row: index of the first position in the stored tensor; grid: rows and columns of patches, numbered row by row
     """
 
-    vectors: Floats
+    given: Floats | SinusoidFormula
     first_row: int = 0
     grid: tuple[int, int] | None = None
     noun = "a table of vectors"
@@ -45,6 +45,22 @@ class PositionTable(Form):
     acts_in = "input"
     is_symmetric = True
     depends_on_offset = False
+
+    @cached_property
+    def vectors(self) -> Floats:
+        """The vectors: (n_positions, d_model)."""
+        return self.given.table if isinstance(self.given, SinusoidFormula) else self.given
+
+    @property
+    def formula(self) -> SinusoidFormula | None:
+        """The formula from which the vectors follow; None for those of a tensor."""
+        return self.given if isinstance(self.given, SinusoidFormula) else None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of positions, and d_model."""
+        n_positions, d_model = self.given.shape
+        return n_positions, d_model
 
     @property
     def numbers(self) -> Floats:
@@ -54,17 +70,17 @@ class PositionTable(Form):
     @property
     def parameters(self) -> Mapping[str, object]:
         """Index of the first position in the stored tensor, number of positions, and rows and columns of patches."""
-        return {"first_row": self.first_row, "n_positions": len(self.vectors), "grid": None if self.grid is None else list(self.grid)}
+        return {"first_row": self.first_row, "n_positions": self.extent, "grid": None if self.grid is None else list(self.grid)}
 
     @property
     def extent(self) -> int:
         """Positions of the table."""
-        return len(self.vectors)
+        return self.shape[0]
 
     @property
     def make_reference(self) -> Callable[[], Form]:
         """Makes the sinusoid of the same shape and grid."""
-        return partial(sinusoid_table, len(self.vectors), self.vectors.shape[1], self.grid)
+        return partial(sinusoid_table, *self.shape, self.grid)
 
     @cached_property
     def outliers(self) -> Array:
@@ -147,4 +163,4 @@ class PositionTable(Form):
 
 def sinusoid_table(n_positions: int, d_model: int, grid: tuple[int, int] | None = None) -> PositionTable:
     """The sinusoid of a shape."""
-    return PositionTable(sinusoid(n_positions, d_model) if grid is None else grid_sinusoid(grid, d_model), grid=grid)
+    return PositionTable(sinusoid_formula(n_positions, d_model) if grid is None else grid_formula(grid, d_model), grid=grid)

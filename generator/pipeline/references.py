@@ -49,7 +49,7 @@ class Reference:
         name = f"{of_parts((analysis.key, *self.key))}.reference"
         cached = self.cache.get(name) if self.cache else None
         result: Result = self._computed(analysis) if cached is None else unpack(cached)
-        if self.cache and cached is None and not self._is_repeated_by(result):
+        if self.cache and cached is None:
             self.cache.put(name, pack(result))
         return result.deriving(analysis, Lazy(lambda: self.form))
 
@@ -58,7 +58,3 @@ class Reference:
             return replace(analysis.compute(subject_of(self.form)), derived={})
         except NotApplicableError as error:
             return Result(reason=str(error))
-
-    def _is_repeated_by(self, result: Result) -> bool:
-        """Whether ``result`` has all numbers of the form, which a rule gives in less time than a disk."""
-        return any(array is self.form.numbers for array in result.arrays.values())

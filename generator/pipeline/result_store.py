@@ -20,12 +20,12 @@ from generator import contracts
 from generator.cache.blobs import BlobCache, open_regular, write
 from generator.cache.lazy import Lazy, LazyMapping
 from generator.contracts import NOT_STORED, Outcome
-from generator.encodings import all_forms
+from generator.encodings import SinusoidFormula, all_forms
 from generator.numerics.arrays import Array, narrowest
 
 RECORDS = {
     **{name: kind for name, kind in vars(contracts).items() if isinstance(kind, type) and is_dataclass(kind)},
-    **{form.__name__: form for form in all_forms()},
+    **{record.__name__: record for record in (*all_forms(), SinusoidFormula)},
 }
 MOST_BYTES = 2 * 2**30  # Outcomes of the present list stay even beyond this.
 DIGEST = 32  # bytes

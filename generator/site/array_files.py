@@ -18,14 +18,14 @@ MANY = 4096  # Values from which on half precision is worth another type, and th
 EVERY = "_every"
 
 
-def archive(arrays: Numbers, following: frozenset[str] = frozenset()) -> bytes:
+def archive(arrays: Numbers, following: frozenset[str] = frozenset(), exact: frozenset[str] = frozenset()) -> bytes:
     """``arrays`` as .npz, without those that are ``following`` from others. Of one that is too large, every k-th row, with k beside it under
     its name and ``EVERY``; then nothing is left out, since nothing follows from a part.
 
     Each array is stored by rows or by columns, whichever takes fewer bytes in a few stretches of it. Float64 becomes float32 where its range
-    suffices; many values that float16 holds exactly, as it does those that were read in it, become float16.
+    suffices and it is not ``exact``; many values that float16 holds exactly, as it does those that were read in it, become float16.
     """
-    written = _limited({name: _shortened(array) for name, array in arrays.items()})
+    written = _limited({name: array if name in exact else _shortened(array) for name, array in arrays.items()})
     if not any(name.endswith(EVERY) for name in written):
         written = {name: array for name, array in written.items() if name not in following}
     buffer = io.BytesIO()

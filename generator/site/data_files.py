@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from generator import PROGRAM
-from generator.contracts import Atlas, EncodingRecord, Layer, Metric, Outcome, Reading, Scheme, paper_address
+from generator.contracts import Analysis, Atlas, EncodingRecord, Layer, Metric, Outcome, Reading, Scheme, paper_address
 from generator.history import releases
 from generator.numerics.arrays import Array
 from generator.site import data_schema, run_data
@@ -45,20 +45,15 @@ def makers(atlas: Atlas) -> dict[str, Callable[[], bytes]]:
         **pictures,
         **atlas.archive,
         **run_data.makers(atlas),
-        **{path: make for outcome in atlas.outcomes for path, make in _makers_of(outcome, _following(atlas)).items()},
+        **{path: make for outcome in atlas.outcomes for path, make in _makers_of(outcome, atlas.analyses).items()},
     }
 
 
-def _following(atlas: Atlas) -> frozenset[str]:
-    """Names of the arrays that follow from others, as in files of arrays."""
-    return frozenset(f"{analysis.key}.{name}" for analysis in atlas.analyses for name in analysis.follows)
-
-
-def _makers_of(outcome: Outcome, following: frozenset[str]) -> dict[str, Callable[[], bytes]]:
+def _makers_of(outcome: Outcome, analyses: Sequence[Analysis]) -> dict[str, Callable[[], bytes]]:
     """``makers`` for the files of one checkpoint."""
     slug = outcome.checkpoint.slug
     files: dict[str, Callable[[], bytes]] = {
-        path: partial(npz, reading, following) for reading in outcome.readings if (path := outcome.arrays_of(reading))
+        path: partial(npz, reading, analyses) for reading in outcome.readings if (path := outcome.arrays_of(reading))
     }
     if outcome.layout:
         files[f"data/{slug}/layout.csv"] = partial(_layout_csv, outcome)
@@ -134,9 +129,11 @@ def _picture_arrays(scheme: Scheme) -> bytes:
     return archive(scheme.picture.numbers())
 
 
-def npz(reading: Reading, following: frozenset[str] = frozenset()) -> bytes:
-    """Arrays of all analyses of an encoding, named "analysis.array", as .npz. following: those that follow from others"""
-    return archive(dict(_arrays(reading)), following)
+def npz(reading: Reading, analyses: Sequence[Analysis] = ()) -> bytes:
+    """Arrays of an encoding, named "analysis.array", as .npz. analyses: which say what follows from others, and what is exact"""
+    following = frozenset(f"{analysis.key}.{name}" for analysis in analyses for name in analysis.follows)
+    exact = frozenset(f"{analysis.key}.{name}" for analysis in analyses for name in analysis.exact)
+    return archive(dict(_arrays(reading)), following, exact)
 
 
 def _arrays(reading: Reading) -> Iterator[tuple[str, Array]]:

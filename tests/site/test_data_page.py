@@ -1,6 +1,7 @@
 """The data page: its examples run, and it documents every array."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from generator.contracts import Analysis, Atlas, Encoding, Label, Metric, Outcome, Provenance, Reading, Result
-from generator.encodings import NoEncoding, PositionTable, sinusoid
+from generator.encodings import NoEncoding, PositionTable, SinusoidFormula, sinusoid, sinusoid_formula, whole_turn_formula
 from generator.numerics.arrays import frozen
 from generator.pipeline.evaluate import all_analyses
 from generator.resources import ROOT
@@ -24,6 +25,7 @@ FOR_TABLE, FOR_COMPONENTS, FOR_LINE, FOR_KERNEL, FOR_INPUT, FOR_PATCHES = re.fin
 GRID = FOR_TABLE + FOR_COMPONENTS + FOR_INPUT + FOR_PATCHES
 LINE = FOR_TABLE + FOR_COMPONENTS + FOR_LINE + FOR_KERNEL
 SHOWN = {  # Names in the examples, by those of the analyses.
+    "table.vectors": "vectors",
     "anatomy.positions": "positions",
     "anatomy.sum": "total",
     "vectors.vectors": "single",
@@ -93,7 +95,7 @@ def derived(form: PositionTable, examples: str, path: Path) -> dict[str, tuple[A
     results = {analysis.key: computed(analysis, form) for analysis in understood}
     reading = Reading.of(Encoding("vision", "made", form, Provenance("")), Label("Row", "#3d7fd6"), results, {}, {})
     following = {f"{analysis.key}.{name}" for analysis in understood for name in analysis.follows}
-    path.write_bytes(data_files.npz(reading, frozenset(following)))
+    path.write_bytes(data_files.npz(reading, understood))
     given = run(examples.replace("data/<checkpoint>/<encoding>.npz", str(path)))
     assert following.isdisjoint(given["arrays"])
     given["arrays"].close()
@@ -122,3 +124,20 @@ def test_the_examples_for_a_line_are_those_of_a_table_in_a_line(n_positions: int
     for name in ("kernel.matrix", *ALONG):
         array, given = found[name]
         np.testing.assert_allclose(given, array, rtol=0, atol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("formula", "grid", "examples"),
+    [
+        (sinusoid_formula(600, 18, "tensor2tensor", first=2), None, LINE),
+        (replace(sinusoid_formula(40, 8, "halves"), scale=0.3), None, LINE),
+        (whole_turn_formula((3, 4), 8), (3, 4), GRID),
+    ],
+)
+def test_the_examples_compute_tables_that_no_tensor_stores(
+    formula: SinusoidFormula, grid: tuple[int, int] | None, examples: str, tmp_path: Path
+) -> None:
+    found = derived(PositionTable(formula, grid=grid), examples, tmp_path / "formula.npz")
+    np.testing.assert_allclose(found["table.vectors"][1], formula.table, rtol=0, atol=1e-15)
+    with np.load(tmp_path / "formula.npz") as arrays:
+        assert formula.table.size not in {array.size for array in arrays.values()}

@@ -90,7 +90,7 @@ def _subject(files: Files, checkpoint: Checkpoint, encoding: Encoding[Form], fir
     try:
         layer = read(files, checkpoint)
         if isinstance(encoding.form, PositionTable) and encoding.provenance.tensor is not None:
-            _check_width(files, encoding.provenance.tensor, encoding.form.vectors.shape[1:], layer.word_tensor)
+            _check_width(files, encoding.provenance.tensor, encoding.form.shape[1:], layer.word_tensor)
         return Subject(encoding, layer)
     except NotApplicableError as error:
         return Subject(encoding, no_input=str(error))

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +12,10 @@ from generator.checkpoints.model.position_tables import as_encoding, stored_tabl
 from generator.checkpoints.model.resolved import completed
 from generator.checkpoints.model.stacks import stacks
 from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
-from generator.encodings import Form, PositionTable, sinusoid
+from generator.encodings import Form, PositionTable, sinusoid, sinusoid_formula
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
 from generator.figures.style import DIVERGING, SERIES
-from generator.numerics.arrays import frozen
 from generator.schemes.sinusoidal.families import DEFAULT, HEADS, OF_CLIPS, Part, RuntimeSinusoid, runtime_sinusoid
 from generator.schemes.sinusoidal.feature_maps import feature_map
 from generator.text import rounded, significant
@@ -84,7 +84,7 @@ def _times(files: Files, name: str, part: Part, default: int) -> Encoding[Form]:
     if math.prod(tensor.shape) != 1 or not 0 < n_positions * d_model <= MOST_VALUES:
         raise RowError(f"{files.where}: {name} has shape {tensor.shape}, for {n_positions:,} × {d_model:,} values; expected one number")
     factor = float(files.tensor(name).reshape(-1)[0])
-    form = PositionTable(frozen(factor * sinusoid(n_positions, d_model)))
+    form = PositionTable(replace(sinusoid_formula(n_positions, d_model), scale=factor))
     note = f"The model computes it at run time: {DESCRIPTIONS['interleaved']}, multiplied by a trained number ({significant(factor, 4)}). It is shown after that multiplication."
     return Encoding(part.name, SCHEME.key, form, Provenance.of(files, name), (note,), part.modality, part.stack)
 
@@ -95,8 +95,8 @@ def _of_map(config: ModelConfig) -> list[Encoding[Form]]:
     feature = feature_map(completed(config)) if config.family in HEADS else None
     if feature is None:
         return []
-    form = PositionTable(feature.vectors, grid=feature.grid)
-    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=feature.vectors.shape), (feature.note,), "image")]
+    form = PositionTable(feature.formula, grid=feature.grid)
+    return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=form.shape), (feature.note,), "image")]
 
 
 def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
@@ -110,7 +110,7 @@ def _of_clips(config: ModelConfig) -> list[Encoding[Form]]:
         raise RowError(f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected 1 to {MOST_VALUES:,} values")
     counted = f"Patches are numbered through the clip, step by step and row by row: {steps} steps of {grid[0]} rows by {grid[1]} columns."
     note = f"No tensor is stored. The model computes it at run time: {DESCRIPTIONS['interleaved']}. {counted}"
-    form = PositionTable(sinusoid(*shape))
+    form = PositionTable(sinusoid_formula(*shape))
     return [Encoding("vision", SCHEME.key, form, Provenance("config.json", shape=shape), (note,), "image")]
 
 
@@ -121,16 +121,17 @@ def _encoding(config: ModelConfig, spec: RuntimeSinusoid, part: Part, length: in
     if shape[0] * shape[1] > MOST_VALUES:
         raise RowError(f"{config.where}: a sinusoid of {shape[0]:,} × {shape[1]:,}; expected at most {MOST_VALUES:,} values")
     first_row = _first_angle(config, spec)
-    table = sinusoid(first_row + shape[0], shape[1], spec.layout)[first_row:]
+    formula = sinusoid_formula(*shape, spec.layout, first=first_row)
     if spec.cosines_first:
-        table = np.roll(table, shape[1] // 2, axis=1)
+        moved = np.roll(formula.frequencies, shape[1] // 2, axis=1), np.roll(formula.is_cosine, shape[1] // 2)
+        formula = replace(formula, frequencies=moved[0], is_cosine=moved[1])
     if spec.scaled:
-        table = table / np.sqrt(shape[1])
+        formula = replace(formula, scale=1.0 / math.sqrt(shape[1]))
     description = COSINES_FIRST_DESCRIPTION if spec.cosines_first else DESCRIPTIONS[spec.layout]
     counts = f" The first position uses the angles of number {first_row}." if first_row else ""
     scaled = " Its values are divided by the square root of the width." if spec.scaled else ""
     note = f"No tensor is stored. The model computes it at run time: {description}.{counts}{scaled}{_restart(config, spec)}"
-    form = PositionTable(frozen(table), first_row)
+    form = PositionTable(formula, first_row)
     return Encoding(part.name, SCHEME.key, form, Provenance("config.json", shape=shape), (note,), part.modality, part.stack)
 
 

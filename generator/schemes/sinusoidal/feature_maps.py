@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from generator.checkpoints.model.patch_grid import Grid, pair
 from generator.contracts import ModelConfig
 from generator.contracts.model_config import whole
-from generator.encodings import BASE, grid_sinusoid, whole_turn_sinusoid
+from generator.encodings import BASE, SinusoidFormula, grid_formula, whole_turn_formula
 from generator.errors import RowError
-from generator.numerics.arrays import Floats
 from generator.schemes.sinusoidal.families import HEADS, HYBRID, Head
 
 MOST_VALUES = 2**27  # 1 GB in float64
@@ -21,10 +20,10 @@ DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """The sinusoid of a feature map. vectors: (n_positions, d_model); note: on its size"""
+    """The sinusoid of a feature map. note: on its size"""
 
     grid: Grid
-    vectors: Floats
+    formula: SinusoidFormula
     note: str
 
 
@@ -45,12 +44,12 @@ def feature_map(config: ModelConfig) -> FeatureMap | None:
             f"{config.where}: a sinusoid of {grid[0]:,} × {grid[1]:,} places × {width:,}; expected at most {MOST_VALUES:,} values"
         )
     base = config.positive("positional_encoding_temperature", BASE)
-    vectors = whole_turn_sinusoid(grid, width) if head.turns else grid_sinusoid(grid, width, columns_first=False, base=base)
+    formula = whole_turn_formula(grid, width) if head.turns else grid_formula(grid, width, columns_first=False, base=base)
     made = f"No tensor is stored. The head computes it for a feature map of any size, and attention adds it: {DESCRIPTIONS[head.turns]}."
     shown = (
         f"The map shown has stride {stride}, for images of {size[0]} × {size[1]} pixels ({source}): {grid[0]} rows by {grid[1]} columns."
     )
-    return FeatureMap(grid, vectors, f"{made} {shown}")
+    return FeatureMap(grid, formula, f"{made} {shown}")
 
 
 def _encodes(config: ModelConfig) -> bool:

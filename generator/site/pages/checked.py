@@ -86,7 +86,7 @@ def _of_kind(groups: Iterable[Group], *, in_print: bool) -> Iterator[Group]:
 def _is_whole(reading: Reading) -> bool:
     """Whether the form is a table with a position for every row of the stored tensor."""
     form = reading.form.load()
-    return isinstance(form, PositionTable) and form.vectors.shape == reading.encoding.provenance.shape
+    return isinstance(form, PositionTable) and form.shape == reading.encoding.provenance.shape
 
 
 PAGE = PageKind("checked", pages)
