@@ -266,7 +266,7 @@ ANALYSIS = Analysis(
     order=64,
     forms=(PositionTable,),
     compute=compute,
-    follows=frozenset({"shares", "shares_within"}),
+    follows=frozenset({"coordinates", "shares", "shares_within"}),
     figures=(
         FigureSpec(
             key="curve",

@@ -55,9 +55,8 @@ LENGTH_128 = {
 def compute(subject: Subject[PositionTable]) -> Result:
     """Cosine of neighbouring positions, where it breaks (seams and dips), single positions unlike both neighbours, and where the norm changes.
 
-    arrays: adjacent (n_positions − 1,), cosine with the next position; depth (n_positions − 1,), of a break, NaN near the ends and beside
-    outliers; norm_steps (n_positions − 1,), log ratio of the norms after and before; seams (n_seams, 2) and dips (n_dips, 2), int,
-    first and last pair of each break that is a seam, and of each that is none; spikes (n_spikes,), int, positions
+    arrays: adjacent (n_positions − 1,), cosine with the next position; seams (n_seams, 2) and dips (n_dips, 2), int, first and last pair of
+    each break that is a seam, and of each that is none; spikes (n_spikes,), int, positions
     errors: NotApplicableError when positions form a grid, are too few, or are mostly zero, or the table is not finite
     """
     form = subject.encoding.form
@@ -87,7 +86,7 @@ def compute(subject: Subject[PositionTable]) -> Result:
         *_largest_step(steps),
     )
     bounds = {"seams": _bounds(seam_breaks), "dips": _bounds(dips)}
-    arrays = {"adjacent": cosines, "depth": depth, "norm_steps": steps, **bounds, "spikes": single}
+    arrays = {"adjacent": cosines, **bounds, "spikes": single}
     family = subject.family if len(vectors) == N_POSITIONS else ""
     of_breaks = (*_of_seams(seam_breaks, found, family), *_of_dips(dips), *_of_spikes(single, cosines, of_inliers))
     return Result(metrics, arrays, (*of_breaks, *_of_ends(metrics, len(vectors)), *_of_even(cosines), *_of_norm(steps)))

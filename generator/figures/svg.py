@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from generator.figures.compact import compact
-from generator.figures.style import STYLE
+from generator.figures.style import STYLE, WIDTH
 from generator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXTENSION = ".svg"
+TOO_LARGE = "To draw this figure takes more memory than one checkpoint may take."
 BACKEND = "matplotlib.backends.backend_svg"
 RC: Any = {"svg.fonttype": "none", "svg.hashsalt": "position-atlas"}
 METADATA = re.compile(rb"<metadata>(.*)</metadata>\n", re.DOTALL)
@@ -31,18 +32,16 @@ VIEW_BOX = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
 def encode(draw: "Callable[..., Figure]", *inputs: object) -> bytes:
-    """The figure that ``draw(*inputs)`` returns, as SVG with its data.
+    """The figure that ``draw(*inputs)`` returns, as SVG with its data; a sentence in its place where it needs too much memory.
 
     Equal numbers give equal bytes. Colours follow the reader's light or dark scheme.
     """
-    import matplotlib as mpl
-
-    with mpl.rc_context({**STYLE, **RC}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # The reader's browser has other fonts.
-        buffer = io.StringIO()
-        data = _save(draw(*inputs), buffer)
+    try:
+        text, data = _saved(draw, *inputs)
+    except MemoryError:
+        text, data = _saved(_too_large)
     gc.collect(1)  # Figures hold reference cycles, which would pile up until the next full collection.
-    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", buffer.getvalue(), count=2)  # Opened alone it then fills the window.
+    text = re.sub(r' (?:width|height)="[\d.]+pt"', "", text, count=2)  # Opened alone it then fills the window.
     text = compact(re.sub(r"data:image/png;base64,([^\"]+)", _palette_png, text))
     packed = json.dumps(data, separators=(",", ":"), allow_nan=False).translate(ESCAPES)
     return text.replace("</svg>", f"<metadata>{packed}</metadata>\n</svg>").encode()
@@ -64,6 +63,25 @@ def raster(drawing: bytes) -> bytes | None:
     """The first image of cells in a drawing, as PNG with a pixel for each; None where it has none."""
     found = RASTER.search(drawing)
     return base64.b64decode(found[1]) if found else None
+
+
+def _saved(draw: "Callable[..., Figure]", *inputs: object) -> tuple[str, dict[str, Any]]:
+    """The figure as matplotlib writes it, and its data. errors: MemoryError"""
+    import matplotlib as mpl
+
+    with mpl.rc_context({**STYLE, **RC}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # The reader's browser has other fonts.
+        buffer = io.StringIO()
+        data = _save(draw(*inputs), buffer)
+    return buffer.getvalue(), data
+
+
+def _too_large() -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, 1.0))
+    figure.text(0.5, 0.5, TOO_LARGE, ha="center", va="center")
+    return figure
 
 
 def _save(figure: "Figure", file: io.StringIO) -> dict[str, Any]:

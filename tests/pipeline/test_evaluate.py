@@ -9,7 +9,8 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from generator.contracts import Checkpoint, Reading
+from generator.contracts import Analysis, Checkpoint, Reading
+from generator.figures import output
 from generator.pipeline import evaluate
 from tests.support import DictFiles, checkpoint, save_folder
 from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, binary, write_folder
@@ -79,12 +80,28 @@ def test_the_sinusoid_stands_beside_a_learned_table_alone(tmp_path: Path) -> Non
     assert evaluate.REFERENCE.title not in reading_of(tmp_path / "computed", SINUSOID).alts["cosine-matrix"]
 
 
-def test_an_analysis_without_enough_memory_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(_: object) -> NoReturn:
-        raise MemoryError
+def fails(_: object) -> NoReturn:
+    raise MemoryError
 
+
+def test_an_analysis_without_enough_memory_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     analyses = [replace(analysis, compute=fails) if analysis.key == "rank" else analysis for analysis in evaluate.all_analyses()]
     monkeypatch.setattr(evaluate, "all_analyses", lambda: analyses)
     reading = reading_of(tmp_path, WORDLESS)
     assert reading.results["rank"].reason == "too large: this analysis needs more memory than one checkpoint may take"
     assert reading.results["norms"].reason is None
+
+
+def test_a_figure_without_enough_memory_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(analysis: Analysis) -> Analysis:
+        return replace(analysis, figures=tuple(replace(spec, draw=fails) for spec in analysis.figures))
+
+    analyses = [failing(analysis) if analysis.key == "rank" else analysis for analysis in evaluate.all_analyses()]
+    monkeypatch.setattr(evaluate, "all_analyses", lambda: analyses)
+    reading = reading_of(tmp_path, WORDLESS)
+    assert reading.results["rank"].metrics
+    lacking = {name for name, drawing in reading.drawings.items() if b"more memory than one checkpoint may take" in drawing}
+    assert lacking == {"rank-energy"}
+    picture, data = output.parts(reading.drawings["rank-energy"])
+    assert output.size(picture)[0] == output.size(reading.drawings["table-heatmap"])[0]
+    assert json.loads(data)["panels"] == []  # So that the page keeps the picture.

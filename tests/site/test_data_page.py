@@ -21,9 +21,9 @@ from tests.support import checkpoint
 PAGE = (ROOT / "templates/pages/data_files.md.jinja").read_text(encoding="utf-8")
 FOR_ATLAS, FOR_METRICS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 ARRAYS = (ROOT / "templates/pages/data_arrays.md.jinja").read_text(encoding="utf-8")
-FOR_TABLE, FOR_COMPONENTS, FOR_LINE, FOR_KERNEL, FOR_INPUT, FOR_PATCHES = re.findall(r"```python\n(.*?)```", ARRAYS, re.DOTALL)
-GRID = FOR_TABLE + FOR_COMPONENTS + FOR_INPUT + FOR_PATCHES
-LINE = FOR_TABLE + FOR_COMPONENTS + FOR_LINE + FOR_KERNEL
+FOR_TABLE, FOR_COMPONENTS, FOR_PLACES, FOR_LINE, FOR_KERNEL, FOR_INPUT, FOR_PATCHES = re.findall(r"```python\n(.*?)```", ARRAYS, re.DOTALL)
+GRID = FOR_TABLE + FOR_COMPONENTS + FOR_PLACES + FOR_INPUT + FOR_PATCHES
+LINE = FOR_TABLE + FOR_COMPONENTS + FOR_PLACES + FOR_LINE + FOR_KERNEL
 SHOWN = {  # Names in the examples, by those of the analyses.
     "table.vectors": "vectors",
     "anatomy.positions": "positions",
@@ -35,7 +35,7 @@ SHOWN = {  # Names in the examples, by those of the analyses.
     "kernel.matrix": "kernel",
     "tiles.tiles": "tiles",
     **{f"norms.{name}": name for name in ("norms", "dimension_norms")},
-    **{f"pca.{name}": name for name in ("shares", "shares_within")},
+    **{f"pca.{name}": name for name in ("coordinates", "shares", "shares_within")},
     **{f"rank.{name}": name for name in ("energy", "energy_centred")},
 }
 ALONG = {  # Where positions are in a line.
