@@ -78,7 +78,7 @@ class Form(ABC):
 
     @property
     def settled(self) -> "Form":
-        """The form with every number computed that needs another library, so that a stored one does not need it again."""
+        """The form with every number computed that takes long or needs another library, so that a stored one has it."""
         return self
 
     @property

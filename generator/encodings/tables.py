@@ -1,7 +1,7 @@
 """One vector for each position."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -35,11 +35,13 @@ class PositionTable(Form):
 
     given: the vectors, (n_positions, d_model), or the formula from which they follow, so that only what needs them computes them
     first_row: index of the first position in the stored tensor; grid: rows and columns of patches, numbered row by row
+    known_outliers: ``outliers``, where they have been computed before
     """
 
     given: Floats | SinusoidFormula
     first_row: int = 0
     grid: tuple[int, int] | None = None
+    known_outliers: Array | None = None
     noun = "a table of vectors"
     quantity = "cosine of two position vectors"
     acts_in = "input"
@@ -85,7 +87,14 @@ class PositionTable(Form):
     @cached_property
     def outliers(self) -> Array:
         """Positions whose vectors are of unusual norm or unlike those of their neighbours, in ascending order: (n_outliers,), int."""
+        if self.known_outliers is not None:
+            return self.known_outliers
         return outlier_rows(self.vectors, self.grid[1] if self.grid else len(self.vectors))
+
+    @property
+    def settled(self) -> "PositionTable":
+        """The table with its outliers."""
+        return replace(self, known_outliers=self.outliers)
 
     @property
     def inliers(self) -> "PositionTable":
