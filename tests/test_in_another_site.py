@@ -12,8 +12,9 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect
 
 from generator.errors import RefusedError
-from generator.site import section
+from generator.site import section, write
 from tests import links
+from tests.built import build
 from tests.serving import served
 
 pytestmark = pytest.mark.samples
@@ -126,8 +127,39 @@ def test_whole_addresses_name_the_new_places(tmp_path: Path) -> None:
     assert f"url = {{{moved}}}" in files["changes/index.md"].decode()
 
 
-def test_a_folder_of_others_is_left_alone(built: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.md").write_text("mine")
-    with pytest.raises(RefusedError, match="has files that no build made"):
-        section.write_section(built / "docs", built / "site", tmp_path, None)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.md"]
+@pytest.mark.parametrize("name", ["mine.md", write.MARKER])
+def test_a_folder_that_is_no_section_is_refused(name: str, tmp_path: Path) -> None:
+    """The output of a build is none."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / name).write_text("mine")
+    with pytest.raises(RefusedError, match="has files that are no section of an atlas"):
+        section.check(tmp_path / "docs", tmp_path / "build")
+
+
+@pytest.mark.parametrize("folder", ["build", "build/docs/atlas", "build/store", ".", "link", "link/new"])
+def test_a_section_lies_apart_from_the_output(folder: str, tmp_path: Path) -> None:
+    (tmp_path / "build").mkdir()
+    (tmp_path / "link").symlink_to("build")
+    with pytest.raises(RefusedError, match="not apart from the output folder"):
+        section.check(tmp_path / folder, tmp_path / "build")
+
+
+def test_a_file_is_no_section(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(RefusedError, match="not a folder"):
+        section.check(tmp_path / "file", tmp_path / "build")
+
+
+def test_a_section_may_be_replaced_by_the_next(built: Path, tmp_path: Path) -> None:
+    section.write_section(built / "docs", built / "site", tmp_path / "atlas", None)
+    section.check(tmp_path / "atlas", tmp_path / "build")
+
+
+def test_a_folder_that_is_refused_costs_no_build(tmp_path: Path) -> None:
+    """And loses nothing: it is the output of an earlier one."""
+    (tmp_path / "first").mkdir()
+    (tmp_path / "first" / write.MARKER).write_text(write.MARKED)
+    done = build(tmp_path / "second", "--section", str(tmp_path / "first"))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert [path.name for path in (tmp_path / "first").iterdir()] == [write.MARKER]
+    assert not (tmp_path / "second").exists()

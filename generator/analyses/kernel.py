@@ -202,11 +202,9 @@ def _of_context(context: Profile, longest: int) -> tuple[Metric, ...]:
     """Half-distance over all positions, where these are more than the ``longest`` line of a window."""
     if context.distances[-1] <= longest:
         return ()
-    halves = [
-        half for decay in _scaled(context) if not np.isnan(decay).all() and (half := half_distance(context.distances, decay)) is not None
-    ]
-    reason = None if halves else "it does not fall with distance"
-    return (Metric("half_context", "Half-distance over all positions", _mean_or_none(halves), "positions", reason),)
+    halves = context.halves[~np.isnan(context.halves)]
+    reason = None if halves.size else "it does not fall with distance"
+    return (Metric("half_context", "Half-distance over all positions", _mean_or_none(halves.tolist()), "positions", reason),)
 
 
 def _mean(key: str, title: str, values: list[float | None], reason: str) -> Metric:

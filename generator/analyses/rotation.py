@@ -64,7 +64,7 @@ def compute(subject: Subject[Rotation]) -> Result:
     of it, in positions
     errors: NotApplicableError when the frequencies are not finite; RowError when transformers cannot compute them
     """
-    form = subject.encoding.form
+    form, of_patches = subject.encoding.form, subject.encoding.modality == "image"
     lengths = wavelengths(finite(form.frequencies, "the rotation"))
     plain = wavelengths(frequencies_before(form))
     turns = int(np.count_nonzero(lengths <= form.reach))
@@ -76,7 +76,13 @@ def compute(subject: Subject[Rotation]) -> Result:
             Metric("pairs", "Frequency pairs", float(lengths.size)),
             Metric("longest", "Longest wavelength", float(lengths.max()), "positions"),
             Metric("full_turns", "Pairs with a full turn within the context or window", float(turns)),
-            Metric("context", "Context length", float(form.n_positions), "positions"),
+            Metric(
+                "context",
+                "Context length",
+                None if of_patches else float(form.n_positions),
+                "positions",
+                reason="it turns patches along a side of an image" if of_patches else None,
+            ),
             Metric(
                 "sliding",
                 "Attention window, to one side",
@@ -88,7 +94,7 @@ def compute(subject: Subject[Rotation]) -> Result:
             Metric("attention_factor", "Attention factor, on sine and cosine", form.attention_factor),
         ),
         arrays={"wavelengths": lengths, "unscaled": plain, "profile": profile, **_limits(form)},
-        findings=_findings(turns, lengths, form),
+        findings=_findings(turns, lengths, form, of_patches),
     )
 
 
@@ -97,8 +103,8 @@ def _limits(form: Rotation) -> dict[str, Array]:
     return {"context": np.array(form.n_positions), "within": np.array(form.reach)}
 
 
-def _findings(turns: int, lengths: Floats, form: Rotation) -> tuple[Finding, ...]:
-    within, limit = _within(form)
+def _findings(turns: int, lengths: Floats, form: Rotation, of_patches: bool) -> tuple[Finding, ...]:
+    within, limit = (f"along a side of {form.reach:,} patches", ()) if of_patches else _within(form)
     rests_on = ("full_turns", "pairs", *limit)
     complete = counted(turns, lengths.size, "frequency pair", "complete")
     in_order = turns > 0 and lengths[:turns].max() <= form.reach
@@ -150,10 +156,10 @@ def draw_profile(results: Results) -> "Figure":
 
 
 def alt_wavelengths(results: Results) -> str:
-    """Alternative text: range of wavelengths, number of pairs and context length."""
+    """Alternative text: range of wavelengths, number of pairs and visible positions."""
     summaries = (
         f"{label.title}: from {rounded(result.arrays['wavelengths'].min(), 2)} to {rounded(result.arrays['wavelengths'].max(), 0)} positions over "
-        f"{result.arrays['wavelengths'].size} pairs, context {int(result.arrays['context']):,}, {int(result.arrays['within']):,} visible"
+        f"{result.arrays['wavelengths'].size} pairs, {int(result.arrays['within']):,} visible"
         for label, result in results.items()
     )
     return "Wavelength of each frequency pair on a logarithmic scale. " + "; ".join(summaries) + "."

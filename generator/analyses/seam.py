@@ -274,12 +274,18 @@ def alt(results: Results) -> str:
     """Alternative text: median cosine and seams of each table."""
     summaries = (
         f"{label.title}: median {_cosine(float(np.nanmedian(result.arrays['adjacent'])))}, "
-        + (", ".join(f"seam at {pair}|{pair + 1}" for pair in result.arrays["seams"][:, 0]) or "no seam")
-        + "".join(f", a larger step at {pair}|{pair + 1}" for pair in result.arrays["dips"][:, 0])
+        + (", ".join(f"seam at {_pairs(*pairs)}" for pairs in result.arrays["seams"]) or "no seam")
+        + "".join(f", a larger step at {_pairs(*pairs)}" for pairs in result.arrays["dips"])
         + f", {result.arrays['spikes'].size} single outliers"
         for label, result in results.items()
     )
     return "Cosine of each position with the next, as lines with seams marked. " + "; ".join(summaries) + "."
+
+
+def _pairs(first: int, last: int) -> str:
+    """The pairs of a break, each by both of its positions."""
+    ends = [f"{pair}|{pair + 1}" for pair in (first, last)]
+    return " to ".join(dict.fromkeys(ends))
 
 
 def _to_123_and_from_130(form: PositionTable) -> list[float]:

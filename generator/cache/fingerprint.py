@@ -1,7 +1,9 @@
 """Digests of files and values, by which a build sees what has changed."""
 
+import errno
 import hashlib
 import json
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,8 @@ class Digests:
         errors: OSError
         """
         state, name = path.stat(), f"{path.resolve()}:{start}:{stop}"
+        if not stat.S_ISREG(state.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))  # To read one might never end.
         identity = [state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
         entry = self.cached.get(name, [])
         if entry[:-1] != identity:

@@ -49,6 +49,8 @@ class _PlainComposer(Composer):  # type: ignore[misc]  # The library's types are
         event = self.parser.peek_event()
         if isinstance(event, AliasEvent):
             raise _UnsupportedYamlError(f"an alias (*{event.anchor}); expected values written out", event.start_mark)
+        if getattr(event, "tag", None) is not None:
+            raise _UnsupportedYamlError(f"a tag ({event.tag}); expected values written out", event.start_mark)
         deeper = isinstance(event, CollectionStartEvent)
         if self.nesting + deeper > MOST_DEPTH:
             raise _UnsupportedYamlError(f"nested more than {MOST_DEPTH} deep; expected a list of checkpoints", event.start_mark)
@@ -78,8 +80,9 @@ def load(path: Path, sources: Sequence[Source]) -> tuple[Checkpoint, ...]:
         if not row_problems:
             try:
                 entries.append((place, _checkpoint(mapping, path, sources)))
-            except RowError as error:
-                row_problems.append(f"{place_of_key(mapping, CONFIG, place)}: {where}.{CONFIG}: {error}")
+            except (RowError, OSError) as error:
+                problem = f"{error.strerror}; expected a config.json that can be read" if isinstance(error, OSError) else error
+                row_problems.append(f"{place_of_key(mapping, CONFIG, place)}: {where}.{CONFIG}: {problem}")
         messages += row_problems
     entries = _distinct_slugs(entries)
     messages += _duplicate_slugs(entries)
@@ -101,7 +104,7 @@ def read_rows(path: Path) -> CommentedSeq:
         mark = error.problem_mark or error.context_mark
         place = Place(str(path), mark.line + 1, mark.column + 1) if mark else top
         raise RefusedError(f"{place}: not YAML: {' '.join(str(error.problem).split())}; expected a list under 'checkpoints'") from None
-    except (YAMLError, RecursionError, ValueError) as error:
+    except (YAMLError, RecursionError, ValueError, OverflowError) as error:
         place = _place_of(path, text, getattr(error, "position", 0))
         raise RefusedError(f"{place}: not YAML: {' '.join(str(error).split())[:200]}; expected a list under 'checkpoints'") from None
     if not isinstance(document, CommentedMap):

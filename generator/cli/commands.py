@@ -102,6 +102,8 @@ def build(  # noqa: PLR0913, PLR0917 (one for each option)
     """
     with _reporting_errors("; the previous site remains"):
         remote = None if cluster is None else _cluster_workers(dask_pool.scheduler(cluster))
+        if into is not None:
+            section.check(into, output)
         checkpoints = list_file.load(config_file, evaluate.all_sources())
         with write.owned(output) as folder, progress.reporting(out, len(checkpoints), log) as reporter:
             if published_at is not None:

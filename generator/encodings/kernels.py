@@ -1,17 +1,18 @@
 """Kernels of a form over ranges of positions or grids of patches, with the offset of every pair, and by distance over the whole context."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from generator.encodings import Form
 from generator.encodings.rotations import Rotation
 from generator.encodings.tables import PositionTable
-from generator.numerics.arrays import Array, Floats, direction_blocks, mean_by_distance, offsets_between
-from generator.numerics.shapes import along, far_cosine, far_from, far_level
+from generator.numerics.arrays import FLAT, Array, Floats, direction_blocks, mean_by_distance, offsets_between
+from generator.numerics.shapes import along, decay_scaled, falls_below, far_cosine, far_from, far_level, half_distance
 
-PER_OCTAVE = 12  # distances of a table, on a logarithmic scale
+PER_OCTAVE = 12  # distances at which the profile of a table is drawn, on a logarithmic scale
 FINEST = 24  # the same of a rotation, whose kernel ripples
+AT_ONCE = 4096  # distances among which the half-distance of a rotation is looked for
 MOST_OFFSETS = 512  # positions of a bias, or of vectors by offset, over which its profile is drawn
 
 
@@ -43,11 +44,13 @@ class Profile:
     """Kernel of each head by distance, as far as a form goes: the mean over all pairs at a distance, in both directions.
 
     distances: (n_distances,), in positions, ascending from 0; values: (n_heads, n_distances); far: (n_heads,), mean over far pairs
+    halves: (n_heads,), half-distances, in positions, found among all distances; NaN for a head that does not fall
     """
 
     distances: Array
     values: Floats
     far: Floats
+    halves: Floats
 
 
 def kernel_of(form: Form, most: int, side: int, of_patches: bool) -> Kernel:
@@ -102,7 +105,7 @@ def profile_of(form: Form, side: int, of_patches: bool) -> Profile:
         return _of_rotation(form)
     kernel = kernel_of(form, MOST_OFFSETS, side, of_patches)
     values = np.array([mean_by_distance(kernel.along(head)) for head in kernel.heads])
-    return Profile(np.arange(kernel.longest), values, np.array([far_level(kernel.along(head)) for head in kernel.heads]))
+    return _of_every_distance(values, np.array([far_level(kernel.along(head)) for head in kernel.heads]))
 
 
 def log_spaced(last: int, per_octave: int) -> Array:
@@ -113,35 +116,58 @@ def log_spaced(last: int, per_octave: int) -> Array:
 
 def _of_rotation(form: Rotation) -> Profile:
     last = max(form.reach - 1, 2)  # A line needs two distances from 1 on.
-    distances = log_spaced(last, FINEST)
-    values = np.cos(distances[:, None] * form.frequencies).mean(axis=1)
-    return Profile(distances, values[None], np.array([far_cosine(form.frequencies, far_from(last + 1), last)]))
+    distances, far = log_spaced(last, FINEST), far_cosine(form.frequencies, last + 1)
+    values = _mean_cosines(form.frequencies, distances)
+    return Profile(distances, values[None], np.array([far]), np.array([_half_of_rotation(form.frequencies, far, last)]))
+
+
+def _mean_cosines(frequencies: Floats, distances: Array) -> Floats:
+    """Mean of cos(distance · frequency) over ``frequencies`` (n_pairs,), in radians per position: (n_distances,)."""
+    return np.asarray(np.cos(distances[:, None] * frequencies).mean(axis=1))
+
+
+def _half_of_rotation(frequencies: Floats, far: float, last: int) -> float:
+    """Distance at which the mean cosine first falls below the middle of 1 and ``far``; NaN where it is never higher than that."""
+    for start in range(0, last, AT_ONCE) if 1.0 - far > FLAT else ():
+        distances = np.arange(start, min(start + AT_ONCE, last) + 1)  # The first is the last of those before.
+        half = falls_below((1.0 + far) / 2.0, distances, _mean_cosines(frequencies, distances))
+        if half is not None:
+            return half
+    return float("nan")
 
 
 def _of_table(form: PositionTable) -> Profile:
     rows, columns = form.grid or (1, form.extent)
-    distances, far = log_spaced(max(rows, columns) - 1, PER_OCTAVE), far_from(max(rows, columns))
-    totals, defined = np.zeros(len(distances) + 1), np.zeros((rows, columns, 1))
+    sums, defined = np.zeros(max(rows, columns)), np.zeros((rows, columns, 1))
     for units in direction_blocks(form.vectors):  # Cosines are sums over dimensions.
         parts = units.reshape(rows, columns, -1)
         defined = np.asarray(~np.isnan(parts[:, :, :1]), dtype=np.float64)
-        totals += _sums(np.nan_to_num(parts), distances, far)
-    counts = _sums(defined, distances, far)
-    means = totals / np.where(counts == 0.0, np.nan, counts)
-    return Profile(distances, means[None, :-1], means[-1:])
+        sums += _sums(np.nan_to_num(parts))
+    counts, start = np.rint(_sums(defined)), far_from(sums.size)
+    means = sums / np.where(counts == 0.0, np.nan, counts)
+    n_far = counts[start:].sum()
+    every = _of_every_distance(means[None], np.array([sums[start:].sum() / n_far if n_far else np.nan]))
+    distances = log_spaced(sums.size - 1, PER_OCTAVE)
+    return replace(every, distances=distances, values=every.values[:, distances])
 
 
-def _sums(values: Floats, distances: Array, far: int) -> Floats:
-    """Sums of the inner products of all pairs at each of ``distances`` along rows and along columns, and at all from ``far`` on.
+def _of_every_distance(values: Floats, far: Floats) -> Profile:
+    """values: (n_heads, n_distances), at 0, 1, 2 …; far: (n_heads,)"""
+    distances = np.arange(values.shape[1])
+    decays = [decay_scaled(head, level) for head, level in zip(values, far, strict=True)]
+    halves = [None if decay is None else half_distance(distances, decay) for decay in decays]
+    return Profile(distances, values, far, np.array([np.nan if half is None else half for half in halves]))
+
+
+def _sums(values: Floats) -> Floats:
+    """Sums of the inner products of all pairs at each distance along rows and along columns: autocorrelations, by Fourier transform.
 
     values: (n_rows, n_columns, d)
-    returns: (n_distances + 1,)
+    returns: (n_distances,), index = distance, as many as the longer side has places
     """
-    sums = np.zeros(len(distances) + 1)
+    sums = np.zeros(max(values.shape[:2]))
     for lines in (values, values.swapaxes(0, 1)):  # (n_lines, n_line, d)
-        behind = np.cumsum(lines[:, ::-1], axis=1)[:, ::-1]  # Sums from each place on.
-        for index, (others, distance) in enumerate([*((lines, distance) for distance in distances), (behind, far)]):
-            stop = lines.shape[1] - distance
-            if stop > 0:
-                sums[index] += np.vdot(lines[:, :stop], others[:, distance:])
+        n = lines.shape[1]
+        spectrum = np.fft.rfft(lines, 2 * n, axis=1)  # Twice as long, so that no pair goes around the end.
+        sums[:n] += np.fft.irfft(np.sum(spectrum.real**2 + spectrum.imag**2, axis=(0, 2)), 2 * n)[:n]
     return sums

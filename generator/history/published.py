@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from generator.errors import NotReachedError, RefusedError
 from generator.history.releases import DATA, PUBLISHED, RECORD, UNDATED
@@ -24,7 +24,7 @@ def atlas(place: str) -> dict[str, Any]:
     errors: RefusedError when it holds no atlas, or does not answer
     """
     try:
-        if urlsplit(place).scheme in ("http", "https"):
+        if place.lower().startswith(("http://", "https://")):
             return _fetched_atlas(place)
         file = _file(Path(place))
         return _whole(_parsed(place, file.read_bytes()), lambda part: (file.parent / part).read_bytes())
@@ -124,7 +124,7 @@ def fetched(address: str) -> bytes:
                 if len(content) > MOST_BYTES:
                     raise NotReachedError(f"{address}: more than {MOST_BYTES >> 20} MiB; expected an atlas.json")
             return content
-    except httpx2.HTTPError as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise NotReachedError(f"{address}: {error}") from None
 
 

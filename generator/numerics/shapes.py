@@ -52,11 +52,19 @@ def half_distance(distances: Array, profile: Floats) -> float | None:
     defined = ~np.isnan(profile)
     distances, profile = distances[defined], profile[defined]
     highest = int(np.argmax(profile))
-    below = np.flatnonzero(profile[highest:] < 0.5)
+    return falls_below(0.5, distances[highest:], profile[highest:])
+
+
+def falls_below(level: float, distances: Array, profile: Floats) -> float | None:
+    """Distance at which ``profile``, at first no lower than ``level``, first falls below it, interpolated linearly; None where it never does.
+
+    distances: (n,), in positions, ascending; profile: (n,)
+    """
+    below = np.flatnonzero(profile < level)
     if not below.size:
         return None
-    after = highest + int(below[0])
-    share = (profile[after - 1] - 0.5) / (profile[after - 1] - profile[after])
+    after = int(below[0])
+    share = (profile[after - 1] - level) / (profile[after - 1] - profile[after])
     return float(distances[after - 1] + share * (distances[after] - distances[after - 1]))
 
 
@@ -95,12 +103,17 @@ def _offsets(n: int) -> Array:
     return np.asarray(index[None, :] - index[:, None])
 
 
-def far_cosine(frequencies: Floats, first: int, last: int) -> float:
-    """Mean of cos(k · frequency) over k = ``first`` … ``last`` and over all frequencies, by Dirichlet's kernel, within [−1, 1].
+def far_cosine(frequencies: Floats, n_positions: int) -> float:
+    """Mean of cos(distance · frequency) over all pairs of ``n_positions`` at far distances and over all frequencies, within [−1, 1].
 
+    In closed form: n_positions − k pairs are k apart, so that the sum over pairs is one of Dirichlet's kernels.
     frequencies: (n_pairs,), radians per position
     """
+    start = far_from(n_positions)
+    count = n_positions - start  # far distances
     half_sines = np.sin(0.5 * frequencies)
     whole = np.abs(half_sines) < FLAT  # Whole turns per position, or none: every cosine is 1.
-    sums = (np.sin((last + 0.5) * frequencies) - np.sin((first - 0.5) * frequencies)) / (2.0 * np.where(whole, 1.0, half_sines))
-    return float(np.where(whole, 1.0, sums / (last - first + 1)).mean())
+    sines = np.where(whole, 1.0, half_sines)
+    ends = np.sin(0.5 * (start + n_positions) * frequencies) * np.sin(0.5 * count * frequencies) / sines
+    sums = (ends - count * np.sin((start - 0.5) * frequencies)) / (2.0 * sines)
+    return float(np.where(whole, 1.0, 2.0 * sums / (count * (count + 1))).mean())

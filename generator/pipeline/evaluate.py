@@ -156,8 +156,9 @@ def needed(task: Task) -> Mapping[str, int]:
 
     errors: RowError, NotReachedError
     """
-    if _source_of(task.checkpoint).run is not None:  # Numbers, and no weights.
-        return {}
+    if (run_of := _source_of(task.checkpoint).run) is not None:
+        run_of(task.checkpoint)
+        return {}  # Numbers, and no weights.
     files = cast("FolderFiles", open_files(task.checkpoint, task.offline))
     if whole := files.whole_files():
         return whole
@@ -213,6 +214,8 @@ def _members(source: Source, row: Checkpoint, offline: bool) -> tuple[Sequence[C
     """The checkpoints of a row; the row itself, and why, where they cannot be listed."""
     try:
         return source.members(row, offline), None
+    except OSError as error:
+        return (row,), RowError(f"{row.id}: {error.strerror}; expected folders that can be read")
     except (RowError, NotReachedError) as error:
         return (row,), error
 

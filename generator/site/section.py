@@ -5,6 +5,7 @@ A page becomes ``<page>/index.md``, which holds finished HTML. Its address is ``
 """
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,8 @@ from generator.site import write
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
+MARKER = ".position-atlas-section"
+MARKED = "Made by Position Atlas. Everything in this folder may be replaced.\n"
 INDEX = "index.html"
 STYLES, ATLAS_STYLES = "assets/section.css", "assets/atlas.css"  # The second stays as it is, for embedded figures.
 SCOPED = frozenset({"assets/compare.css", "assets/lesson.css"})
@@ -31,14 +34,26 @@ LENGTH = re.compile(r"(?<![\w.])(\d*\.?\d+)rem\b")
 PAGE_IN_DATA = re.compile(r'(?<="page":")[^"#]+')
 
 
+def check(folder: Path, output: Path) -> None:
+    """Make sure that a section may replace ``folder``. output: of the build
+
+    errors: RefusedError where the folder is a part of the output, holds it, or has files that are no section's
+    """
+    place, made = (Path(os.path.realpath(path)) for path in (folder, output))
+    expected = "expected a new or empty folder, or a section of an earlier build"
+    if place.is_relative_to(made) or made.is_relative_to(place):
+        raise RefusedError(f"{folder}: not apart from the output folder, {output}; {expected}")
+    if place.exists() and not place.is_dir():
+        raise RefusedError(f"{folder}: not a folder; {expected}")
+    if place.is_dir() and any(place.iterdir()) and not (place / MARKER).is_file():
+        raise RefusedError(f"{folder}: has files that are no section of an atlas; {expected}")
+
+
 def write_section(docs: Path, site: Path, folder: Path, address: str | None) -> None:
-    """Replace ``folder`` by the section.
+    """Replace ``folder``, which ``check`` has passed, by the section.
 
     docs, site: of a build; address: of that build's site, with a slash at its end
-    errors: RefusedError where the folder has files that are no section's
     """
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / write.MARKER).is_file():
-        raise RefusedError(f"{folder}: has files that no build made; expected a new or empty folder, or a section of an earlier build")
     folder.parent.mkdir(parents=True, exist_ok=True)
     write.write(files(docs, site, address), folder)
 
@@ -53,7 +68,7 @@ def files(docs: Path, site: Path, address: str | None) -> Tree:
     made |= {path: partial(section.feed, file) for path, file in paths.items() if path.endswith(".xml")}
     made |= {section.moved(page).replace(".html", ".md"): partial(section.page, page) for page in pages}
     made |= {path: partial(_styles, docs / path) for path in SCOPED}
-    made |= {STYLES: partial(_styles, docs / STYLES, docs / ATLAS_STYLES), write.MARKER: write.MARKED.encode}
+    made |= {STYLES: partial(_styles, docs / STYLES, docs / ATLAS_STYLES), MARKER: MARKED.encode}
     return LazyMapping(made)
 
 

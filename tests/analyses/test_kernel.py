@@ -7,7 +7,7 @@ from generator.encodings import Convolution, OffsetBias, PositionTable, Relative
 from generator.encodings.kernels import profile_of
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import cosine_matrix, frozen, local_monotonicity, mean_by_distance
-from generator.numerics.shapes import far_level
+from generator.numerics.shapes import decay_scaled, far_level, half_distance
 from tests.support import LABELS, subject
 
 OFFSETS = frozen(np.arange(-128, 1))
@@ -344,8 +344,38 @@ def test_the_profile_of_a_rotation_goes_as_far_as_its_window() -> None:
     form = Rotation(10_000.0, 64, 64, 131_072, window=4096)
     profile = profile_of(form, 16, of_patches=False)
     np.testing.assert_allclose(profile.values[0], form.by_offset(4096)[profile.distances], rtol=0, atol=1e-12)
-    assert profile.far[0] == pytest.approx(form.by_offset(4096)[3072:].mean(), abs=1e-9)
+    assert profile.far[0] == pytest.approx(np.average(form.by_offset(4096)[3072:], weights=1024 - np.arange(1024)), abs=1e-9)
     assert (profile.distances[-1], profile.distances.size < 250) == (4095, True)
+
+
+@pytest.mark.parametrize("form", [Rotation(10_000.0, 64, 64, 2048), Rotation(1e7, 32, 64, 2048), Rotation(1e6, 8, 8, 2048, step=0.002)])
+def test_the_half_distance_of_a_rotation_over_all_positions_is_that_of_its_whole_matrix(form: Rotation) -> None:
+    """Whichever distances are drawn."""
+    matrix = form.kernel(2048)[0]
+    decay = decay_scaled(form.by_offset(2048), far_level([matrix]))
+    assert decay is not None
+    assert value(form, "half_context") == pytest.approx(half_distance(np.arange(2048), decay), rel=1e-9)
+
+
+def test_the_half_distance_of_a_ripple_is_the_first_of_its_falls() -> None:
+    """A fast frequency and a slow one: the mean is below the level at distance 1 already, and above it again later."""
+    form = Rotation(1.0, 2, 2, 100_000, rescaled=(frozen([2.0, 1e-5]), 1.0), scaling={"rope_type": "stored"})
+    every = form.by_offset(100_000)
+    level = (1.0 + np.average(every[75_000:], weights=25_000 - np.arange(25_000))) / 2.0
+    assert value(form, "half_context") == pytest.approx((1.0 - level) / (1.0 - every[1]))
+
+
+def test_a_rotation_without_a_turn_does_not_fall() -> None:
+    form = Rotation(1.0, 2, 2, 4096, rescaled=(frozen([1e-13]), 1.0), scaling={"rope_type": "stored"})
+    assert np.isnan(profile_of(form, 16, of_patches=False).halves).all()
+
+
+def test_the_half_distance_of_a_table_is_found_among_all_distances() -> None:
+    form = PositionTable(frozen(walk(600, 0.98, 3)))
+    cosines = cosine_matrix(form.vectors)
+    decay = decay_scaled(mean_by_distance([cosines]), far_level([cosines]))
+    assert decay is not None
+    assert value(form, "half_context") == pytest.approx(half_distance(np.arange(600), decay), rel=1e-9)
 
 
 def test_the_profile_of_a_bias_by_hand() -> None:

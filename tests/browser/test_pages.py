@@ -47,7 +47,11 @@ KINDS = (
     "guide/publishing.html",
 )
 
-WCAG: dict[str, object] = {"preload": False, "resultTypes": ["violations"], "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+WCAG: dict[str, object] = {
+    "preload": False,
+    "resultTypes": ["violations"],
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+}
 
 
 def load_all(page: Page) -> None:

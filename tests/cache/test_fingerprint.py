@@ -63,6 +63,12 @@ def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path, monkeypatc
     assert fingerprint.Digests(tmp_path / "digests").of(file) == before
 
 
+def test_a_pipe_has_no_digest_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        fingerprint.Digests(tmp_path / "digests").of(tmp_path / "pipe")
+
+
 @pytest.mark.parametrize("content", ["", "[]", '{"a": 1}', "{", '{"a": []}'])
 def test_a_memory_that_is_broken_is_none(content: str, tmp_path: Path) -> None:
     file = written(tmp_path / "a", file="text") / "file"

@@ -23,6 +23,7 @@ NOT_A_PAPER = "expected an arXiv id in quotes, such as '1706.03762', or an https
 NOT_AN_ID = "expected a Hub id, 'owner/name'"
 A_RANGE = "expected a list, or two names that differ by their numbers alone, the lower first, such as 'step1000 … step143000'"
 A_LIST = "expected a list under 'checkpoints'"
+WRITTEN_OUT = "expected values written out"
 
 # Content of the file, and the message for it.
 NOT_A_LIST = {
@@ -46,11 +47,19 @@ NOT_A_LIST = {
         b"checkpoints:\n  - hub: a/b\n    title: x\0y\n",
         '3:13: not YAML: unacceptable character #x0000: special characters are not allowed in "<unicode string>", position 38; ' + A_LIST,
     ),
-    "an alias": (b"checkpoints:\n  - &x a/b\n  - *x\n", "3:5: an alias (*x); expected values written out"),
+    "an alias": (b"checkpoints:\n  - &x a/b\n  - *x\n", f"3:5: an alias (*x); {WRITTEN_OUT}"),
     "an alias bomb": (
         b"a: &a [x, x, x]\nb: &b [*a, *a, *a]\nc: &c [*b, *b, *b]\ncheckpoints: *c\n",
         "2:8: an alias (*a); expected values written out",
     ),
+    "a tag": (
+        b"checkpoints:\n  - !!python/object/apply:os.system [x]\n",
+        f"2:5: a tag (tag:yaml.org,2002:python/object/apply:os.system); {WRITTEN_OUT}",
+    ),
+    "a tag on the list": (b"checkpoints: !!seq [a/b]\n", f"1:14: a tag (tag:yaml.org,2002:seq); {WRITTEN_OUT}"),
+    "a tag that the text does not fit": (b"checkpoints:\n  - hub: !!bool foo\n", f"2:10: a tag (tag:yaml.org,2002:bool); {WRITTEN_OUT}"),
+    "a tag of one's own": (b"checkpoints:\n  - !mine a/b\n", f"2:5: a tag (!mine); {WRITTEN_OUT}"),
+    "a character beyond all": (b'checkpoints:\n  - "\\UFFFFFFFF"\n', f"1:1: not YAML: Python int too large to convert to C int; {A_LIST}"),
     "deep nesting": (b"[" * 100_000, "1:9: nested more than 8 deep; expected a list of checkpoints"),
     "too large": (b"#" * (list_file.MOST_BYTES + 1), "1:1: 524,289 bytes; expected at most 524,288"),
     "the same key twice": (
@@ -75,7 +84,6 @@ BAD_ROWS = {
     "two places": ("  - hub: a/b\n    folder: x\n", "2:5: checkpoints[0]: found folder and hub; expected one of 'folder', 'hub', 'run'"),
     "no place": ("  - title: x\n", "2:5: checkpoints[0]: found no place to read from; expected one of 'folder', 'hub', 'run'"),
     "an empty place": ("  - folder: ~\n", "2:5: checkpoints[0]: found no place to read from; expected one of 'folder', 'hub', 'run'"),
-    "a tag": ("  - !!python/object/apply:os.system [x]\n", "2:5: checkpoints[0]: found ['x']; expected a Hub id or a mapping"),
     "a path": ("  - ../../x\n", f"2:5: checkpoints[0].hub: found '../../x'; {NOT_A_PATH}"),
     "a path from the root": ("  - /etc/x\n", f"2:5: checkpoints[0].hub: found '/etc/x'; {NOT_A_PATH}"),
     "a Windows path": ("  - C:\\x\n", f"2:5: checkpoints[0].hub: found 'C:\\\\x'; {NOT_A_PATH}"),

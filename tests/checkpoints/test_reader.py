@@ -191,10 +191,24 @@ def test_a_link_into_the_blobs_of_a_hub_cache_is_followed(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("link", ["nowhere", "config.json"])
-def test_a_broken_link_counts_as_a_missing_file(tmp_path: Path, link: str) -> None:
+def test_a_broken_link_is_a_row_error(tmp_path: Path, link: str) -> None:
     (tmp_path / "config.json").symlink_to(link)
-    with pytest.raises(RowError, match=r"here: no config.json"):
+    with pytest.raises(RowError, match=r"here/config.json: a link that leads nowhere; expected a file"):
         FolderFiles(tmp_path, "here")
+
+
+def test_a_broken_link_in_place_of_the_weights_is_a_row_error(tmp_path: Path) -> None:
+    """Not a checkpoint without weights."""
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
+    (tmp_path / "model.safetensors").symlink_to("nowhere")
+    with pytest.raises(RowError, match=r"here/model.safetensors: a link that leads nowhere; expected a file"):
+        FolderFiles(tmp_path, "here").tensors  # noqa: B018 (read when it is asked for)
+
+
+def test_a_folder_that_leads_to_itself_is_a_row_error(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(RowError):
+        FolderFiles(tmp_path / "loop", "here")
 
 
 @pytest.mark.parametrize("text", BAD_CONFIGS)

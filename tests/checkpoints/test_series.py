@@ -12,6 +12,7 @@ from generator.checkpoints.sources import folder as folders
 from generator.checkpoints.sources import hub
 from generator.contracts import Checkpoint
 from generator.errors import NotReachedError, RowError
+from generator.pipeline import evaluate
 from tests.hub_server import Answer, Repository, Trouble, refusal, serving
 from tests.support import checkpoint
 
@@ -123,6 +124,14 @@ def test_folders_that_are_no_series_are_refused(names: list[str], message: str, 
     with pytest.raises(RowError) as caught:
         folders.members(row(made(tmp_path, *names) / "step*"), offline=True)
     assert str(caught.value) == message
+
+
+def test_a_series_that_cannot_be_listed_costs_its_own_row_alone(tmp_path: Path) -> None:
+    far = row(tmp_path / ("x" * 300) / "*", id="far/*")
+    near = row(made(tmp_path, "near") / "near")
+    first, second = evaluate.plan([far, near], offline=True)
+    assert str(first.problem) == "far/*: File name too long; expected folders that can be read"
+    assert second.problem is None
 
 
 def test_too_many_checkpoints_are_refused_with_a_way_out(tmp_path: Path) -> None:

@@ -96,6 +96,14 @@ def test_what_is_no_atlas_is_refused(content: str, tmp_path: Path) -> None:
     assert "found no atlas; expected an atlas.json" in done.stderr
 
 
+@pytest.mark.parametrize("address", ["http://[::1", "http://x\n/", f"http://{'a' * 300}.com", "http://"])
+def test_an_address_that_is_none_is_refused(address: str, folders: tuple[Path, Path]) -> None:
+    place = str(folders[0])
+    for command in (["diff", address, place], ["summary", place, "--since", address]):
+        done = runner.invoke(app, command)
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
+
+
 def test_an_address_that_nobody_answers_at_is_refused() -> None:
     done = runner.invoke(app, ["diff", "http://127.0.0.1:9/", "http://127.0.0.1:9/"])
     assert done.exit_code == 2

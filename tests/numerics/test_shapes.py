@@ -102,8 +102,10 @@ def test_a_constant_matrix_has_no_scale(value: float) -> None:
     assert scaled_by_levels(matrix, [matrix]) is None
 
 
-@pytest.mark.parametrize(("first", "last"), [(1, 1), (3, 9), (96, 127), (3072, 4095)])
-def test_the_mean_cosine_over_a_range_equals_its_direct_sum(first: int, last: int) -> None:
-    frequencies = np.append(10_000.0 ** -(np.arange(16) / 16), [0.0, 2.0 * np.pi])
-    direct = np.cos(np.arange(first, last + 1)[:, None] * frequencies).mean()
-    assert far_cosine(frequencies, first, last) == pytest.approx(direct, abs=1e-9)
+@pytest.mark.parametrize("n_positions", [2, 3, 13, 128, 4096])
+def test_the_mean_cosine_over_far_pairs_equals_its_direct_sum(n_positions: int) -> None:
+    frequencies = np.append(10_000.0 ** -(np.arange(16) / 16), [0.0, 1e-10, np.pi, 2.0 * np.pi])
+    distances = np.arange(far_from(n_positions), n_positions)
+    cosines = np.cos(distances[:, None] * frequencies).mean(axis=1)
+    direct = np.average(cosines, weights=n_positions - distances)
+    assert far_cosine(frequencies, n_positions) == pytest.approx(direct, abs=1e-9)

@@ -8,7 +8,7 @@ import pytest
 from generator.checkpoints.model.facts import facts
 from generator.checkpoints.model.input_layer import subjects
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
-from generator.contracts import Fact, ModelConfig
+from generator.contracts import ModelConfig
 from generator.encodings import PositionTable, grid_sinusoid
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
@@ -326,7 +326,9 @@ def test_the_sentence_belongs_to_the_table_of_words() -> None:
 
 
 def test_sizes_by_stage_are_facts() -> None:
-    assert Fact("Attention heads", "3, 6, 12") in facts(ModelConfig({"model_type": "swin", "num_heads": [3, 6, 12]}, "test"))
+    given = facts(ModelConfig({"model_type": "swin", "num_heads": [3, 6, 12], "depths": [2, 2, 6], "embed_dim": 96}, "test"))
+    expected = {"Hidden size": "96 in the first stage", "Layers": "2, 2, 6", "Attention heads": "3, 6, 12"}
+    assert {fact.name: fact.value for fact in given if fact.name in expected} == expected
 
 
 @pytest.mark.parametrize("wrong", [[], [3, "x"], [0], [True]])

@@ -1,5 +1,7 @@
 """A folder on this disk as the storage of a checkpoint; symbolic links out of it are refused."""
 
+import os
+from glob import has_magic
 from pathlib import Path
 
 from generator.errors import RowError
@@ -17,17 +19,26 @@ class Folder:
     """
 
     def __init__(self, folder: Path, where: str, cache: Path | None = None, named: str = "") -> None:
-        self.folder, self.where = folder, where
-        blobs = folder.resolve().parent.parent / "blobs"
-        self.homes = (folder.resolve(), blobs, *(() if cache is None else (cache.resolve(),)), *((folder / named).resolve(),) * bool(named))
+        self.folder, self.where, self.is_cached = folder, where, cache is not None
+        home = Path(os.path.realpath(folder))  # Path.resolve raises an error for a link that leads to itself.
+        self.homes = (
+            home,
+            home.parent.parent / "blobs",
+            *(() if cache is None else (cache.resolve(),)),
+            *(Path(os.path.realpath(folder / named)),) * bool(named),
+        )
 
     def matching(self, pattern: str) -> list[str]:
-        """Names of files that match a shell pattern, sorted."""
-        return sorted(path.relative_to(self.folder).as_posix() for path in self.folder.glob(pattern) if path.exists())
+        """Names of files, and of links in their place, that match a shell pattern, sorted."""
+        if not has_magic(pattern):  # What ``Path.glob`` makes of a broken link differs between versions of Python.
+            return [pattern] if self.has(pattern) else []
+        names = (path.relative_to(self.folder).as_posix() for path in self.folder.glob(pattern))
+        return sorted(name for name in names if self.has(name))
 
     def has(self, name: str) -> bool:
-        """Whether the folder has such a file."""
-        return (self.folder / name).exists()
+        """Whether the folder has such a file, or a link in its place; in the client's cache a broken one is a file that is not cached."""
+        path = self.folder / name
+        return path.exists() or (path.is_symlink() and not self.is_cached)
 
     def size(self, name: str) -> int:
         """Length of a file in bytes."""
@@ -54,6 +65,8 @@ class Folder:
     def path(self, name: str) -> Path:
         """The path of a file."""
         path = self.folder / name
+        if path.is_symlink() and not path.exists():
+            raise RowError(f"{self.where}/{name}: a link that leads nowhere; expected a file")
         if not path.exists():
             raise RowError(f"{self.where}/{name}: no such file; expected it beside config.json")
         if not path.is_file():

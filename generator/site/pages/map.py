@@ -77,13 +77,14 @@ def pages(atlas: Atlas) -> list[Page]:
     """The similarity map of all kernels, and that of tables where two can be compared."""
     encodings = atlas.encodings
     shapes = [(member, scaled) for member in encodings if (scaled := _shape(member[1].form.load())) is not None]
+    count = len(shapes)
     cut = _cell_bytes([member for member, _ in shapes]) > MOST_BYTES
     if cut:
         shapes = [shapes[index] for index in most_different([scaled for _, scaled in shapes], FEW)]
     members, arrange = [member for member, _ in shapes], partial(_arranged, atlas)
     tables = [(name, _matrix(comparable, _of_tables(comparable), arrange)) for name, comparable in _kinds(members)]
     context = {
-        "count": len(encodings),
+        "count": count,
         "cut": cut,
         "limits": {"few": FEW, "named": NAMED, "kernel_positions": KERNEL_POSITIONS, "table_positions": TABLE_POSITIONS},
         "kernels": _matrix(members, _of_kernels([scaled for _, scaled in shapes]), arrange),

@@ -110,9 +110,9 @@ def _position(stack: Json, texts: Mapping[str, str]) -> str:
 
 def _position_inside(group: Json, texts: Mapping[str, str], is_at_input: bool) -> str:
     """What tells position within the layers of a group. is_at_input: whether something does so before them"""
-    if group["encodings"] is None:
+    if group["encodings"] is None or (group["kinds"] is None and not group["encodings"]):
         return "" if is_at_input else UNKNOWN
-    attends = group["kinds"] is None or not {"full", "sliding", "chunked"}.isdisjoint(group["kinds"])
+    attends = not {"full", "sliding", "chunked"}.isdisjoint(group["kinds"] or ())
     return " and ".join(texts[key] for key in group["encodings"]) or (UNTURNED if attends and not is_at_input else "")
 
 
