@@ -147,7 +147,7 @@ def test_an_odd_first_row_changes_neither_map(size: float) -> None:
 
 def test_a_map_of_too_many_encodings_shows_the_most_different() -> None:
     text = rendered(page("map", *MANY))
-    assert "60 encodings, more than a map can show" in text
+    assert "60 encodings with a shape, more than a map can show" in text
     assert len(cells(text)) == 16 * 15 / 2
 
 
