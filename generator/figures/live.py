@@ -92,7 +92,7 @@ def _series(panels: "Sequence[Axes]") -> list[Json]:
     entries: dict[str, Json] = {}
     for axes in panels:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-            entries.setdefault(name, {"name": name, **_style(handle)})
+            entries.setdefault(name, {"name": name, **_style(handle), **_area(handle)})
     return list(entries.values())
 
 
@@ -101,6 +101,12 @@ def _style(artist: Any) -> Json:
     if isinstance(artist, Line2D):
         return {"colour": _colour(artist.get_color()), "dash": _dash(artist)}
     return {"colour": _colour(np.ravel(artist.get_facecolor())[:3] if artist.get_fill() else artist.get_edgecolor()), "dash": None}
+
+
+def _area(artist: Any) -> Json:
+    """The opacity of a filled area; nothing of a line."""
+    is_filled = not isinstance(artist, Line2D) and artist.get_fill()
+    return {"area": round(float(np.ravel(artist.get_facecolor())[3]), 3)} if is_filled else {}
 
 
 def _dash(line: Line2D) -> list[float] | None:

@@ -15,7 +15,8 @@ LEAST = 1e-12  # Below it, a number is zero up to rounding.
 class Change:
     """One difference.
 
-    slug, title: of the checkpoint; encoding: its name, "" where the change is that of the checkpoint; what: the metric, or what else changed
+    slug, title: of the checkpoint; encoding: its name, "" where the change is that of the checkpoint; what: the metric, or what else changed; of a new checkpoint its status, unless
+    that is ok
     before, after: None where there is none; unit: of both
     """
 
@@ -43,7 +44,8 @@ def _of_checkpoint(before: Document | None, after: Document | None) -> Iterator[
     if before is None or after is None:
         present: Document = after or before or {}
         kind: Kind = "gone" if after is None else "new"
-        yield Change(kind, present["slug"], present["title"])
+        status = "" if after is None or after["status"] == "ok" else after["status"]
+        yield Change(kind, present["slug"], present["title"], what=status)
         return
     here = (after["slug"], after["title"])
     if before["status"] != after["status"]:

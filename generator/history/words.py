@@ -41,7 +41,7 @@ def _change_text(change: Change) -> str:
     before, after = _value(change.before), _value(change.after)
     match change.kind:
         case "new" | "gone":
-            return change.kind
+            return f"{change.kind}, {change.what}" if change.what else change.kind
         case "new encoding" | "encoding gone":
             return change.kind
         case "status":

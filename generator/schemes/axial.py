@@ -101,7 +101,7 @@ def _alt(numbers: Numbers) -> str:
 
 
 PICTURE = Picture(
-    caption="Two short tables make a long one: 4 row vectors and 8 column vectors give 32 positions. The numbers are random; checkpoint pages show trained ones.",
+    caption="Two short tables make a long one: 4 row vectors and 8 column vectors give 32 positions. The numbers are random, not trained.",
     how_to_read=(
         "In the table on the right, the part left of the line is the row vector, shared by eight positions. The part right of the line is the column vector; "
         "it repeats after eight positions. No two positions share both."

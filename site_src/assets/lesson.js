@@ -36,6 +36,12 @@
     return { label, select };
   };
 
+  // A word by its place, seen from another: a sentence may have it twice.
+  const where = (offset, word) => {
+    const distance = Math.abs(offset);
+    return offset === 0 ? "itself" : `“${word}”, ${distance} ${distance === 1 ? "place" : "places"} ${offset < 0 ? "before" : "after"} it`;
+  };
+
   // Red for what is positive, blue for what is negative, paler towards zero; the text stays readable on each.
   const shade = (value, most) => {
     const share = Math.max(-1, Math.min(1, value / most));
@@ -107,6 +113,7 @@
           if (other !== index) {
             sentence.former = all();
             [sentence.order[other], sentence.order[index]] = [sentence.order[index], sentence.order[other]];
+            part("text").value = sentence.order.map((number) => sentence.spoken[number]).join(" ");
           }
         }
         sentence.draw();
@@ -267,7 +274,7 @@
         });
         figure.replaceChildren(bars);
         const best = weights.indexOf(Math.max(...weights));
-        said.textContent = `From “${sentence.spoken[sentence.order[sentence.chosen]]}”, head ${state.head} looks most at “${sentence.spoken[sentence.order[best]]}”, ${minus(String(best - sentence.chosen))} places away.`;
+        said.textContent = `From “${sentence.spoken[sentence.order[sentence.chosen]]}”, head ${state.head} looks most at ${where(best - sentence.chosen, sentence.spoken[sentence.order[best]])}.`;
       };
     },
   };

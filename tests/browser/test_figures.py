@@ -54,6 +54,24 @@ def test_the_picture_gives_way_to_the_live_figure(page: Page, address: str) -> N
     assert figure.locator(".pa-live").is_hidden()
 
 
+def test_a_band_with_gaps_is_filled_beside_them(page: Page, address: str) -> None:
+    """MiniMax's recurrent layers, of which every eighth attends instead."""
+    page.goto(f"{address}/checkpoints/minimax-text-01.html")
+    figure = page.locator("figure[id$=half_distance-layers]")
+    figure.scroll_into_view_if_needed()
+    figure.locator(".pa-live canvas").first.wait_for()
+    filled = figure.locator(".pa-live canvas").first.evaluate(
+        """canvas => {
+            const [width, height] = [canvas.width, canvas.height];
+            const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+            const column = at => Array.from({ length: height }, (_, row) => data[4 * (row * width + at) + 3] > 0).filter(Boolean).length;
+            return Array.from({ length: width }, (_, at) => column(at) / height);
+        }"""
+    )
+    inside = np.array(filled)[len(filled) // 4 : len(filled) // 2]
+    assert 0.6 < np.mean(inside > 0.3) < 1.0
+
+
 def test_without_javascript_the_picture_stays(browser: Browser, address: str) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()

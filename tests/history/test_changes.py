@@ -46,6 +46,13 @@ def test_a_checkpoint_comes_and_another_goes() -> None:
     assert [(change.kind, change.title) for change in changes(atlas(), later)] == [("gone", "GPT"), ("new", "New")]
 
 
+@pytest.mark.parametrize(("status", "said"), [("ok", "New: new"), ("not reached", "New: new, not reached")])
+def test_a_new_checkpoint_that_was_not_read_says_so(status: str, said: str) -> None:
+    later = atlas()
+    later["checkpoints"].append({**later["checkpoints"][0], "slug": "new", "title": "New", "status": status})
+    assert [line(change) for change in changes(atlas(), later)] == [said]
+
+
 def test_a_failure_says_why_and_numbers_of_what_failed_are_no_changes() -> None:
     (change,) = moved(status="failed", reason="the file is cut short", encodings=[])
     assert line(change) == "GPT: ok → failed (the file is cut short)"

@@ -1,11 +1,12 @@
 """The front page: the figure that it opens with, and all schemes at a glance."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from generator.contracts import Atlas
+from generator.contracts import Atlas, Outcome
 from generator.numerics.arrays import Floats
 from generator.pipeline import evaluate
 from generator.site import render
@@ -46,6 +47,24 @@ def test_the_page_opens_with_the_curve_that_winds(tmp_path: Path) -> None:
     assert 'src="figures/helix/decoder-learned/pca-curve.svg"' in opening
     assert "64 positions wind" in opening
     assert "figures/line/" not in opening
+
+
+def test_a_gallery_that_is_complete_can_be_filtered(plain: Atlas) -> None:
+    """Five of a scheme, which is more than each would have of a gallery that is not."""
+    five = replace(plain, outcomes=tuple(replaced(plain.outcomes[-1], f"rotation-{number}") for number in range(5)))
+    text = text_of(five)
+    assert (text.count('<li class="pa-card"'), "pa-filter" in text, "to filter and to sort" in text) == (5, True, False)
+
+
+def test_a_gallery_of_a_part_leads_to_the_list_of_all(plain: Atlas) -> None:
+    many = replace(plain, outcomes=tuple(replaced(plain.outcomes[-1], f"rotation-{number}") for number in range(front.MOST_CARDS + 1)))
+    text = text_of(many)
+    assert ("pa-filter" in text, "to filter and to sort" in text) == (False, True)
+    assert text.count('<li class="pa-card"') == front.MOST_CARDS // 2
+
+
+def replaced(outcome: Outcome, slug: str) -> Outcome:
+    return replace(outcome, checkpoint=replace(outcome.checkpoint, slug=slug))
 
 
 def test_without_a_curve_that_winds_the_page_opens_with_words(plain: Atlas) -> None:

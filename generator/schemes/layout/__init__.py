@@ -105,7 +105,7 @@ def _alt(numbers: Numbers) -> str:
 
 
 PICTURE = Picture(
-    caption="LayoutLM encodes a word's place by its box: six vectors are looked up and summed. The numbers are random; checkpoint pages show trained ones.",
+    caption="LayoutLM encodes a word's place by its box: six vectors are looked up and summed. The numbers are random, not trained.",
     how_to_read=(
         "First: a page with one word's box. Second: one line for each vector that the box looks up, with its row number in the table. "
         "Left and right edges use the table for x, upper and lower edges that for y; height and width follow. The last line is their sum."

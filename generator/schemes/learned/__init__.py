@@ -67,7 +67,7 @@ def _alt(numbers: Numbers) -> str:
 
 
 PICTURE = Picture(
-    caption="Adding a table tells repeated words apart: “the” has one word vector, but different sums at positions 0 and 3. The numbers are random; checkpoint pages show trained ones.",
+    caption="Adding a table tells repeated words apart: “the” has one word vector, but different sums at positions 0 and 3. The numbers are random, not trained.",
     how_to_read=(
         "Row: token; column: dimension. First: the two rows of “the” are equal. Second: no two rows are. "
         "Third: each cell is the sum of the other two, so the two “the” differ."

@@ -30,7 +30,9 @@ def pages(atlas: Atlas) -> list[Page]:
     used = [scheme for scheme in atlas.schemes if scheme.tells_position and any(uses(scheme, outcome) for outcome in built)]
     encodings = [reading for outcome, reading in atlas.encodings if outcome in built and reading.encoding.form != NoEncoding.__name__]
     shown = {reading.encoding.scheme for reading in encodings} | {record.scheme for outcome in built for record in outcome.unmeasured}
-    most = max(MOST_CARDS // (len(used) + 1), 4)
+    without = [outcome for outcome in built if not outcome.readings and not outcome.unmeasured]
+    complete = len(without) + sum(uses(scheme, outcome) for scheme in used for outcome in built) <= MOST_CARDS
+    most = MOST_CARDS if complete else max(MOST_CARDS // (len(used) + 1), 4)
     groups = [way(scheme, built, most) for scheme in used]
     context = {
         "hero": _hero(atlas),
@@ -38,7 +40,8 @@ def pages(atlas: Atlas) -> list[Page]:
         "groups": groups,
         "ways": sorted(groups, key=lambda group: not group.measured),
         "families": sorted({outcome.family for outcome in built} - {""}),
-        "without_encoding": [outcome for outcome in built if not outcome.readings and not outcome.unmeasured][:most],
+        "without_encoding": without[:most],
+        "complete": complete,
         "counts": {
             "checkpoints": len(built),
             "encodings": len(encodings),

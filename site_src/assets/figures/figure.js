@@ -96,12 +96,13 @@
     });
   }
 
-  function sample({ colour, dash }) {
+  function sample({ colour, dash, area }) {
     const line = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     line.setAttribute("aria-hidden", "true");
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    path.setAttribute("d", "M0 5h24");
-    path.style.stroke = colour.startsWith("#") ? colour : `var(--pa-${colour === "grid" ? "line" : colour})`;
+    path.setAttribute("d", area ? "M0 0h24v10H0z" : "M0 5h24");
+    path.style[area ? "fill" : "stroke"] = colour.startsWith("#") ? colour : `var(--pa-${colour === "grid" ? "line" : colour})`;
+    if (area) path.style.opacity = area;
     if (dash) path.style.strokeDasharray = dash.map((length) => 2 * length).join(" ");
     line.append(path);
     return line;

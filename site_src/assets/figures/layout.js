@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   const atlas = (window.atlas = window.atlas || {});
-  const NARROW = 480; // Pixels; below, one panel a row, and names at the lines.
+  const NARROW = 480; // Pixels; below, one panel a row.
   const LEAST = 250; // Width of a panel, in pixels.
   const GAP = 18;
   const MOST_NAMED = 6; // Lines with names at their ends.
@@ -18,37 +18,45 @@
     state.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
     const each = (width - (columns - 1) * GAP) / columns;
     const across = state.panels.length === 1 && (state.panels[0].square || atlas.isCurve(state.panels[0])) ? Math.min(each, 420) : each;
+    const lefts = state.panels.map((panel, index) => {
+      const equal = { x: state.narrow ? "" : panel.x.name, y: state.narrow ? "" : panel.y.name };
+      const beside = index % columns ? state.panels[index - 1] : null;
+      panel.labels = state.data.least ? equal : { x: named(panel, "x", state.panels[index + columns]), y: named(panel, "y", beside) };
+      return leftOf(panel, across);
+    });
     state.panels.forEach((panel, index) => {
-      const names = { x: index + columns >= state.panels.length, y: index % columns === 0 };
-      layOut(state, panel, across, names);
+      const first = index - (index % columns);
+      layOut(state, panel, across, Math.max(...lefts.slice(first, first + columns))); // Panels of a row are of one size.
       atlas.drawPanel(state, panel);
     });
   };
 
-  /* The name of an axis: at the outer edges always, within only where it is another one than that of the first panel. */
-  function named(state, panel, which, outer) {
-    return outer || panel[which].name !== state.panels[0][which].name ? panel[which].name : "";
+  /* The name of an axis, unless the panel below or to the left, if any, has the same. */
+  function named(panel, which, next) {
+    return next && next[which].name === panel[which].name ? "" : panel[which].name;
   }
 
-  function layOut(state, panel, width, names) {
-    panel.head.hidden = !panel.title;
+  /* Room for the vertical axis, in pixels. */
+  function leftOf(panel, width) {
+    if (atlas.isCurve(panel)) return 0;
     const context = panel.canvas.getContext("2d");
     context.font = atlas.font(11);
-    const curve = atlas.isCurve(panel);
-    const equal = { x: state.narrow ? "" : panel.x.name, y: state.narrow ? "" : panel.y.name };
-    const labels = state.data.least ? equal : { x: named(state, panel, "x", names.x), y: named(state, panel, "y", names.y) };
     const provisional = Math.max(panel.shape * width, 160);
-    const texts = curve
-      ? []
-      : atlas
-          .scale(panel.y, panel.y.limits, [provisional, 0])
-          .ticks(Math.max(provisional / 44, 2))
-          .map(([, text]) => text);
-    const left = curve ? 0 : Math.min(Math.max(...texts.map((text) => context.measureText(text).width), 8) + 8 + (labels.y ? 16 : 0), width * 0.4);
+    const texts = atlas
+      .scale(panel.y, panel.y.limits, [provisional, 0])
+      .ticks(Math.max(provisional / 44, 2))
+      .map(([, text]) => text);
+    return Math.min(Math.max(...texts.map((text) => context.measureText(text).width), 8) + 8 + (panel.labels.y ? 16 : 0), width * 0.4);
+  }
+
+  function layOut(state, panel, width, most) {
+    panel.head.hidden = !panel.title;
+    const [curve, { labels }] = [atlas.isCurve(panel), panel];
+    const left = curve ? 0 : most;
     const bottom = curve ? 0 : 20 + (labels.x ? 17 : 0);
     const box = { left, top: curve ? 0 : 7, width: width - left - (curve ? 0 : 9) };
     box.height = curve ? box.width : panel.square ? box.width * squareness(panel) : Math.max(panel.shape * box.width, state.narrow ? 190 : 120);
-    Object.assign(panel, { box, labels, width, height: box.top + box.height + bottom });
+    Object.assign(panel, { box, width, height: box.top + box.height + bottom });
     panel.frame.style.height = `${panel.height}px`;
     panel.frame.style.width = `${width}px`;
   }
@@ -93,7 +101,7 @@
       });
     if (atlas.isCurve(panel)) compass(context, panel, view);
     state.marked.forEach((position) => spot(context, panel, view, position));
-    if (state.narrow || state.data.series.length > 10) endLabels(context, state, panel, view);
+    if (!state.narrow && state.data.series.length > 10) endLabels(context, state, panel, view);
     atlas.drawCursor(state, panel);
   };
 
@@ -109,7 +117,7 @@
     view.y.ticks(Math.max(box.height / 44, 2)).forEach(([value, text]) => {
       const place = Math.round(view.y.to(value)) + 0.5;
       if (!hasCells) atlas.stroke(context, box.left, place, box.left + box.width, place);
-      context.fillText(text, box.left - 6, place);
+      context.fillText(text, box.left - 6, place, box.left - 6 - (labels.y ? 16 : 0));
     });
     context.textAlign = "center";
     context.textBaseline = "top";

@@ -3,6 +3,7 @@
   "use strict";
   const atlas = (window.atlas = window.atlas || {});
   const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+  const BESIDE = 9; // Pixels to the right of a panel that words may take.
   const FAINT = 0.12; // Opacity of what is switched off for a moment by pointing at another line.
 
   atlas.font = (size) => `${size}px ${FONT}`;
@@ -62,13 +63,15 @@
       context.stroke();
     },
     band(context, mark, view) {
-      const [x, low, high] = [mark.xs, mark.lows, mark.highs];
       context.fillStyle = coloured(mark.colour, view.theme);
       context.beginPath();
-      trace(context, x, high, view, mark.steps);
-      const back = (values) => Float64Array.from(values).reverse();
-      trace(context, back(x), back(low), view, mark.steps, true);
-      context.closePath();
+      runs(mark).forEach(([from, to]) => {
+        const [x, low, high] = [mark.xs, mark.lows, mark.highs].map((values) => values.slice(from, to));
+        const back = (values) => Float64Array.from(values).reverse();
+        trace(context, x, high, view, mark.steps);
+        trace(context, back(x), back(low), view, mark.steps, true);
+        context.closePath();
+      });
       context.fill();
     },
     cells(context, mark, view) {
@@ -93,10 +96,24 @@
       context.textAlign = mark.justify;
       context.textBaseline = { top: "top", bottom: "bottom", center: "middle", center_baseline: "middle" }[mark.baseline] ?? "alphabetic";
       const place = [across + mark.shift[0], down - mark.shift[1]];
+      if (mark.justify === "left" && place[0] + context.measureText(mark.text).width > box.left + box.width + BESIDE) {
+        context.textAlign = "right"; // On the other side, where there is room.
+        place[0] = across - mark.shift[0];
+      }
       if (mark.ringed) ring(context, ...place, view.theme);
       words(context, mark.text, ...place, coloured(mark.colour, view.theme), mark.on ?? view.theme.paper);
     },
   };
+
+  /* Where a band is without a gap: first index, and that after the last, of each part. */
+  function runs(mark) {
+    const parts = [];
+    mark.xs.forEach((x, index) => {
+      if ([x, mark.lows[index], mark.highs[index]].some(Number.isNaN)) return;
+      parts.at(-1)?.[1] === index ? parts.at(-1)[1]++ : parts.push([index, index + 1]);
+    });
+    return parts;
+  }
 
   function ring(context, x, y, theme) {
     context.beginPath();
@@ -135,7 +152,7 @@
       if (!steps) {
         pen ? context.lineTo(across, down) : context.moveTo(across, down);
       } else {
-        const half = (other) => (view.x.to(x[other]) + across) / 2;
+        const half = (other) => (x.length > 1 ? (view.x.to(x[other]) + across) / 2 : view.x.to(x[0] + 0.5)); // A bin alone is one wide.
         const [before, after] = [index ? half(index - 1) : 2 * across - half(index + 1), index + 1 < x.length ? half(index + 1) : 2 * across - half(index - 1)];
         pen ? context.lineTo(before, down) : context.moveTo(before, down);
         context.lineTo(after, down);
