@@ -8,7 +8,8 @@
     link.className = "pa-permalink";
     link.href = `#${id}`;
     link.setAttribute("aria-label", name);
-    cell.append(link);
+    const kind = cell.lastElementChild; // Words below a name, which have room at their end.
+    (kind?.classList.contains("pa-kind") ? kind : cell).append(link);
     return link;
   }
 

@@ -38,3 +38,13 @@ def test_a_checkpoint_with_several_encodings_opens_with_a_table_of_them(pages: d
         ["decoder", "Learned table", "input"],
     ]
     assert pages["checkpoints/all-minilm-l6-v2.html"].select(".pa-summary") == []
+
+
+def test_values_that_read_alike_have_one_shade(pages: dict[str, BeautifulSoup]) -> None:
+    """Of the checkpoints' table: a column has some that differ in digits that it does not show."""
+    shades: dict[tuple[int, str], set[str]] = {}
+    for row in pages["checkpoints/index.html"].select(".pa-matrix tbody tr"):
+        for column, cell in enumerate(row.find_all("td")):
+            shades.setdefault((column, cell.get_text(strip=True)), set()).add(str(cell.get("class")))
+    assert {place: found for place, found in shades.items() if len(found) > 1} == {}
+    assert sum(text == "1" for _, text in shades) > 0

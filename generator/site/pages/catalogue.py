@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 
 from generator.contracts import Atlas, Outcome, Page, PageKind, Reading, Scheme
-from generator.site.headlines import NOTHING, Column, columns_of, place
+from generator.site.headlines import DIGITS, NOTHING, Column, columns_of, place
 from generator.site.outline import addresses_of
 from generator.site.value_strips import Values, values_of
 
@@ -81,7 +81,8 @@ def _batches(entries: Sequence[Row | Other]) -> list[list[Row | Other]]:
 
 
 def _rows(atlas: Atlas, columns: Sequence[Column]) -> Iterator[Row]:
-    schemes, values = {scheme.key: scheme for scheme in atlas.schemes}, values_of(atlas)
+    schemes, every = {scheme.key: scheme for scheme in atlas.schemes}, values_of(atlas)
+    values = {key: [_printed(value) for value in every[key]] for column in columns if (key := _key(column)) in every}
     for outcome, pairs in groupby(atlas.encodings, key=lambda pair: pair[0]):
         readings = [reading for _, reading in pairs]
         for number, reading in enumerate(readings[:MOST_ROWS], start=1):
@@ -97,8 +98,17 @@ def _row(outcome: Outcome, reading: Reading, scheme: Scheme, cells: tuple[Cell, 
 
 def _cells(reading: Reading, columns: Sequence[Column], values: Values) -> Iterator[Cell]:
     for column in columns:
-        value, key = column.value(reading), (column.analysis.key, column.headline.metric)
-        yield Cell(column.text(reading), None if value is None else shade(value, values[key]))
+        value = column.value(reading)
+        yield Cell(column.text(reading), None if value is None else shade(_printed(value), values[_key(column)]))
+
+
+def _key(column: Column) -> tuple[str, str]:
+    return column.analysis.key, column.headline.metric
+
+
+def _printed(value: float) -> float:
+    """``value`` as its cell has it: equal texts have equal shades."""
+    return float(f"{value:.{DIGITS - 1}e}")
 
 
 def shade(value: float, ascending: Sequence[float]) -> int | None:
