@@ -45,7 +45,7 @@ def positive(value: object, where: str) -> float:
     errors: RowError unless it is a number above 0 and below LARGEST_REAL
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LARGEST_REAL:
-        raise RowError(f"{where} is {value!r:.60}; expected a positive number")
+        raise RowError(f"{where} is {value!r:.60}; expected a positive number below {LARGEST_REAL:g}")
     return float(value)
 
 

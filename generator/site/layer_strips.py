@@ -113,7 +113,10 @@ def _group(number: int, layers: Sequence[Layer], texts: Mapping[str, str], nothi
 
 def _described(layer: Layer, texts: Mapping[str, str]) -> tuple[str, ...] | None:
     """What tells position in a layer, in words; several layers may have encodings of their own that read alike."""
-    return None if layer.encodings is None else tuple(texts[key] for key in layer.encodings if key in texts)
+    if layer.encodings is None:
+        return None
+    counts = Counter(texts[key] for key in layer.encodings if key in texts)
+    return tuple(text if count == 1 else f"{count} × {text}" for text, count in counts.items())
 
 
 def _reach(distance: int | None) -> str:

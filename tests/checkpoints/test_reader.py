@@ -218,6 +218,12 @@ def test_an_invalid_config_is_a_row_error(tmp_path: Path, text: bytes) -> None:
         FolderFiles(tmp_path, "here")
 
 
+def test_a_config_that_goes_deep_is_a_row_error(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_bytes(b'{"a":' * 900 + b"1" + b"}" * 900)
+    with pytest.raises(RowError, match=r"here/config.json: nested more than 64 deep; expected the settings of a model"):
+        FolderFiles(tmp_path, "here")
+
+
 def test_a_config_of_a_gigabyte_is_a_row_error_and_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "config.json").touch()
     os.truncate(tmp_path / "config.json", 2**30)

@@ -29,6 +29,13 @@ def test_a_rotation_is_described_by_its_base_and_components() -> None:
     assert strip.groups[0].encodings == ("Rotary: base 10,000, 32 of 64 components",)
 
 
+def test_encodings_of_a_layer_that_read_alike_are_counted() -> None:
+    """LayoutLMv3 has one for the text, one across the page and one down it."""
+    both = replace(SLIDING, encodings=("decoder-rotary", "other-rotary"))
+    (strip,) = layer_strips(stack(both), [ROTARY, replace(ROTARY, part="other")], all_schemes())
+    assert strip.groups[0].encodings == ("2 × Rotary: base 10,000, 32 of 64 components",)
+
+
 def test_windows_and_layers_without_encoding_are_a_finding() -> None:
     (strip,) = layer_strips(stack(SLIDING, SLIDING, SLIDING, FULL), [ROTARY], all_schemes())
     assert strip.finding == (

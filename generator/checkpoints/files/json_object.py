@@ -1,9 +1,12 @@
 """A JSON object in a file of a checkpoint."""
 
 import json
+from typing import Any
 
 from generator.contracts import Json
 from generator.errors import RowError
+
+DEEPEST = 64  # Levels, ten times those of configs in use; what reads them calls itself at each.
 
 
 def parse_config(text: bytes, where: str) -> Json:
@@ -17,4 +20,10 @@ def parse_config(text: bytes, where: str) -> Json:
         raise RowError(f"{where}: not JSON ({error}); expected a JSON object") from None
     if not isinstance(config, dict):
         raise RowError(f"{where}: {type(config).__name__}; expected a JSON object")
+    level: list[Any] = [config]
+    for _ in range(DEEPEST):
+        inside = (inner for outer in level for inner in (outer.values() if isinstance(outer, dict) else outer))
+        level = [inner for inner in inside if isinstance(inner, dict | list)]
+    if level:
+        raise RowError(f"{where}: nested more than {DEEPEST} deep; expected the settings of a model")
     return config
