@@ -87,7 +87,7 @@ def _alt(numbers: Numbers) -> str:
 PICTURE = Picture(
     caption="What one query adds to the logits of all patches. The numbers are random, not trained.",
     how_to_read=(
-        "The dot is the query patch. Left: one number for each row. Middle: one for each column. Right: their sum. "
+        "The dot is the query patch. First: one number for each row. Second: one for each column. Third: their sum. "
         "Another query, or the same one with other content, gives other stripes."
     ),
     numbers=_numbers,

@@ -235,7 +235,7 @@ class TestCompare:
     def test_curves_of_tables_turn_together_by_keyboard(self, page: Page, site: Path) -> None:
         show(page, site, FOUR)
         curve(page).focus()
-        expect(page.locator("#pac-curves .pac-note")).to_have_text("No table of vectors: BLOOM and Llama 2.")
+        expect(page.locator("#pac-curves .pac-note")).to_have_text("No table of vectors: BLOOM; Llama 2.")
         before = pictures(page)
         page.keyboard.press("ArrowRight")
         assert not set(before) & set(pictures(page))

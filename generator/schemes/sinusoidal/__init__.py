@@ -181,14 +181,14 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     near, far = numbers["cosines"][[1, 10]]
-    return f"Left: a heat map of waves that lengthen from dimension to dimension. Right: a line that falls from 1 to {rounded(near, 3)} at offset 1, {rounded(far, 3)} at 10."
+    return f"First: a heat map of waves that lengthen from dimension to dimension. Second: a line that falls from 1 to {rounded(near, 3)} at offset 1, {rounded(far, 3)} at 10."
 
 
 PICTURE = Picture(
-    caption="Left: a small table of interleaved sines and cosines. Right: the cosine of two positions in a table of the usual width.",
+    caption="First: a small table of interleaved sines and cosines. Second: the cosine of two positions in a table of the usual width.",
     how_to_read=(
-        "Left: each column is one wave over the positions, short at the left and almost constant at the right. "
-        "Right: only the offset counts, wherever the two positions stand. The cosine falls steadily up to offset 43, then in waves."
+        "First: each column is one wave over the positions, short at the left and almost constant at the right. "
+        "Second: only the offset counts, wherever the two positions stand. The cosine falls steadily up to offset 43, then in waves."
     ),
     numbers=_numbers,
     alt=_alt,

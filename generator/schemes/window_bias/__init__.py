@@ -111,13 +111,13 @@ def _draw(numbers: Numbers) -> "Figure":
 
 def _alt(numbers: Numbers) -> str:
     count, size = numbers["offsets"].size, len(numbers["pairs"])
-    return f"Left: a square of {count} numbered offsets. Right: the number that each of {size} by {size} pairs of patches uses."
+    return f"First: a square of {count} numbered offsets. Second: the number that each of {size} by {size} pairs of patches uses."
 
 
 PICTURE = Picture(
-    caption="A window of 3 × 3 patches has 25 offsets, so each head learns 25 numbers. Left: the offset of each number. Right: the number that each pair of patches uses.",
+    caption="A window of 3 × 3 patches has 25 offsets, so each head learns 25 numbers. First: the offset of each number. Second: the number that each pair of patches uses.",
     how_to_read=(
-        "Left: the centre (12) is a patch and itself; cells above it are for keys above. Right: patches are numbered row by row. Pairs with the same "
+        "First: the centre (12) is a patch and itself; cells above it are for keys above. Second: patches are numbered row by row. Pairs with the same "
         "offset share a number and a colour: 12 along the diagonal, 13 for every neighbour to the right."
     ),
     numbers=_numbers,

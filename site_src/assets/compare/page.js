@@ -272,7 +272,7 @@
   const figure = (id) => drawn.get(by(id));
   const cursorOf = ([query, key]) => ({ panel: longest, x: key, y: query });
   const offsetOf = ([query, key]) => ({ panel: 0, x: key - query });
-  const listed = (names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names[0]);
+  const listed = (names) => names.join("; "); // Names may have commas.
 
   /* The cross was moved in a picture. */
   function moved({ x, y }, most) {
