@@ -243,6 +243,8 @@ def _within(text: str, checkpoint: Checkpoint) -> str:
     """``text`` with the name of the checkpoint in place of the path of its folder."""
     place = Path(checkpoint.place)
     paths = {str(place), str(place.absolute()), os.path.realpath(place)} - {checkpoint.id}
+    if not paths:
+        return text
     either = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
     return re.sub(rf"(?<![\w./])(?:{either})(?![\w.])", lambda _: checkpoint.id, text)
 

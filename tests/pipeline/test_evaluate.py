@@ -105,3 +105,14 @@ def test_a_figure_without_enough_memory_costs_itself_alone(tmp_path: Path, monke
     picture, data = output.parts(reading.drawings["rank-energy"])
     assert output.size(picture)[0] == output.size(reading.drawings["table-heatmap"])[0]
     assert json.loads(data)["panels"] == []  # So that the page keeps the picture.
+
+
+def test_a_reason_names_a_folder_as_its_row_does(tmp_path: Path) -> None:
+    reason = f"{tmp_path}/x: no such file; expected one"
+    by_name = evaluate.Task(checkpoint(id="model", place=str(tmp_path)), offline=True)
+    assert evaluate.failed(by_name, reason).reason == "model/x: no such file; expected one"
+
+
+def test_a_reason_without_a_folder_to_rename_stays_as_it_is() -> None:
+    task = evaluate.Task(checkpoint(id="/", place="/"), offline=True)
+    assert evaluate.failed(task, "no config.json; expected one").reason == "no config.json; expected one"
