@@ -131,20 +131,28 @@ def _first_of(sources: list[Source], form: type[Form], kind: Callable[[Source], 
 
 
 def _tables(atlas: Atlas, sources: list[Source]) -> Iterator[tuple[Source, str, bool]]:
-    """Tables of positions in a line with their strongest finding, and whether they are learned; learned and computed ones in turn."""
+    """Tables of positions in a line with their strongest finding, and whether they are learned; of a checkpoint at most one of either kind."""
     computed = {scheme.key for scheme in atlas.schemes if scheme.by_formula}
     tables = [
         source
         for source in sources
         if source.reading.encoding.form == PositionTable.__name__ and source.reading.encoding.modality == "text"
     ]
-    learned = [source for source in tables if source.reading.encoding.scheme not in computed]
-    others = [source for source in tables if source.reading.encoding.scheme in computed]
+    learned = _one_of_each([source for source in tables if source.reading.encoding.scheme not in computed])
+    others = _one_of_each([source for source in tables if source.reading.encoding.scheme in computed])
     chosen = [*learned[: MOST_TABLES - min(len(others), 2)], *others[:2]]
     for source in sorted(chosen, key=lambda source: source.outcome.path_of(source.reading)):
         findings = (finding for result in source.reading.results.values() for finding in result.findings)
         strongest = max(findings, key=lambda finding: finding.weight, default=None)
         yield source, strongest.text if strongest else "", source in learned
+
+
+def _one_of_each(sources: list[Source]) -> list[Source]:
+    """The first source of each checkpoint."""
+    firsts: dict[str, Source] = {}
+    for source in sources:
+        firsts.setdefault(source.outcome.checkpoint.slug, source)
+    return list(firsts.values())
 
 
 def _rotation(source: Source) -> dict[str, Any]:

@@ -48,3 +48,14 @@ def test_values_that_read_alike_have_one_shade(pages: dict[str, BeautifulSoup]) 
             shades.setdefault((column, cell.get_text(strip=True)), set()).add(str(cell.get("class")))
     assert {place: found for place, found in shades.items() if len(found) > 1} == {}
     assert sum(text == "1" for _, text in shades) > 0
+
+
+def test_the_quiz_shows_no_two_tables_of_a_kind_from_one_checkpoint(pages: dict[str, BeautifulSoup]) -> None:
+    answers = pages["learn/training.html"].select(".pa-quiz details p")
+    shown = [
+        (answer.strong, str(answer.a["href"]).removeprefix("../checkpoints/").partition("/")[0].partition(".html")[0])
+        for answer in answers
+        if answer.strong and answer.a
+    ]
+    assert len(shown) == len(answers) > 3
+    assert len({(str(kind), checkpoint) for kind, checkpoint in shown}) == len(shown)
