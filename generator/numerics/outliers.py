@@ -8,7 +8,7 @@ CUTOFF = 3.5  # Iglewicz and Hoaglin 1993: a modified z-score beyond this is a p
 NORMAL = 0.6745  # The median absolute deviation of a normal distribution, in standard deviations.
 LEAST = 0.2  # Of the median norm, or a difference of cosines; among nearly equal ones, the rule alone would make outliers of rounding.
 MOST = 0.1  # of all; more than that are not outliers.
-AROUND = 32  # positions on either side that, with the position itself, its cosine with its neighbours is compared with
+AROUND = 32  # positions on either side which, with itself, a position is compared with
 
 
 def outliers(sizes: Floats) -> Array | None:

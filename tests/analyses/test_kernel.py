@@ -358,11 +358,15 @@ def test_the_half_distance_of_a_rotation_over_all_positions_is_that_of_its_whole
 
 
 def test_the_half_distance_of_a_ripple_is_the_first_of_its_falls() -> None:
-    """A fast frequency and a slow one: the mean is below the level at distance 1 already, and above it again later."""
-    form = Rotation(1.0, 2, 2, 100_000, rescaled=(frozen([2.0, 1e-5]), 1.0), scaling={"rope_type": "stored"})
-    every = form.by_offset(100_000)
-    level = (1.0 + np.average(every[75_000:], weights=25_000 - np.arange(25_000))) / 2.0
-    assert value(form, "half_context") == pytest.approx((1.0 - level) / (1.0 - every[1]))
+    """Between distances that are drawn, and beyond those that are looked at together first."""
+    form = Rotation(1.0, 20, 20, 20_000, rescaled=(frozen([*[2e-4] * 9, 2.0]), 1.0), scaling={"rope_type": "stored"})
+    every = form.by_offset(20_000)
+    far = float(np.average(every[15_000:], weights=5_000 - np.arange(5_000)))
+    expected = half_distance(np.arange(20_000), (every - far) / (1.0 - far))
+    drawn = profile_of(form, 16, of_patches=False).distances
+    assert expected is not None
+    assert 4096 < expected < drawn[np.searchsorted(drawn, expected)] - 1
+    assert value(form, "half_context") == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_rotation_without_a_turn_does_not_fall() -> None:

@@ -72,6 +72,22 @@ def test_a_band_with_gaps_is_filled_beside_them(page: Page, address: str) -> Non
     assert 0.6 < np.mean(inside > 0.3) < 1.0
 
 
+def test_a_bin_between_two_gaps_is_as_wide_as_one(page: Page, address: str) -> None:
+    """Bins 20 pixels wide around 30, 50 … 110, of which the second and the fourth are missing: what is opaque in their middles and near their ends."""
+    page.goto(f"{address}/{MEASURE}")
+    opaque = page.evaluate(
+        """() => {
+            const context = document.createElement("canvas").getContext("2d");
+            const values = (height) => Float64Array.from([height, NaN, height, NaN, height]);
+            const mark = { kind: "band", colour: "#ff0000", steps: true, xs: Float64Array.from([0, 1, 2, 3, 4]), lows: values(0), highs: values(1) };
+            const view = { x: { to: (x) => 30 + 20 * x }, y: { to: (y) => 50 - 40 * y }, box: { left: 0, top: 0, width: 200, height: 60 }, theme: {} };
+            atlas.drawMark(context, mark, view, false);
+            return [70, 50, 90].map((middle) => [-8, 0, 8].map((side) => [15, 30, 45].every((row) => context.getImageData(middle + side, row, 1, 1).data[3] > 0)));
+        }"""
+    )
+    assert opaque == [[True] * 3, [False] * 3, [False] * 3]
+
+
 def test_without_javascript_the_picture_stays(browser: Browser, address: str) -> None:
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()

@@ -152,10 +152,13 @@
       if (!steps) {
         pen ? context.lineTo(across, down) : context.moveTo(across, down);
       } else {
-        const half = (other) => (x.length > 1 ? (view.x.to(x[other]) + across) / 2 : view.x.to(x[0] + 0.5)); // A bin alone is one wide.
-        const [before, after] = [index ? half(index - 1) : 2 * across - half(index + 1), index + 1 < x.length ? half(index + 1) : 2 * across - half(index - 1)];
-        pen ? context.lineTo(before, down) : context.moveTo(before, down);
-        context.lineTo(after, down);
+        const half = (other) => (view.x.to(x[other]) + across) / 2;
+        const alone = (goesOn ? [0.5, -0.5] : [-0.5, 0.5]).map((side) => view.x.to(x[index] + side)); // A bin alone is one wide.
+        const before = index ? half(index - 1) : 2 * across - half(index + 1);
+        const after = index + 1 < x.length ? half(index + 1) : 2 * across - half(index - 1);
+        const [from, to] = x.length > 1 ? [before, after] : alone;
+        pen ? context.lineTo(from, down) : context.moveTo(from, down);
+        context.lineTo(to, down);
       }
       pen = true;
     }
