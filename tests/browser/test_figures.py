@@ -74,7 +74,7 @@ def test_a_band_with_gaps_is_filled_beside_them(page: Page, address: str) -> Non
 
 def test_a_bin_between_two_gaps_is_as_wide_as_one(page: Page, address: str) -> None:
     """Bins 20 pixels wide around 30, 50 … 110, of which the second and the fourth are missing: what is opaque in their middles and near their ends."""
-    page.goto(f"{address}/{MEASURE}")
+    alive(page, address, "norms-lines")  # Its script has been loaded.
     opaque = page.evaluate(
         """() => {
             const context = document.createElement("canvas").getContext("2d");
