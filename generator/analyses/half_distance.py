@@ -50,10 +50,10 @@ def compute(subject: Subject[Decay | OffsetBias]) -> Result:
     alike = None if of_layers else "the same in all layers"
     return Result(
         metrics=(
-            _metric("median", "Median half-distance", float(np.median(halves)), "positions"),
-            _metric("shortest", "Shortest half-distance", float(halves.min()), "positions"),
-            _metric("longest", "Longest half-distance", float(halves.max()), "positions"),
-            _metric("spread", "Half-distance, 90th ÷ 10th percentile", _spread(halves)),
+            _metric("median", "Half-distance of the rates, median", float(np.median(halves)), "positions"),
+            _metric("shortest", "Half-distance of the rates, shortest", float(halves.min()), "positions"),
+            _metric("longest", "Half-distance of the rates, longest", float(halves.max()), "positions"),
+            _metric("spread", "Half-distance of the rates, 90th ÷ 10th percentile", _spread(halves)),
             Metric("layers", "Layers that decay", float(len(rates)) if of_layers else None, reason=alike),
             Metric("units", "Rates per layer", float(decay.n_units)),
         ),

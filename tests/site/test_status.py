@@ -1,8 +1,10 @@
 """The page of the status of every row, and what the front page says of it."""
 
+from dataclasses import replace
+
 import pytest
 
-from generator.contracts import Atlas, Outcome, Page, Status
+from generator.contracts import Atlas, EncodingRecord, Outcome, Page, Provenance, Status
 from generator.pipeline import evaluate
 from generator.site import render
 from generator.site.pages import front, status
@@ -93,3 +95,9 @@ def test_the_front_page_has_no_such_line_where_all_were_read() -> None:
 def test_the_front_page_says_that_nothing_could_be_read(states: list[Status]) -> None:
     text = text_of_front(*(outcome(f"row-{index}", state, "x") for index, state in enumerate(states)))
     assert NONE in text
+
+
+def test_rows_whose_numbers_are_all_in_weights_that_were_not_read_are_counted() -> None:
+    unread = replace(outcome("elder", "ok"), unmeasured=(EncodingRecord("encoder", "learned", "PositionTable", Provenance("")),))
+    assert "For 1 of them, this is only which encodings there are" in text_of_status(READ, unread)
+    assert "For 1 of them" not in text_of_status(READ)

@@ -52,9 +52,10 @@ def pages(atlas: Atlas) -> list[Page]:
     """The pages of the status, the first with the number of rows of each."""
     rows = [Row.of(outcome) for ending in ORDER for outcome in atlas.outcomes if outcome.ending == ending]
     counts = {ending: sum(outcome.ending == ending for outcome in atlas.outcomes) for ending in ORDER}
+    without_numbers = sum(outcome.ending == "ok" and bool(outcome.unmeasured) and not outcome.readings for outcome in atlas.outcomes)
     batches = _batches(rows)
     numbers = range(1, len(batches) + 1)
-    context = {"counts": counts, "total": len(rows), "numbers": numbers}
+    context = {"counts": counts, "without_numbers": without_numbers, "total": len(rows), "numbers": numbers}
     return [
         Page(
             "status.md" if number == 1 else f"status/{number}.md",
