@@ -14,8 +14,12 @@ LEAST_WEIGHT = 0.5  # of a finding on this page
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding with its encoding and figure. chapter: address of the chapter about the encoding; address: of the section that explains it"""
+    """A finding with its encoding and figure.
 
+    number: that marks it in the figure, if any; chapter: address of the chapter about the encoding; address: of the section that explains it
+    """
+
+    number: int | None
     finding: Finding
     outcome: Outcome
     reading: Reading
@@ -68,7 +72,7 @@ def _hero(atlas: Atlas) -> Remark | None:
     outcome, reading, analysis, spec = best
     outline, figure = Outline.of(outcome, atlas.analyses), Figure.of(outcome, reading, analysis, spec)
     finding = max(reading.results[analysis.key].findings, key=lambda finding: finding.weight)
-    return Remark(finding, outcome, reading, figure, outline.encoding(reading), outline.address(reading, analysis))
+    return Remark(None, finding, outcome, reading, figure, outline.encoding(reading), outline.address(reading, analysis))
 
 
 def _remarks(atlas: Atlas) -> list[Remark]:
@@ -90,7 +94,10 @@ def _remarks_of(atlas: Atlas, outcome: Outcome, reading: Reading) -> list[tuple[
         spec, chapter, address = analysis.figures[0], outline.encoding(reading), outline.address(reading, analysis)
         if f"{analysis.key}-{spec.key}" in reading.drawings:
             figure, result = Figure.of(outcome, reading, analysis, spec), reading.results[analysis.key]
-            remarks += [(analysis.key, Remark(finding, outcome, reading, figure, chapter, address)) for finding in result.findings]
+            marked = {number for number, _ in result.spots(spec.key)}
+            for number, finding in result.numbered:
+                remark = Remark(number if number in marked else None, finding, outcome, reading, figure, chapter, address)
+                remarks.append((analysis.key, remark))
     return remarks
 
 
