@@ -147,13 +147,14 @@ def draw_layers(results: Results) -> "Figure":
         ax.set(yscale="log", ylim=limits, ylabel="half-distance (positions)", xlabel="layer")
         _plain_ticks(ax)
         ax.set_title(wrapped(label.title))
-        for index, slope in enumerate(ALIBI):
+        for index, slope in enumerate(ALIBI if result.arrays["layers"][0] >= 0 else ()):
             ax.axhline(
                 math.log(2.0) / slope, color=REFERENCE, linewidth=0.7, linestyle=DOTTED, zorder=0, label=None if index else "ALiBi, 8 heads"
             )
         _draw_layers_of(ax, label, result, limits, dots=n_dots <= MOST_DOTS)
     entries = {name: handle for ax in axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
-    figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=len(entries))
+    if entries:
+        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=len(entries))
     return figure
 
 
@@ -269,7 +270,7 @@ ANALYSIS = Analysis(
     figures=(
         FigureSpec(
             key="layers",
-            caption="Half-distance of every head or channel by layer; dotted: the slopes of ALiBi with 8 heads.",
+            caption="Half-distance of every head or channel by layer; dotted, beside recurrent layers: the slopes of ALiBi with 8 heads.",
             how_to_read=(
                 "Higher points remember longer: at 100, half is left after a hundred positions. Level lines are rates that all layers share. "
                 "Bands, for many rates, show all, the middle half and the median; values beyond the scale lie at its edge."

@@ -39,6 +39,7 @@ STEPS = 20  # Width of local monotonicity, in positions.
 LOWEST, HIGHEST, MARGIN = -0.6, 1.05, 0.05  # limits of the vertical axis
 MOST_BANDS = 3  # encodings in one figure up to which the range of their windows is drawn
 STABLE, STABLE_STEPS = 2.0, 1.25  # Ratios of the highest to the lowest value of several windows, up to which their mean is given.
+BESIDE_HALF = 0.05  # How far from ½ the mean line may be at the half-distance that is marked on it.
 PLACES = {"positions": ("at the start", "in the middle", "at the end"), "patches": ("in the middle", "in the first corner", "in the last")}
 
 
@@ -241,17 +242,26 @@ def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, 
             Finding(f"Decay differs along the table: half-distance {places} ({line.split()[1]}).", ("half", "half_low", "half_high"), 0.7),
             *left_out,
         )
-    some = f" in {windows[0].n_falling} of {windows[0].n_varying} heads" if windows[0].n_falling < windows[0].n_varying else ""
-    fades = f"Over {line}, {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}{some}"
+    fades = f"Over {line}, {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}{_on_average(windows[0])}"
     if len(windows) > 1:
         fades = f"{fades}. Single windows give {_between(by_key['half_low'].value, by_key['half_high'].value)}"
     rests_on: tuple[str, ...] = ("positions", "half", "rising")
     if falls.value is not None:
         steps = "every step falls" if falls.value == 100.0 else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps fall"
-        fades, rests_on = f"{fades}. Within distance {STEPS}, {steps}", (*rests_on, "monotonicity")
-    height = float(np.clip(np.interp(half.value, np.arange(profile.size), profile), LOWEST, HIGHEST))
-    spots = (Spot("profiles", half.value, height),) if np.isfinite(height) else ()
+        fades, rests_on = f"{fades}. Within distance {min(STEPS, profile.size - 1)}, {steps}", (*rests_on, "monotonicity")
+    height = float(
+        np.interp(half.value, np.arange(profile.size), profile)
+    )  # A mean of half-distances need not be where the mean line crosses ½.
+    spots = (Spot("profiles", half.value, height),) if abs(height - 0.5) <= BESIDE_HALF else ()
     return (Finding(f"{fades}.", rests_on, 0.3, spots=spots), *left_out)
+
+
+def _on_average(window: Window) -> str:
+    """Over how many heads a half-distance is a mean, in words; nothing of a single head."""
+    count = f"{window.n_falling} of {window.n_varying} heads" if window.n_falling < window.n_varying else f"{window.n_varying} heads"
+    if window.n_falling > 1:
+        return f" on average over {count}"
+    return "" if window.n_varying == 1 else f" in {count}"
 
 
 def _between(low: float | None, high: float | None) -> str:
@@ -366,7 +376,8 @@ ANALYSIS = Analysis(
             key="profiles",
             caption=f"Similarity by distance, within at most {POSITIONS} positions or {SIDE} patches, and over all positions.",
             how_to_read=(
-                "A line crosses the dotted level at its half-distance; wiggles make some farther positions look nearer. "
+                "One head's line crosses the dotted level at its half-distance; of several heads or windows, the number is the mean. "
+                "Wiggles make some farther positions look nearer. "
                 "Each line is scaled to 1 at its highest and 0 over its far quarter, so compare shapes only. Bands are the range of a table's windows."
             ),
             alt=alt_profiles,

@@ -85,7 +85,7 @@ def compute(subject: Subject[Rotation]) -> Result:
             ),
             Metric(
                 "sliding",
-                "Attention window, to one side",
+                "Attention window, with the query itself",
                 window,
                 "positions",
                 reason=None if window else "the layers with this rotation share no window",
@@ -122,7 +122,7 @@ def _within(form: Rotation) -> tuple[str, tuple[str, ...]]:
 
 
 def draw_wavelengths(results: Results) -> "Figure":
-    """Wavelength of each pair, one line per checkpoint, with its context length or window; dotted, before scaling."""
+    """Wavelength of each pair, one line per checkpoint, with its context length, window or side of the image; dotted, before scaling."""
     figure, (axes,) = panels(1, height=3.4)
     scaled = False
     for label, result, dash in with_line_styles(results):
@@ -134,9 +134,9 @@ def draw_wavelengths(results: Results) -> "Figure":
         axes.axhline(float(result.arrays["within"]), color=label.colour, linewidth=0.6)
     if scaled:
         axes.plot([], [], color=MUTED, linestyle=DOTTED, label="before scaling")
-    axes.plot([], [], color=MUTED, linewidth=0.6, label="context or window")
+    axes.plot([], [], color=MUTED, linewidth=0.6, label="in each colour: context, window or side")
     logarithmic(axes, "y")
-    axes.set(xlabel="frequency pair", ylabel="wavelength (positions)")
+    axes.set(xlabel="frequency pair", ylabel="wavelength (positions or patches)")
     axes.grid(axis="y")
     legend_below(figure)
     return figure

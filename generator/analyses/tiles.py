@@ -9,7 +9,7 @@ from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, R
 from generator.encodings import PositionTable
 from generator.errors import NotApplicableError
 from generator.figures.panels import colour_bar, image, panels, wrapped
-from generator.figures.style import DIVERGING, PAPER, PIXELS, WIDTH
+from generator.figures.style import DIVERGING, MOSAIC, PAPER, PIXELS, WIDTH
 from generator.numerics.arrays import Array, Floats, cosine_matrix, directions, finite, mean_by_distance, mean_of_defined, shrink
 from generator.text import rounded
 
@@ -129,6 +129,7 @@ def _draw_mosaic(axes: "Axes", result: Result, n_images: int) -> "AxesImage":
     side = max(int(np.sqrt(PIXELS / n_images / (tiles.shape[0] * tiles.shape[1]))), 1)
     small = [[shrink(tile, side, side) for tile in line] for line in tiles]
     picture = image(axes, np.block(small), (-1.0, 1.0), DIVERGING, n_images=n_images)
+    picture.set_label(MOSAIC)
     axes.set_box_aspect(_aspect(result))
     _edges(axes, "y", result.arrays["rows"][::every], small[0][0].shape[0])
     _edges(axes, "x", result.arrays["columns"][::every], small[0][0].shape[1])

@@ -6,6 +6,7 @@ import numpy as np
 
 from generator.contracts import Analysis, Arrays, FigureSpec, Finding, Metric, Result, Results, Subject
 from generator.encodings import PositionTable
+from generator.figures.lines import legend_below
 from generator.figures.panels import panels, ridges, wrapped
 from generator.figures.style import INK
 from generator.numerics.arrays import Floats, finite, root_mean_square, row_norms
@@ -72,18 +73,20 @@ def _reason_without_words(subject: Subject[PositionTable], d_model: int) -> str 
 def draw(results: Results) -> "Figure":
     """Position vectors as ridge lines over the dimensions, one panel per table, with a word vector over the lowest."""
     figure, axes = panels(len(results), height=5.2 if len(results) < 3 else 4.2)
-    has_word = any("word" in result.arrays for result in results.values())
+    named: set[str] = set()
     for ax, (label, result) in zip(axes, results.items(), strict=True):
         rms = float(result.arrays["rms"]) or 1.0
         lines = np.clip(result.derived["vectors"] / rms, -REACH, REACH)
         ridges(ax, lines, [f"{position}" for position in result.arrays["positions"]], label.colour, 2 * REACH)
         if "word" in result.arrays:
             word = np.clip(result.arrays["word"] / rms, -REACH, REACH)
-            ax.plot(word, color=INK, linewidth=0.7, alpha=0.85, zorder=1)
-            name = f"— word “{result.arrays['token']:.{LONGEST_TOKEN}}” over position 0"
-            ax.annotate(name, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=8.5)
-        ax.set_title(wrapped(label.title), pad=18 if has_word else None)
+            name = f"word “{result.arrays['token']:.{LONGEST_TOKEN}}” over position 0"
+            ax.plot(word, color=INK, linewidth=0.7, alpha=0.85, zorder=1, label=f"_{name}" if name in named else name)
+            named.add(name)
+        ax.set_title(wrapped(label.title))
         ax.set(xlabel="dimension", ylabel="position")
+    if named:
+        legend_below(figure)
     return figure
 
 

@@ -30,18 +30,18 @@ class Options(BaseModel):
     revision: str | None = Field(
         None,
         description="Branch, tag or full commit on the Hub; a full commit never changes.",
-        examples=["607a30d783dfa663caf39e06633721c8d4cfcd7e"],
+        examples=["step143000"],
     )
-    title: str | None = Field(None, description="Name on the site; without one, the id or folder.", examples=["GPT-2 small"])
+    title: str | None = Field(None, description="Name on the site; without one, the id or folder.", examples=["Pythia, 160M"])
     group: str = Field("Checkpoints", description="Heading under which the compare page offers it.", examples=["Language models"])
     notes: str = Field(
         "",
         max_length=2000,
         description="A sentence or two for its page: origin, what to look at.",
-        examples=["Radford et al. 2019; OpenAI."],
+        examples=["Biderman et al. 2023; EleutherAI."],
     )
     paper: str = Field(
-        "", description="The paper that describes it: an arXiv id in quotes, or an https:// address.", examples=["1706.03762"]
+        "", description="The paper that describes it: an arXiv id in quotes, or an https:// address.", examples=["2304.01373"]
     )
     licence: str = Field(
         "", max_length=120, description="Licence of its weights, as an SPDX identifier where it has one.", examples=["Apache-2.0"]
@@ -58,7 +58,7 @@ class Options(BaseModel):
         "", description="The weights file to open, if there are several or its name is unusual.", examples=["variants/small.safetensors"]
     )
     config: str = Field(
-        "", description="A config.json for weights without one, relative to this file.", examples=["references/flan-t5-small/config.json"]
+        "", description="A config.json for weights without one, relative to this file.", examples=["configs/pythia-160m.json"]
     )
     words: bool = Field(
         False, description="Read the whole word matrix (large) to compare the directions of positions and words.", examples=[True]

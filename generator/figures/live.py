@@ -12,7 +12,7 @@ from matplotlib.patches import BoxStyle, StepPatch  # noqa: TID253
 from matplotlib.ticker import FixedLocator  # noqa: TID253
 
 from generator.figures.packing import pack, rounded
-from generator.figures.style import ASIDE, COLOUR_BAR, DARK, STATIC, STOPS
+from generator.figures.style import ASIDE, COLOUR_BAR, DARK, MOSAIC, STATIC, STOPS
 from generator.numerics.arrays import Array, Floats, shrunk_by, thinned
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _dash(line: Line2D) -> list[float] | None:
 
 def _marks(axes: "Axes", series: Sequence[Json], n_images: int) -> Iterator[Json]:
     """The content of the axes, what is drawn first at first. n_images: of the whole figure"""
-    yield from (_cells(image, MOST_CELLS // n_images) for image in axes.images)
+    yield from (_cells(axes, image, MOST_CELLS // n_images) for image in axes.images)
     children = [child for child in axes.get_children() if child.get_label() != STATIC and child.get_visible()]
     for artist in sorted(children, key=lambda child: float(child.get_zorder())):
         if isinstance(artist, Line2D):
@@ -151,7 +151,7 @@ def _line(axes: "Axes", line: Line2D) -> Json:
         return {"kind": "rule", "along": "x", "at": _short(y[0]), **style}
     if line.get_transform() == axes.get_xaxis_transform(which="grid"):
         return {"kind": "rule", "along": "y", "at": _short(x[0]), **style}
-    x, y = thinned(x, y, MOST_POINTS)
+    x, y = thinned(x, y, MOST_POINTS, logarithmic=axes.get_xscale() == "log")
     marker = None if line.get_marker() in ("None", "", " ", None) else line.get_marker()
     hollow = marker is not None and to_hex(line.get_markerfacecolor()) != to_hex(line.get_color())
     drawn = line.get_linestyle() not in ("None", "", " ")
@@ -203,10 +203,13 @@ def _points(mark: Mark) -> Json:
     return {"kind": kind, "at": _places(kept.astype(np.float64)), "columns": columns, "joined": mark.joined, "colour": mark.colour}
 
 
-def _cells(image: "AxesImage", most: int) -> Json:
+def _cells(axes: "Axes", image: "AxesImage", most: int) -> Json:
+    """The values of an image, of a large one means of blocks. A row or column with a name of its own, and the cells of a mosaic, are not averaged."""
     values: Floats = np.ma.filled(np.ma.asarray(image.get_array(), dtype=np.float64), np.nan)
     left, right, bottom, top = image.get_extent()
-    values, (down, across) = shrunk_by(values, most)
+    is_mosaic = image.get_label() == MOSAIC
+    kept = [is_mosaic or _is_named(axis, size) for axis, size in zip((axes.yaxis, axes.xaxis), values.shape, strict=True)]
+    values, (down, across) = shrunk_by(values, most, (kept[0], kept[1]))
     right, bottom = left + (right - left) * across, top + (bottom - top) * down
     return {
         "kind": "cells",
@@ -217,6 +220,11 @@ def _cells(image: "AxesImage", most: int) -> Json:
         "limits": [float(limit) for limit in image.get_clim()],
         "stops": STOPS[image.get_cmap().name],
     }
+
+
+def _is_named(axis: "Axis", count: int) -> bool:
+    """Whether each of ``count`` rows or columns has a tick of its own."""
+    return isinstance(axis.get_major_locator(), FixedLocator) and len(axis.get_majorticklocs()) == count
 
 
 def _text(text: "Text") -> Json:

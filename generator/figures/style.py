@@ -20,7 +20,7 @@ STOPS = {
 }
 LEVELS = 96  # Colours of an image: finer than the eye resolves, and small as a palette.
 # Labels of artists that legends leave out: what live figures draw in another way, and what only marks values of a line.
-STATIC, ASIDE, COLOUR_BAR = "_static", "_aside", "_colour_bar"
+STATIC, ASIDE, COLOUR_BAR, MOSAIC = "_static", "_aside", "_colour_bar", "_mosaic"
 WIDTH = 7.8  # inches; 72 SVG units each
 PIXELS = 60_000  # all images of one figure together
 STYLE: Any = {

@@ -194,31 +194,34 @@ def shrink(image: Floats, n_rows: int, n_columns: int) -> Floats:
     return image
 
 
-def shrunk_by(image: Floats, most: int) -> tuple[Floats, tuple[float, float]]:
+def shrunk_by(image: Floats, most: int, kept: tuple[bool, bool] = (False, False)) -> tuple[Floats, tuple[float, float]]:
     """``image`` averaged over equal blocks so that it has about ``most`` values, and how far its blocks reach, as shares of height and width.
 
     image: (height, width); a share above 1 belongs to a last block that is smaller than the others
+    kept: whether rows, and columns, stay as they are
     returns: (≤ height, ≤ width), in the unit of ``image``
     """
-    scale = max(1.0, float(np.sqrt(image.size / most)))
-    limits = [ceil(size / scale) for size in image.shape]
+    scale = max(1.0, image.size / most) ** (1.0 if any(kept) else 0.5)
+    limits = [size if stays else ceil(size / scale) for size, stays in zip(image.shape, kept, strict=True)]
     small = shrink(image, *limits)
     reach = [count * -(-size // limit) / size for count, size, limit in zip(small.shape, image.shape, limits, strict=True)]
     return small, (reach[0], reach[1])
 
 
-def thinned(x: Floats, y: Floats, most: int) -> tuple[Floats, Floats]:
-    """Of a line of more than ``most`` points, the lowest and the highest in each of ``most`` // 2 equally long stretches.
+def thinned(x: Floats, y: Floats, most: int, *, logarithmic: bool = False) -> tuple[Floats, Floats]:
+    """Of a line of more than ``most`` points, the lowest and the highest in each of ``most`` // 2 stretches that are equally long as drawn.
 
     x, y: (n,); a line whose x do not rise throughout is returned unchanged
+    logarithmic: whether the axis of ``x`` is
     returns: two arrays (≤ most,)
     """
     if len(x) <= most or np.any(np.diff(x) <= 0):
         return x, y
+    along = np.log(x) if logarithmic and x[0] > 0 else x
+    edges = np.linspace(along[0], along[-1], most // 2 + 1)[1:-1]
+    stretches = np.split(np.arange(len(x)), np.searchsorted(along, edges))
     kept = [
-        index
-        for stretch in np.array_split(np.arange(len(x)), most // 2)
-        for index in sorted({stretch[np.argmin(y[stretch])], stretch[np.argmax(y[stretch])]})
+        index for stretch in stretches if stretch.size for index in sorted({stretch[np.argmin(y[stretch])], stretch[np.argmax(y[stretch])]})
     ]
     return x[kept], y[kept]
 

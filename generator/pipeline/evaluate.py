@@ -175,8 +175,10 @@ def find(files: Files) -> list[Encoding[Form]]:
     return names.numbered(sorted(encodings, key=lambda encoding: encoding.stack == "decoder"))
 
 
-def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[Encoding[Form]]:
+def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[Encoding[Form]] | None:
     """The encodings in trained tensors that the code of the family has, with zeros for their numbers; none where there are weights.
+
+    returns: None where there are neither weights nor code that can be looked through
 
     encodings: those that were found, whose schemes are left out
     errors: RowError where weights that may hold them are in files that are not read
@@ -189,13 +191,15 @@ def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[E
     return unmeasured
 
 
-def _in_code(files: Files, found: Set[str]) -> list[Encoding[Form]]:
-    """The encodings in trained tensors that the code of the family has, without those of the schemes ``found``."""
+def _in_code(files: Files, found: Set[str]) -> list[Encoding[Form]] | None:
+    """The encodings in trained tensors that the code of the family has, without those of the schemes ``found``; None where that is not known."""
     code = code_files(files.config)
     try:
-        in_code = [] if code is None else find(code)
+        in_code = None if code is None else find(code)
     except RowError:  # A size that a scheme needs is missing; the page says then that no weights were read.
-        return []
+        return None
+    if in_code is None:
+        return None
     return [encoding for encoding in in_code if encoding.provenance.tensor is not None and encoding.scheme not in found]
 
 
@@ -265,7 +269,7 @@ def _evaluate(task: Task, references: References) -> Outcome:
     files = open_files(checkpoint, task.offline)
     encodings, others = _measured(find(files))
     unmeasured = find_unmeasured(files, encodings)
-    known = [*encodings, *unmeasured]
+    known = [*encodings, *(unmeasured or ())]
     subjects = input_layer.subjects(files, checkpoint, encodings)
     colour = series_colour(checkpoint.slug)
     titles = names.names([(checkpoint, encoding.record) for encoding in encodings], all_schemes())
@@ -277,9 +281,9 @@ def _evaluate(task: Task, references: References) -> Outcome:
         revision=files.revision,
         facts=facts(files.config),
         layout=layout(files.tensors, files.unopened if isinstance(files, FolderFiles) else frozenset()),
-        layers=layer_map(files, known),
+        layers=layer_map(files, known, is_complete=unmeasured is not None),
         readings=tuple(read(subject, Label(title, colour)) for subject, title in zip(subjects, titles, strict=True)),
-        unmeasured=tuple(encoding.record for encoding in unmeasured),
+        unmeasured=tuple(encoding.record for encoding in unmeasured or ()),
         unresolved=(*open_questions(files, known, all_schemes()), *others),
         looked_for=_looked_for(known),
     )

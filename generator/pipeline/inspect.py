@@ -30,13 +30,13 @@ def inspect(task: Task) -> Inspected:
     files = open_files(task.checkpoint, task.offline)
     encodings = find(files)
     unmeasured = find_unmeasured(files, encodings)
-    known = [*encodings, *unmeasured]
+    known = [*encodings, *(unmeasured or ())]
     outcome = Outcome(
         task.checkpoint,
         "ok",
         revision=files.revision,
-        unmeasured=tuple(encoding.record for encoding in unmeasured),
-        layers=layer_map(files, known),
+        unmeasured=tuple(encoding.record for encoding in unmeasured or ()),
+        layers=layer_map(files, known, is_complete=unmeasured is not None),
         unresolved=tuple(open_questions(files, known, all_schemes())),
     )
     n_analyses = (sum(isinstance(encoding.form, analysis.forms) for analysis in all_analyses()) for encoding in encodings)

@@ -110,7 +110,7 @@ def _lines(reading: Reading, analyses: Sequence[Analysis]) -> Iterator[tuple[str
         if analysis.overlay and result.reason is None:
             x, y = (np.asarray(values, dtype=np.float64) for values in analysis.overlay.points(result))
             if np.isfinite(y).any():
-                yield analysis.key, _line(*thinned(x, y, MOST_ON_LINE))
+                yield analysis.key, _line(*thinned(x, y, MOST_ON_LINE, logarithmic=analysis.overlay.logarithmic == "x"))
 
 
 def _line(x: Floats, y: Floats) -> dict[str, Any]:

@@ -185,7 +185,9 @@ class Bias(Record):
     causal: bool = Field(description="Whether later keys are hidden.")
     slopes: list[float] = Field([], description="Of a linear bias: logits per position, by head.")
     buckets: int = Field(0, description="Of a bias in buckets: how many.")
-    max_distance: int = Field(0, description="Of a bias in buckets: the distance at which the last begins, in positions.")
+    max_distance: int = Field(
+        0, description="Of a bias in buckets: the distance up to which their widths grow, in positions. The last begins before it."
+    )
 
 
 class Rotation(RotationOfLayer):

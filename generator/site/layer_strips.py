@@ -130,13 +130,10 @@ def _finding(layers: Sequence[Layer]) -> str:
     is_mixed = 0 < unencoded < sum(layer.attends for layer in layers)
     if set(counts) == {ALL} and not is_mixed:
         return ""
+    n_layers = f"{len(layers):,} layers"
     lists = " and ".join(f"{count} {_singular(what) if count == 1 else what}" for what, count in counts.most_common())
     rest = f"; {unencoded} {'has' if unencoded == 1 else 'have'} attention without rotation or bias" if is_mixed else ""
-    return (
-        f"Of {len(layers):,} layers, {lists}{rest}."
-        if len(counts) > 1 or is_mixed
-        else f"All {len(layers):,} layers {lists.partition(' ')[2]}{rest}."
-    )
+    return f"Of {n_layers}, {lists}{rest}." if len(counts) > 1 else f"All {n_layers} {lists.partition(' ')[2]}{rest}."
 
 
 def _singular(predicate: str) -> str:

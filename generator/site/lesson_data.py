@@ -158,7 +158,7 @@ def _one_of_each(sources: list[Source]) -> list[Source]:
 def _rotation(source: Source) -> dict[str, Any]:
     frequencies = np.array(source.reading.encoding.parameters["inverse_frequencies"])
     chosen = np.unique(np.linspace(0, frequencies.size - 1, HANDS).round().astype(int))
-    return {"title": source.title, "frequencies": _row(frequencies[chosen]), "pairs": chosen.tolist(), "all": _row(frequencies)}
+    return {"title": source.title, "frequencies": frequencies[chosen].tolist(), "pairs": chosen.tolist(), "all": _row(frequencies)}
 
 
 def _bias(source: Source) -> dict[str, Any]:

@@ -44,8 +44,10 @@ class Way:
             return ""
         read = {bool(reading.encoding.provenance.tensor) for _, readings in self.members for reading in readings}
         trained = read | {True} if any(not readings for _, readings in self.members) else read
-        if self.scheme.by_formula or trained == {False}:
+        if self.scheme.by_formula:
             return "by formula"
+        if trained == {False}:
+            return "by formula here"  # Other models may train theirs.
         return "trained" if trained == {True} else "trained or by formula"
 
 

@@ -209,7 +209,7 @@
         });
         figure.replaceChildren(clocks);
         const mean = sum(all.map((frequency) => Math.cos(frequency * (state.key - state.query)))) / all.length;
-        said.textContent = `Query at ${state.query}, key at ${state.key}: offset ${minus(String(state.key - state.query))}, mean cosine of all ${all.length} pairs ${fixed(mean, 3)}.`;
+        said.textContent = `Query (solid hands) at ${state.query}, key (dashed) at ${state.key}: offset ${minus(String(state.key - state.query))}, mean cosine of all ${all.length} pairs ${fixed(mean, 3)}.`;
       };
       const set = (name) => (value) => {
         state[name] = value;

@@ -5,6 +5,7 @@ import pytest
 
 from generator.checkpoints.files.config_alone import ConfigAlone
 from generator.checkpoints.model.code_files import code_files
+from generator.checkpoints.model.layer_map import layer_map
 from generator.contracts import Json, ModelConfig
 from generator.pipeline.evaluate import find, find_unmeasured
 from tests.support import DictFiles
@@ -18,7 +19,7 @@ BIAS = "relative_attention_bias.weight"
 
 def unmeasured(settings: Json) -> list[tuple[str, str, tuple[int, ...]]]:
     files = ConfigAlone(settings, "test")
-    return [(encoding.part, encoding.scheme, encoding.provenance.shape) for encoding in find_unmeasured(files, find(files))]
+    return [(encoding.part, encoding.scheme, encoding.provenance.shape) for encoding in find_unmeasured(files, find(files)) or ()]
 
 
 def test_both_biases_of_t5_are_known_from_its_config_without_their_numbers() -> None:
@@ -68,3 +69,21 @@ def test_tensors_without_values_are_zeros_in_their_shape() -> None:
     assert files is not None
     name = next(name for name in files.tensors if name.endswith(BIAS))
     assert (files.tensor(name).shape, files.rows(name, [3]).shape, float(abs(files.tensor(name)).max())) == ((32, 8), (1, 8), 0.0)
+
+
+def test_layers_without_weights_are_known_where_the_code_of_the_family_has_been_looked_through() -> None:
+    """NLLB's sinusoids are added at the input, and its code has nothing in attention (transformers' m2m_100)."""
+    sizes = {
+        "d_model": 8,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+        "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2,
+        "vocab_size": 50,
+    }
+    files = ConfigAlone({"model_type": "m2m_100", **sizes}, "test")
+    known = find(files)
+    assert [encoding.scheme for encoding in known] == ["sinusoidal", "sinusoidal"]
+    assert find_unmeasured(files, known) == []
+    assert {layer.encodings for layer in layer_map(files, known, is_complete=True)} == {()}
+    assert {layer.encodings for layer in layer_map(files, known)} == {None}

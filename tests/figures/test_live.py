@@ -11,7 +11,7 @@ from generator.figures.lines import DASHES, legend_below
 from generator.figures.live import MOST_CELLS, MOST_POINTS, Mark, described
 from generator.figures.packing import ALPHABET, STEPS
 from generator.figures.panels import colour_bar, image, logarithmic, panels, ridges
-from generator.figures.style import INK, SEQUENTIAL, STOPS
+from generator.figures.style import INK, MOSAIC, SEQUENTIAL, STOPS
 from generator.figures.trails import seen, trail, trail_scale
 
 Json = dict[str, object]
@@ -98,6 +98,18 @@ def test_cells_of_a_large_matrix_are_means_of_blocks_that_lie_where_they_are(siz
     assert values.size <= MOST_CELLS
     np.testing.assert_allclose(values[:-1, 0], middles[:-1], atol=size / STEPS)
     assert axes.get_ylim() == (size - 0.5, -0.5)
+
+
+def test_rows_with_names_and_cells_of_a_mosaic_are_not_averaged() -> None:
+    figure, (named, mosaic) = panels(2)
+    image(named, np.ones((13, 4096)), (0.0, 1.0), SEQUENTIAL)
+    named.set_yticks(range(13), list("abcdefghijklm"))
+    image(mosaic, np.eye(200), (0.0, 1.0), SEQUENTIAL).set_label(MOSAIC)
+    figure.draw_without_rendering()
+    first, second = (unpacked(marks(figure, panel)[0]) for panel in range(2))
+    assert len(first) == 13
+    assert first.size <= MOST_CELLS // 2
+    np.testing.assert_array_equal(second, np.eye(200))
 
 
 def test_axes_have_names_scale_and_ticks() -> None:

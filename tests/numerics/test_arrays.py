@@ -152,6 +152,14 @@ def test_a_thinned_line_keeps_the_lowest_and_the_highest_point_of_each_stretch()
     np.testing.assert_array_equal([x, y], [[0, 1, 5, 8], [0, 5, 9, -3]])
 
 
+def test_stretches_of_a_thinned_line_are_equally_long_on_a_logarithmic_axis() -> None:
+    """Of 4,096 offsets, 102 stretches of eight octaves and a half: the first offsets stay, one in each stretch that has any."""
+    x = np.arange(1.0, 4097.0)
+    kept, _ = thinned(x, np.cos(x), 1024, logarithmic=True)
+    np.testing.assert_array_equal(kept[:16], x[:16])
+    assert len(kept) <= 1024
+
+
 @pytest.mark.parametrize("x", [[0.0, 1.0, 1.0, 2.0, 3.0], [0.0, 3.0, 1.0, 4.0, 5.0], [0.0, 1.0]])
 def test_a_line_that_is_short_or_does_not_rise_is_not_thinned(x: list[float]) -> None:
     y = np.arange(len(x), dtype=float)

@@ -99,5 +99,5 @@ def test_the_front_page_says_that_nothing_could_be_read(states: list[Status]) ->
 
 def test_rows_whose_numbers_are_all_in_weights_that_were_not_read_are_counted() -> None:
     unread = replace(outcome("elder", "ok"), unmeasured=(EncodingRecord("encoder", "learned", "PositionTable", Provenance("")),))
-    assert "For 1 of them, this is only which encodings there are" in text_of_status(READ, unread)
-    assert "For 1 of them" not in text_of_status(READ)
+    assert "The numbers of 1 of them are in weights" in text_of_status(READ, unread)
+    assert "The numbers of" not in text_of_status(READ)

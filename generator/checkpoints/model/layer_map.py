@@ -19,15 +19,18 @@ BOTH = "encoder and decoder"
 VOCABULARIES = ("vocab_size", "src_vocab_size")
 
 
-def layer_map(files: Files, encodings: Sequence[Encoding[Form]]) -> tuple[Layer, ...]:
-    """Every layer of the stacks, with the encodings that act in it; empty for a family that is not known."""
+def layer_map(files: Files, encodings: Sequence[Encoding[Form]], *, is_complete: bool = False) -> tuple[Layer, ...]:
+    """Every layer of the stacks, with the encodings that act in it; empty for a family that is not known.
+
+    is_complete: whether ``encodings`` are all that the code of the family has, so that what acts in no layer is not unknown there
+    """
     by_part: dict[str, tuple[Layer, ...]] = {}
     modalities: dict[str, Modality | None] = dict.fromkeys(stack.part for stack in stacks(files.config))
     for stack in mapped_stacks(files.config):  # Nested configs override the outer one.
         of_stack = {part: tuple(group) for part, group in groupby(layers(stack), key=lambda layer: layer.part)}
         by_part, modalities = by_part | of_stack, modalities | dict.fromkeys(of_stack, stack.modality)
     every_layer = [replace(layer, encodings=acting(encodings, layer, modalities)) for part in by_part for layer in by_part[part]]
-    if files.tensors:
+    if files.tensors or (encodings and is_complete):
         return tuple(every_layer)
     settled = {layer.part for layer in every_layer if layer.encodings}
     settled |= {encoding.part for encoding in encodings if isinstance(encoding.form, NoEncoding)}

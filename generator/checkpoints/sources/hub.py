@@ -106,7 +106,7 @@ def received() -> int:
 SOURCE = Source(
     key="hub",
     describes="A repository on the Hugging Face Hub, owner/name.",
-    example="openai-community/gpt2",
+    example="EleutherAI/pythia-160m",
     is_path=False,
     open=open_files,
     state=state,

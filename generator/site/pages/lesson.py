@@ -6,7 +6,7 @@ from generator.site import lesson_data
 STEPS = (
     ("index", "Order", "Attention alone sees a bag of words"),
     ("tables", "Tables", "A table gives each place a vector"),
-    ("rotations", "Waves and rotations", "A rotation makes only the distance count"),
+    ("rotations", "Waves and rotations", "A rotation makes only the offset count"),
     ("biases", "Biases", "A bias says how far to look"),
     ("training", "What models learn", "Training finds its own way to count"),
 )
