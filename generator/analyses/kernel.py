@@ -25,7 +25,7 @@ from generator.numerics.arrays import (
 )
 from generator.numerics.shapes import decay_scaled, far_level, half_distance, scaled_heads
 from generator.numerics.similarity import shape
-from generator.text import ranges, rounded
+from generator.text import between, on_average, ranges, rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -242,9 +242,9 @@ def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, 
             Finding(f"Decay differs along the table: half-distance {places} ({line.split()[1]}).", ("half", "half_low", "half_high"), 0.7),
             *left_out,
         )
-    fades = f"Over {line}, {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}{_on_average(windows[0])}"
+    fades = f"Over {line}, {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}{on_average(windows[0].n_falling, windows[0].n_varying)}"
     if len(windows) > 1:
-        fades = f"{fades}. Single windows give {_between(by_key['half_low'].value, by_key['half_high'].value)}"
+        fades = f"{fades}. Single windows give {between(by_key['half_low'].value, by_key['half_high'].value)}"
     rests_on: tuple[str, ...] = ("positions", "half", "rising")
     if falls.value is not None:
         steps = "every step falls" if falls.value == 100.0 else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps fall"
@@ -254,19 +254,6 @@ def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, 
     )  # A mean of half-distances need not be where the mean line crosses ½.
     spots = (Spot("profiles", half.value, height),) if abs(height - 0.5) <= BESIDE_HALF else ()
     return (Finding(f"{fades}.", rests_on, 0.3, spots=spots), *left_out)
-
-
-def _on_average(window: Window) -> str:
-    """Over how many heads a half-distance is a mean, in words; nothing of a single head."""
-    count = f"{window.n_falling} of {window.n_varying} heads" if window.n_falling < window.n_varying else f"{window.n_varying} heads"
-    if window.n_falling > 1:
-        return f" on average over {count}"
-    return "" if window.n_varying == 1 else f" in {count}"
-
-
-def _between(low: float | None, high: float | None) -> str:
-    first, last = rounded(low, 1, 0.0), rounded(high, 1, 0.0)
-    return first if first == last else f"{first} to {last}"
 
 
 def draw_profiles(results: Results) -> "Figure":

@@ -58,7 +58,7 @@ class Options(BaseModel):
         "", description="The weights file to open, if there are several or its name is unusual.", examples=["variants/small.safetensors"]
     )
     config: str = Field(
-        "", description="A config.json for weights without one, relative to this file.", examples=["configs/pythia-160m.json"]
+        "", description="A config.json for weights without one, relative to this file.", examples=["references/flan-t5-small/config.json"]
     )
     words: bool = Field(
         False, description="Read the whole word matrix (large) to compare the directions of positions and words.", examples=[True]

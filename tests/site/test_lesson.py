@@ -61,7 +61,7 @@ def test_rotations_and_biases_are_those_of_the_checkpoints(tmp_path: Any) -> Non
     """Pairs of the rotation are each 8 times slower than the one before; the bias of a bucket is a power of two."""
     places = {name: str(write_folder(tmp_path / name, files)) for name, files in (("rotation", ROTATION), ("buckets", BUCKETS))}
     found = numbers(**places)
-    assert found["rotations"][0]["frequencies"] == [1.0, 0.125, 0.01562, 0.001953]
+    assert found["rotations"][0]["frequencies"] == [1.0, 0.125, 0.015625, 0.001953125]
     assert found["biases"][0]["values"][0][-found["biases"][0]["first"]] == 1.0
     assert found["vocabulary"] is None
 
