@@ -242,16 +242,16 @@ def _findings(metrics: tuple[Metric, ...], windows: list[Window], form: Shaped, 
             Finding(f"Decay differs along the table: half-distance {places} ({line.split()[1]}).", ("half", "half_low", "half_high"), 0.7),
             *left_out,
         )
-    fades = f"Over {line}, {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}{on_average(windows[0].n_falling, windows[0].n_varying)}"
+    mean = on_average(windows[0].n_falling, windows[0].n_varying)
+    fades = f"Over {line}, {quantity} falls halfway to its far level within {rounded(half.value, 1, 0.0)} {line.split()[1]}{mean}"
     if len(windows) > 1:
         fades = f"{fades}. Single windows give {between(by_key['half_low'].value, by_key['half_high'].value)}"
     rests_on: tuple[str, ...] = ("positions", "half", "rising")
     if falls.value is not None:
         steps = "every step falls" if falls.value == 100.0 else f"{rounded(falls.value, 0, 100.0, 0.0)} % of steps fall"
         fades, rests_on = f"{fades}. Within distance {min(STEPS, profile.size - 1)}, {steps}", (*rests_on, "monotonicity")
-    height = float(
-        np.interp(half.value, np.arange(profile.size), profile)
-    )  # A mean of half-distances need not be where the mean line crosses ½.
+    # A mean of half-distances need not be where the mean line crosses ½.
+    height = float(np.interp(half.value, np.arange(profile.size), profile))
     spots = (Spot("profiles", half.value, height),) if abs(height - 0.5) <= BESIDE_HALF else ()
     return (Finding(f"{fades}.", rests_on, 0.3, spots=spots), *left_out)
 

@@ -178,9 +178,8 @@ def find(files: Files) -> list[Encoding[Form]]:
 def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[Encoding[Form]] | None:
     """The encodings in trained tensors that the code of the family has, with zeros for their numbers; none where there are weights.
 
-    returns: None where there are neither weights nor code that can be looked through
-
     encodings: those that were found, whose schemes are left out
+    returns: None where there are neither weights nor code that can be looked through
     errors: RowError where weights that may hold them are in files that are not read
     """
     if files.tensors:
@@ -194,11 +193,11 @@ def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[E
 def _in_code(files: Files, found: Set[str]) -> list[Encoding[Form]] | None:
     """The encodings in trained tensors that the code of the family has, without those of the schemes ``found``; None where that is not known."""
     code = code_files(files.config)
-    try:
-        in_code = None if code is None else find(code)
-    except RowError:  # A size that a scheme needs is missing; the page says then that no weights were read.
+    if code is None:
         return None
-    if in_code is None:
+    try:
+        in_code = find(code)
+    except RowError:  # A size that a scheme needs is missing; the page says then that no weights were read.
         return None
     return [encoding for encoding in in_code if encoding.provenance.tensor is not None and encoding.scheme not in found]
 

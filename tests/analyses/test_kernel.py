@@ -268,9 +268,20 @@ def test_heads_that_do_not_decay_are_excluded_from_the_finding() -> None:
     for heads, text in (
         (values, "falls halfway to its far level within 3.8 positions in 1 of 2 heads."),
         (values[:1], "positions, the bias falls halfway to its far level within 3.8 positions."),
+        (values[[0, 0, 1]], "falls halfway to its far level within 3.8 positions on average over 2 of 3 heads."),
+        (values[[0, 0]], "falls halfway to its far level within 3.8 positions on average over 2 heads."),
     ):
         form = OffsetBias(frozen(heads), frozen(np.arange(-9, 10)), causal=False, beyond="constant")
         assert text in result_of(form).findings[0].text
+
+
+def test_a_half_distance_is_marked_only_where_the_mean_line_crosses_one_half() -> None:
+    """One head falls at once, one along a straight line: the mean of their half-distances is far from where the mean of both is a half."""
+    distance = np.abs(np.arange(-63, 64.0))
+    steep, flat = -np.minimum(distance, 1.0), -distance
+    for heads, n_spots in (([flat], 1), ([steep, flat], 0)):
+        form = OffsetBias(frozen(np.stack(heads)), frozen(np.arange(-63, 64)), causal=False, beyond="constant")
+        assert len(result_of(form).findings[0].spots) == n_spots
 
 
 STEADY = ("half", "monotonicity", "invariance", "half_context")

@@ -153,7 +153,7 @@ def test_a_thinned_line_keeps_the_lowest_and_the_highest_point_of_each_stretch()
 
 
 def test_stretches_of_a_thinned_line_are_equally_long_on_a_logarithmic_axis() -> None:
-    """Of 4,096 offsets, 102 stretches of eight octaves and a half: the first offsets stay, one in each stretch that has any."""
+    """512 stretches in 12 octaves, 43 in each: offsets below 16 lie in stretches of their own."""
     x = np.arange(1.0, 4097.0)
     kept, _ = thinned(x, np.cos(x), 1024, logarithmic=True)
     np.testing.assert_array_equal(kept[:16], x[:16])

@@ -43,6 +43,11 @@ def test_windows_and_layers_without_encoding_are_a_finding() -> None:
     )
 
 
+def test_layers_that_see_alike_and_differ_in_encodings_are_all_of_them() -> None:
+    (strip,) = layer_strips(stack(replace(FULL, encodings=("decoder-rotary",)), FULL), [ROTARY], all_schemes())
+    assert strip.finding == "All 2 layers see all positions; 1 has attention without rotation or bias."
+
+
 def test_a_chunk_is_as_long_to_both_sides_as_to_one() -> None:
     """In a chunk of 200 positions, the first and the last are 199 apart."""
     layers = [replace(SLIDING, mixers=("chunked", "convolution"), before=199, after=after) for after in (199, 0)]
