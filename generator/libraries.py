@@ -24,6 +24,13 @@ def light_transformers(module: str) -> Any:
     return import_module(f"transformers.{module}")
 
 
+def rotary_initialisers() -> Any:
+    """The module of transformers that rescales rotations. It needs torch, but none of the models, whose import takes longer than torch's."""
+    module = light_transformers("modeling_rope_utils")
+    module.torch = import_module("torch")  # Which it has not found where config classes alone were needed before.
+    return module
+
+
 def transformers() -> Any:
     """transformers with its models. One that has found no torch is forgotten, and imported again."""
     import_utils = sys.modules.get("transformers.utils.import_utils")

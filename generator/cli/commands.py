@@ -24,11 +24,12 @@ from generator.errors import AtlasError, RefusedError, RowError
 from generator.history import published, words
 from generator.history.changes import changes
 from generator.pipeline import build as builds
-from generator.pipeline import dask_pool, evaluate, history, local_pool, versions, worker
+from generator.pipeline import dask_pool, evaluate, families, history, local_pool, precomputed, versions, worker
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.inspect import inspect as inspect_task
 from generator.resources import PACKAGE, ROOT
 from generator.site import data_files, materials, mkdocs_build, section, write
+from generator.site.pages import checked
 from generator.text import plural
 
 SCHEMA = ROOT / starter.SCHEMA
@@ -286,6 +287,19 @@ def init(folder: Annotated[Path, typer.Argument(help="An empty folder, or a new 
 def schema() -> None:
     """Write the JSON Schema of the list of checkpoints, for editors."""
     SCHEMA.write_text(list_row.schema(evaluate.all_sources()), encoding="utf-8")
+
+
+@app.command(hidden=True)
+def precompute() -> None:
+    """Write what is shipped of all that no list changes, which takes minutes."""
+    given = checked.given_cases(evaluate.all_analyses(), evaluate.all_schemes())
+    precomputed.write(
+        {
+            precomputed.FAMILIES: families.make(),
+            precomputed.UNTRAINED: families.untrained(),
+            precomputed.PUBLISHED: checked.values(given),
+        }
+    )
 
 
 def _print_sizes(checkpoints: Sequence[Checkpoint]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from generator.encodings.form import Form
 from generator.errors import RowError
-from generator.libraries import transformers
+from generator.libraries import light_transformers, rotary_initialisers
 from generator.numerics.arrays import Floats, frozen
 
 # Kinds of scaling that transformers lacks: that of configs of GTE, and a list of factors, one for each pair, as GGUF files may store.
@@ -137,7 +137,7 @@ class Rotation(Form):
             return self._by_factor(), 1.0
         if self.rope_type == STORED:
             return self._by_list(), 1.0
-        kinds = transformers().modeling_rope_utils.ROPE_INIT_FUNCTIONS
+        kinds = rotary_initialisers().ROPE_INIT_FUNCTIONS
         if self.rope_type not in kinds:
             raise RowError(
                 f"rotary scaling is of the kind {self.rope_type!r:.60}; expected one of {', '.join(sorted({*kinds, FIXED_NTK, STORED}))}"
@@ -190,7 +190,6 @@ class Rotation(Form):
 
     def _by_transformers(self) -> tuple[Floats, float]:
         """Frequencies (n_pairs,) and attention factor by transformers' rotary initialiser."""
-        library = transformers()
         logging.getLogger("transformers.modeling_rope_utils").setLevel(logging.ERROR)  # It warns of keys that change nothing here.
         rope = {
             **self.scaling,
@@ -200,8 +199,10 @@ class Rotation(Form):
         }
         # One head as wide as the model: some initialisers need these two even when head_dim is given.
         heads = {"hidden_size": self.head_dim, "num_attention_heads": 1, "head_dim": self.head_dim}
-        config = library.PreTrainedConfig(rope_parameters=rope, max_position_embeddings=self.n_positions, **heads)
-        frequencies, attention_factor = library.modeling_rope_utils.ROPE_INIT_FUNCTIONS[self.rope_type](config, "cpu")
+        config = light_transformers("configuration_utils").PreTrainedConfig(
+            rope_parameters=rope, max_position_embeddings=self.n_positions, **heads
+        )
+        frequencies, attention_factor = rotary_initialisers().ROPE_INIT_FUNCTIONS[self.rope_type](config, "cpu")
         rotated = frequencies.double().numpy()
         rotated = rotated[rotated != 0.0]  # A pair of frequency 0 is not rotated.
         if not rotated.size or not np.all(np.isfinite(rotated) & (rotated > 0.0)):

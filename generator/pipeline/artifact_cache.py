@@ -9,7 +9,7 @@ from generator.cache import fingerprint
 from generator.cache.blobs import BlobCache
 from generator.contracts import Figure, Maker
 from generator.errors import RefusedError
-from generator.pipeline import worker
+from generator.pipeline import precomputed, worker
 from generator.pipeline.executor import Executor
 from generator.site import render
 
@@ -37,7 +37,11 @@ class ArtifactCache:
                 self._start(_name(figure), render.maker(figure))
 
     def submit(self, name: str, maker: Maker) -> Maker:
-        """``get`` for later; a worker begins now."""
+        """``get`` for later; a worker begins now, unless the artifact is shipped."""
+        if (shipped := precomputed.shipped(name)) is not None:
+            return lambda: shipped
+        if name in precomputed.LIBRARIES:
+            maker = partial(precomputed.once, name, maker)
         self._start(name, maker)
         return partial(self.get, name, maker)
 

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from generator.cache import fingerprint
 from generator.contracts import ENDINGS, Atlas, Command, Outcome, Page, PageKind, discovery, names
-from generator.pipeline import evaluate, families, history, jobs, keys, last_build, runs, versions
+from generator.pipeline import evaluate, families, history, jobs, keys, last_build, precomputed, runs, versions
 from generator.pipeline.artifact_cache import ArtifactCache
 from generator.pipeline.executor import Executor, Executors
 from generator.pipeline.result_store import ResultStore
@@ -56,7 +56,8 @@ def build(order: Order, executors: Executors, report: Report) -> Mapping[str, in
     outcomes = jobs.ended(unreached, report) | (jobs.stored(by_key, earlier, report) if earlier else {})
     new = {task: key for task, key in by_key.items() if task not in outcomes}
 
-    with executors.local(0 if executors.cluster else len(new)) as local:
+    here = () if executors.cluster else tuple(new)
+    with executors.local(len(here), any(map(evaluate.may_need_models, here))) as local:
         outcomes |= _recalled(_evaluate(new, store, local, executors, report), known, earlier)
         by_key |= {task: outcomes[task].key or None for task in new}
         atlas_outcomes = tuple(outcomes[task] for task in tasks)
@@ -166,7 +167,7 @@ def _atlas(outcomes: tuple[Outcome, ...], date: int | None, artifacts: ArtifactC
     day = None if date is None else f"{datetime.fromtimestamp(date, UTC):%Y-%m-%d}"
     address = mkdocs_build.address(materials.settings)
     schemes = evaluate.all_schemes()
-    by_default = artifacts.submit("families", families.make)
+    by_default = artifacts.submit(precomputed.FAMILIES, families.make)
     alone, training = runs.split(outcomes, schemes)
     named, libraries = names.named(alone, schemes), versions.all_versions()
     return Atlas(named, evaluate.all_analyses(), schemes, libraries, day, address, artifacts.submit, by_default, runs=training)

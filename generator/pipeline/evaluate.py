@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from generator import analyses, schemes
 from generator.checkpoints import sources
+from generator.checkpoints.files import weights
 from generator.checkpoints.files.planned import PlannedFiles
 from generator.checkpoints.files.reader import CONFIG, FolderFiles
 from generator.checkpoints.model import input_layer
@@ -46,6 +47,7 @@ from generator.figures.spots import Place, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
 from generator.pipeline.references import Reference, References
+from generator.pipeline.untrained import is_untrained
 from generator.text import short
 
 if TYPE_CHECKING:
@@ -139,6 +141,14 @@ def unreached(task: Task) -> Outcome | None:
     return None
 
 
+def may_need_models(task: Task) -> bool:
+    """Whether an evaluation probably needs torch and models of transformers, as seen without opening a file: not for a folder without weights."""
+    place = Path(task.checkpoint.place)
+    if task.checkpoint.weights or not place.is_dir():
+        return _source_of(task.checkpoint).run is None
+    return any(path.name.endswith(weights.suffixes()) for path in place.iterdir())
+
+
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:
     """The files of a checkpoint, from its source.
 
@@ -192,6 +202,8 @@ def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[E
 
 def _in_code(files: Files, found: Set[str]) -> list[Encoding[Form]] | None:
     """The encodings in trained tensors that the code of the family has, without those of the schemes ``found``; None where that is not known."""
+    if is_untrained(files.config):
+        return []
     code = code_files(files.config)
     if code is None:
         return None

@@ -30,8 +30,9 @@ class Executor(Protocol):
 class Executors:
     """The executors of one build, each open while its context is.
 
-    local: evaluates so many new checkpoints, and draws figures; cluster: evaluates checkpoints in its place
+    local: evaluates so many new checkpoints, and draws figures; the second argument says whether its processes share torch and models
+    cluster: evaluates checkpoints in its place
     """
 
-    local: Callable[[int], AbstractContextManager[Executor]]
+    local: Callable[[int, bool], AbstractContextManager[Executor]]
     cluster: Callable[[], AbstractContextManager[Executor]] | None = None

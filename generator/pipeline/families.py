@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import Any
 
 from generator.checkpoints.files.config_alone import ConfigAlone
+from generator.checkpoints.model.code_files import code_files
 from generator.checkpoints.model.default_layers import default_layers, is_read
 from generator.checkpoints.model.layer_map import BOTH, acting, mapped_stacks
 from generator.checkpoints.model.layers import chunk_setting, window_setting
@@ -26,10 +27,23 @@ def make() -> bytes:
     return table(sorted(config_classes()))
 
 
+def untrained() -> bytes:
+    """Names of the types whose code, by the defaults of their config classes, makes no trained tensor that holds an encoding, as JSON."""
+    return json.dumps([name for name in sorted(config_classes()) if _is_untrained(name)], indent=1).encode() + b"\n"
+
+
+def _is_untrained(model_type: str) -> bool:
+    code = code_files(ConfigAlone({"model_type": model_type}, model_type).config)
+    try:
+        return code is not None and all(encoding.provenance.tensor is None for encoding in find(code))
+    except RowError:  # A size that a scheme needs is missing.
+        return False
+
+
 def table(types: Iterable[str]) -> bytes:
-    """data/families.json, of these types."""
-    families = {"schema": 1, "transformers": version("transformers"), "families": [family(model_type) for model_type in types]}
-    return json.dumps(families, ensure_ascii=False, separators=(",", ":")).encode()
+    """data/families.json, of these types, one a line."""
+    rows = ",\n".join(json.dumps(family(model_type), ensure_ascii=False, separators=(",", ":")) for model_type in types)
+    return f'{{"schema":1,"transformers":"{version("transformers")}","families":[\n{rows}\n]}}\n'.encode()
 
 
 def family(model_type: str) -> dict[str, Any]:

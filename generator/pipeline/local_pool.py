@@ -70,20 +70,23 @@ class _PoolExecutor:
 
 
 @contextmanager
-def processes(n_rows: int = 0, *, jobs: int, limits: Limits | None = None) -> Iterator[Executor]:
+def processes(n_rows: int = 0, shares_models: bool = False, *, jobs: int, limits: Limits | None = None) -> Iterator[Executor]:
     """At most ``jobs`` processes, for ``n_rows`` new checkpoints. They start with the first call; one that crashes or exceeds the limits
-    costs its own call alone."""
-    within = limits or Limits()
+    costs its own call alone.
+
+    shares_models: whether torch and models of transformers are imported once for all; otherwise by each that needs them
+    """
+    within, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
     with ExitStack() as stack:
-        yield _PoolExecutor(lambda: stack.enter_context(_pool(min(jobs, max(n_rows, CORES)), n_rows, within.memory)), within)
+        yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shares_models, within.memory)), within)
 
 
 @contextmanager
-def _pool(n_workers: int, n_rows: int, memory: int) -> Iterator[Any]:
+def _pool(n_workers: int, shares_models: bool, memory: int) -> Iterator[Any]:
     from pebble import ProcessPool
 
     _give_back_memory()
-    with ProcessPool(max_workers=n_workers, context=_context(n_rows), initializer=_begin, initargs=(memory,)) as pool:
+    with ProcessPool(max_workers=n_workers, context=_context(shares_models), initializer=_begin, initargs=(memory,)) as pool:
         try:
             yield pool
         except BaseException:
@@ -112,11 +115,11 @@ def _without_interrupts() -> Iterator[None]:
             handler(*came[0])
 
 
-def _context(n_rows: int) -> Any:
+def _context(shares_models: bool) -> Any:
     """How processes are started: on Linux from one that has imported the large libraries once, whose memory they share."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
-    multiprocessing.set_forkserver_preload([PRELOAD_EVALUATION if n_rows else PRELOAD])
+    multiprocessing.set_forkserver_preload([PRELOAD_EVALUATION if shares_models else PRELOAD])
     return multiprocessing.get_context("forkserver")
 
 

@@ -1,6 +1,7 @@
 """The tensors that the code of a model family makes for a config, without their values."""
 
 import logging
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from generator.checkpoints.model.resolved import offline, resolved
-from generator.contracts import ModelConfig, TensorInfo
+from generator.checkpoints.model.resolved import defaults, is_known, offline, resolved
+from generator.contracts import Json, ModelConfig, TensorInfo
 from generator.errors import RowError
 from generator.libraries import transformers
 from generator.numerics.arrays import Floats
 
 MOST_VALUES = 2**27  # of one tensor; 1 GB in float64
 MOST_LAYERS = 128
+# Settings that change no tensor but by its size: of tokens, activations, rotations and windows, and names.
+SAME_TENSORS = re.compile(r".*(_token_id|_act|rope.*)|sliding_window|tie_word_embeddings|use_cache|architectures|_name_or_path")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,20 +66,51 @@ def code_files(config: ModelConfig) -> CodeFiles | None:
 
     Buffers and parameters that are not trained, such as stored sinusoids, are left out.
     """
-    model = None if (config.size("n_layers") or 0) > MOST_LAYERS else outline(config)
+    model = None if _is_too_deep(config) else outline(config)
     if model is None:
         return None
     trained = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
     return CodeFiles(config, {name: TensorInfo("", "", tuple(parameter.shape)) for name, parameter in trained.items()})
 
 
+def is_built_as_by_default(config: ModelConfig) -> bool:
+    """Whether the family's code makes tensors of the same names and dimensions for ``config`` as for the defaults of its config class, in other sizes.
+
+    That is so where they differ in positive numbers and in ``SAME_TENSORS`` alone. What the config class does not define, the code does not read.
+    """
+    whole = resolved(config)
+    return not whole.refused and not _is_too_deep(config) and _is_alike(whole.config.settings, defaults(config.family))
+
+
+def _is_too_deep(config: ModelConfig) -> bool:
+    return (config.size("n_layers") or 0) > MOST_LAYERS
+
+
+def _is_alike(settings: Json, defaults: Json) -> bool:
+    relevant = {name: value for name, value in defaults.items() if not SAME_TENSORS.fullmatch(name)}
+    return bool(defaults) and all(_is_same_kind(settings.get(name), value) for name, value in relevant.items())
+
+
+def _is_same_kind(value: object, default: object) -> bool:
+    if isinstance(default, Mapping):
+        return isinstance(value, Mapping) and (not default or _is_alike(value, default))
+    if isinstance(default, list):
+        return isinstance(value, list)
+    return value == default or (_is_positive(value) and _is_positive(default))
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
 def outline(config: ModelConfig) -> Any:
     """The model that transformers makes for ``config``, made without memory; None for a family without one, or where its code makes none."""
+    whole = resolved(config)
+    if whole.refused or not is_known(config.family):
+        return None
     import torch
 
-    whole, models = resolved(config), transformers()
-    if whole.refused or config.family not in models.CONFIG_MAPPING:
-        return None
+    models = transformers()
     logger = logging.getLogger("transformers")
     level = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 
 from threadpoolctl import threadpool_limits
 
@@ -11,7 +12,7 @@ from generator.contracts import Analysis, Atlas, Maker, Page, PageKind, Publishe
 from generator.contracts.published import Check, check
 from generator.encodings import Form, PositionTable
 
-STORED, GIVEN = (f"{__name__} {kind}" for kind in ("stored", "given"))  # names in the artifact cache, by the origin of a case's form
+STORED, GIVEN = "published-of-stored", "published"  # names of artifacts, by the origin of a case's form
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,12 @@ def pages(atlas: Atlas) -> list[Page]:
         )
 
     cases = [case for records in (atlas.analyses, atlas.schemes) for record in records for case in record.published]
-    stored, given = [case for case in cases if case.given is None], [case for case in cases if case.given is not None]
+    stored, given = [case for case in cases if case.given is None], given_cases(atlas.analyses, atlas.schemes)
     tables = {sha256: form for sha256 in sorted({case.sha256 or "" for case in stored}) if (form := table(sha256))}
-    compute = partial(_values, stored, tables)
+    compute = partial(values, stored, tables)
     makers = (
         (stored, atlas.submit(f"{STORED} {[*tables]}", compute) if tables else compute),
-        (given, atlas.submit(GIVEN, partial(_values, given, {}))),
+        (given, atlas.submit(GIVEN, partial(values, given))),
     )
     return [Page("learn/checked-against.md", "checked.md.jinja", {"results": partial(_results, atlas, makers)})]
 
@@ -61,10 +62,15 @@ def _results(atlas: Atlas, makers: Iterable[tuple[Sequence[Published], Maker]]) 
     return kinds, counts
 
 
-def _values(cases: Sequence[Published], tables: Mapping[str, Form]) -> bytes:
+def values(cases: Sequence[Published], tables: Mapping[str, Form] = MappingProxyType({})) -> bytes:
     """Computed values of each case, as JSON. tables: stored tables by digest"""
     with threadpool_limits(1):  # As in the evaluation of checkpoints: more threads would change the last digits.
         return json.dumps([check(case, tables.get).computed for case in cases]).encode()
+
+
+def given_cases(analyses: Sequence[Analysis], schemes: Sequence[Scheme]) -> list[Published]:
+    """The cases whose form is given by a rule, so that no table is needed."""
+    return [case for records in (analyses, schemes) for record in records for case in record.published if case.given is not None]
 
 
 def _groups(folder: str, records: Sequence[Analysis] | Sequence[Scheme], computed: Mapping[int, list[float] | None]) -> Iterator[Group]:
