@@ -1,6 +1,7 @@
 """Processes on this machine as an executor, each within limits of time and memory."""
 
 import ctypes
+import gc
 import multiprocessing
 import os
 import signal
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 
 from generator.pipeline.executor import Executor
 
-PRELOAD, PRELOAD_EVALUATION = "generator.pipeline.preload", "generator.pipeline.preload_evaluation"
+PRELOAD, PRELOAD_CONFIGS, PRELOAD_EVALUATION = (f"generator.pipeline.preload{what}" for what in ("", "_configs", "_evaluation"))
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # that this process may use
 TOO_BUSY = (-signal.SIGPROF,) if hasattr(signal, "SIGPROF") else ()  # How a process ends whose timer of processor time has run out.
 M_MMAP_THRESHOLD, LARGE = -3, 2**20  # A parameter of glibc's mallopt, and bytes.
@@ -77,16 +78,17 @@ def processes(n_rows: int = 0, shares_models: bool = False, *, jobs: int, limits
     shares_models: whether torch and models of transformers are imported once for all; otherwise by each that needs them
     """
     within, n_workers = limits or Limits(), min(jobs, max(n_rows, CORES))
+    shared = PRELOAD_EVALUATION if shares_models else PRELOAD_CONFIGS if n_rows else PRELOAD
     with ExitStack() as stack:
-        yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shares_models, within.memory)), within)
+        yield _PoolExecutor(lambda: stack.enter_context(_pool(n_workers, shared, within.memory)), within)
 
 
 @contextmanager
-def _pool(n_workers: int, shares_models: bool, memory: int) -> Iterator[Any]:
+def _pool(n_workers: int, shared: str, memory: int) -> Iterator[Any]:
     from pebble import ProcessPool
 
     _give_back_memory()
-    with ProcessPool(max_workers=n_workers, context=_context(shares_models), initializer=_begin, initargs=(memory,)) as pool:
+    with ProcessPool(max_workers=n_workers, context=_context(shared), initializer=_begin, initargs=(memory,)) as pool:
         try:
             yield pool
         except BaseException:
@@ -115,11 +117,11 @@ def _without_interrupts() -> Iterator[None]:
             handler(*came[0])
 
 
-def _context(shares_models: bool) -> Any:
-    """How processes are started: on Linux from one that has imported the large libraries once, whose memory they share."""
+def _context(shared: str) -> Any:
+    """How processes are started: on Linux from one that has imported the module ``shared`` once, and large libraries with it, whose memory they share."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
-    multiprocessing.set_forkserver_preload([PRELOAD_EVALUATION if shares_models else PRELOAD])
+    multiprocessing.set_forkserver_preload([shared])
     return multiprocessing.get_context("forkserver")
 
 
@@ -141,6 +143,7 @@ def _limited(processor: float, function: Callable[..., T], *arguments: object) -
 
 
 def _begin(most: int) -> None:
+    gc.disable()  # It takes a tenth of the time; cycles are those of figures, after each of which ``svg.encode`` collects what is new.
     _give_back_memory()
     _limit_memory(most)
 
