@@ -6,8 +6,9 @@ SETUP := .venv/.installed
 DEV := .venv/.installed-dev
 SAMPLES := samples/.brought
 MINUTES ?= 10
+SINCE ?= HEAD
 
-.PHONY: help site serve test fuzz check lowest audit sbom zensical run samples clean
+.PHONY: help site serve test near thorough fuzz check lowest kills audit sbom zensical run samples clean
 .DELETE_ON_ERROR:
 
 help: ## what there is
@@ -20,9 +21,17 @@ site: $(SETUP) $(SAMPLES) ## build the site; what is done already is not done ag
 serve: $(SETUP) $(SAMPLES) ## show the site on this machine and rebuild it on every change
 	@$(BIN)/python -m generator serve
 
-test: $(DEV) $(SAMPLES) ## all tests; without Chromium all but those in a browser
-	@$(BIN)/python -m tests.browsers
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+test: $(DEV) $(SAMPLES) ## the tests; without Chromium all but those in a browser
+	@$(BIN)/python -m tests
+
+near: $(DEV) $(SAMPLES) ## for a minute, the tests nearest to what differs from a commit; SINCE=HEAD unless given
+	@$(BIN)/python -m tests.near $(SINCE)
+
+thorough: $(DEV) $(SAMPLES) ## what is slow by nature, up to an hour and a half: before a release, and every week
+	@$(BIN)/python -m tests -m thorough
+	@$(MAKE) --no-print-directory lowest fuzz
+	unshare --map-root-user --mount $(BIN)/python -m tests.kills
+	PYTHON="$(PYTHON)" .ci/elsewhere make site
 
 fuzz: $(DEV) ## property tests of what reads files, with random examples; MINUTES=10 unless given
 	@$(BIN)/python -m tests.fuzz $(MINUTES)

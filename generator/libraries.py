@@ -19,7 +19,7 @@ def config_classes() -> Mapping[str, Any]:
 def light_transformers(module: str) -> Any:
     """A module of transformers, which finds no torch unless one of the two has been imported before."""
     if "transformers" not in sys.modules and "torch" not in sys.modules:
-        with _without_torch():
+        with hide_torch():
             import_module("transformers.utils.import_utils").is_torch_available()  # It remembers the answer.
     return import_module(f"transformers.{module}")
 
@@ -41,7 +41,8 @@ def transformers() -> Any:
 
 
 @contextmanager
-def _without_torch() -> Iterator[None]:
+def hide_torch() -> Iterator[None]:
+    """Have Python find no torch in the block, whether it is installed or not."""
     before = os.environ.get(SILENT)
     os.environ[SILENT] = "1"
     sys.modules["torch"] = None  # type: ignore[assignment]  # Python then finds no such module.

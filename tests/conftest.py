@@ -3,17 +3,18 @@
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 import pytest
-import torch  # noqa: F401  # Before transformers, which remembers whether it has found it.
 from hypothesis import settings
 from playwright.sync_api import Browser, Page
 from threadpoolctl import threadpool_limits
 
+from generator import libraries
 from tests import browsers
 from tests.built import RUN, default_atlas, once
 from tests.serving import served
@@ -21,6 +22,9 @@ from tests.serving import served
 settings.register_profile("atlas", deadline=None, derandomize=True, database=None)
 settings.register_profile("fuzz", settings.get_profile("atlas"), derandomize=False, print_blob=True)
 settings.load_profile("atlas")
+
+# Tests share a process, and some look at models: transformers, which remembers whether it has found torch, must find it in all of them.
+libraries.hide_torch = nullcontext
 
 BROWSER = pytest.StashKey[str | None]()
 LEFT_OUT = pytest.StashKey[int]()  # how many tests, for want of a browser
