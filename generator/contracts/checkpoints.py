@@ -3,10 +3,10 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from generator.contracts.model_config import Json, ModelConfig
 from generator.contracts.published_record import Published
@@ -24,6 +24,7 @@ SENTENCE = "The cat sat on the mat because it was tired."
 Modality = Literal["text", "image", "audio", "page"]
 StackKind = Literal["encoder", "decoder"]
 Numbers = Mapping[str, Array]
+ONLY_SHOWN = {"only shown": True}  # Metadata of an option that changes pages and data files, but no result of a checkpoint.
 Question = tuple[str | int, ...]  # A method of ``Storage`` and its arguments.
 
 
@@ -58,20 +59,26 @@ class Checkpoint:
     place: str
     title: str
     revision: str | None = None
-    group: str = "Checkpoints"
-    notes: str = ""
-    paper: str = ""
-    licence: str = ""
+    group: str = field(default="Checkpoints", metadata=ONLY_SHOWN)
+    notes: str = field(default="", metadata=ONLY_SHOWN)
+    paper: str = field(default="", metadata=ONLY_SHOWN)
+    licence: str = field(default="", metadata=ONLY_SHOWN)
     sentence: str | tuple[int, ...] = SENTENCE
     pickle: bool = False
     words: bool = False
-    arrays: bool = True
+    arrays: bool = field(default=True, metadata=ONLY_SHOWN)
     weights: str = ""
     config: str = ""
-    committed: int | None = None
+    committed: int | None = field(default=None, metadata=ONLY_SHOWN)
     revisions: str | tuple[str, ...] = ""
     every: int = 1
     series: Series | None = None
+
+    @property
+    def evaluated(self) -> "Checkpoint":
+        """The row without what only pages and data files show, and without its place, which changes no byte of a file."""
+        defaults: dict[str, Any] = {option.name: option.default for option in fields(self) if ONLY_SHOWN.items() <= option.metadata.items()}
+        return replace(self, place="", **defaults)
 
     @property
     def day(self) -> str | None:

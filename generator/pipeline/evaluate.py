@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -146,7 +147,9 @@ def may_need_models(task: Task) -> bool:
     place = Path(task.checkpoint.place)
     if task.checkpoint.weights or not place.is_dir():
         return _source_of(task.checkpoint).run is None
-    return any(path.name.endswith(weights.suffixes()) for path in place.iterdir())
+    with suppress(OSError):  # Reported when the row is opened.
+        return any(path.name.endswith(weights.suffixes()) for path in place.iterdir())
+    return False
 
 
 def open_files(checkpoint: Checkpoint, offline: bool) -> Files:

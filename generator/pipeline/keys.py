@@ -46,7 +46,7 @@ class Keys:
 
 def key_of(checkpoint: Checkpoint, state: str, code: str) -> str:
     """The key of an outcome. state: of the checkpoint's files; code: digest of the program"""
-    return of_parts((_row(checkpoint), state, code))
+    return of_parts((checkpoint.evaluated, state, code))
 
 
 def note_questions(notes: BlobCache, outcome: Outcome) -> None:
@@ -61,13 +61,8 @@ def notes_of(tasks: Iterable[Task]) -> set[str]:
 
 
 def _revision_note(task: Task) -> str:
-    return f"{of_parts((_row(replace(task.checkpoint, revision=task.listed)),))}.revision"
+    return f"{of_parts((replace(task.checkpoint, revision=task.listed).evaluated,))}.revision"
 
 
 def _note(checkpoint: Checkpoint) -> str:
-    return f"{of_parts((_row(checkpoint),))}.questions"
-
-
-def _row(checkpoint: Checkpoint) -> Checkpoint:
-    """``checkpoint`` without what only pages and files of data show, and without its folder, which changes no byte of a file."""
-    return replace(checkpoint, place="", notes="", paper="", licence="", group="", arrays=True, committed=None)
+    return f"{of_parts((checkpoint.evaluated,))}.questions"
