@@ -24,7 +24,7 @@ settings.register_profile("fuzz", settings.get_profile("atlas"), derandomize=Fal
 settings.load_profile("atlas")
 
 # Tests share a process, and some look at models: transformers, which remembers whether it has found torch, must find it in all of them.
-libraries.hide_torch = nullcontext
+libraries.hide_torch = nullcontext  # type: ignore[assignment]
 
 BROWSER = pytest.StashKey[str | None]()
 LEFT_OUT = pytest.StashKey[int]()  # how many tests, for want of a browser
