@@ -35,7 +35,7 @@ class Inline:
 
 
 @contextmanager
-def _processes(n_rows: int = 0, *, jobs: int = 1) -> Iterator[Inline]:
+def _processes(n_rows: int = 0, shares_models: bool = False, *, jobs: int = 1) -> Iterator[Inline]:
     yield Inline()
 
 

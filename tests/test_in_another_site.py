@@ -10,16 +10,19 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect
+from typer.testing import CliRunner
 
+from generator.cli.commands import app
 from generator.errors import RefusedError
 from generator.site import section, write
-from tests import links
-from tests.built import build
+from tests import inline, links
 from tests.serving import served
+from tests.synthetic import ROTATION, write_folder, write_list
 
 pytestmark = pytest.mark.samples
 
 HOSTS = {"material": "true", "mkdocs": "false", "readthedocs": "true"}  # Theme, and use_directory_urls.
+OTHERS = ("mkdocs", "readthedocs")  # Themes in which the whole atlas takes long to be built again, and a small one shows the same.
 ADDRESS = "https://host.example/atlas/"
 
 
@@ -48,7 +51,18 @@ def strictly_built(folder: Path) -> Path:
     return folder / "site"
 
 
-@pytest.fixture(scope="module", params=HOSTS)
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output folder of a list of one checkpoint."""
+    folder = tmp_path_factory.mktemp("small")
+    write_folder(folder / "rotation", ROTATION)
+    rows = str(write_list(folder, [{"folder": "rotation"}]))
+    done = inline.run("build", "--offline", "--config", rows, "--output", str(folder / "build"), home=folder / "hub")
+    assert done.returncode == 0, done.stderr
+    return folder / "build"
+
+
+@pytest.fixture(scope="module", params=[pytest.param(theme, marks=pytest.mark.thorough) if theme in OTHERS else theme for theme in HOSTS])
 def site(request: pytest.FixtureRequest, built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of another theme, with the atlas as its section."""
     folder = host(tmp_path_factory.mktemp("host"), request.param, HOSTS[request.param])
@@ -65,6 +79,15 @@ def host_address(site: Path) -> Iterator[str]:
 def test_every_page_is_there_and_every_link_leads_somewhere(site: Path, built: Path) -> None:
     ours = list((built / "docs").rglob("*.md"))
     assert len(list((site / "atlas").rglob("*.html"))) == len(ours) + 1  # And that of embedded figures.
+    assert links.broken(site, site / "atlas") == []
+
+
+@pytest.mark.parametrize("theme", OTHERS)
+def test_every_link_of_a_small_atlas_leads_somewhere_in_another_theme(theme: str, small: Path, tmp_path: Path) -> None:
+    folder = host(tmp_path / "host", theme, HOSTS[theme])
+    section.write_section(small / "docs", small / "site", folder / "docs/atlas", None)
+    site = strictly_built(folder)
+    assert len(list((site / "atlas").rglob("*.html"))) == len(list((small / "docs").rglob("*.md"))) + 1
     assert links.broken(site, site / "atlas") == []
 
 
@@ -103,11 +126,11 @@ def test_a_figure_comes_alive_in_the_colours_of_its_section(page: Page, host_add
     expect(page.locator("#encoder-learned-norms-lines")).to_be_visible()
 
 
-def test_the_finished_site_can_be_copied_below_the_docs_of_another(built: Path, tmp_path: Path) -> None:
+def test_the_finished_site_can_be_copied_below_the_docs_of_another(small: Path, tmp_path: Path) -> None:
     folder = host(tmp_path / "host", "mkdocs", "true")
     (folder / "docs/index.md").write_text("# Host\n\n[The atlas](atlas/index.html).\n", encoding="utf-8")
     (folder / "mkdocs.yml").write_text("site_name: Host\nnav:\n  - Home: index.md\n", encoding="utf-8")
-    shutil.copytree(built / "site", folder / "docs/atlas")
+    shutil.copytree(small / "site", folder / "docs/atlas")
     site = strictly_built(folder)
     assert links.broken(site, site / "atlas") == []
 
@@ -150,8 +173,8 @@ def test_a_file_is_no_section(tmp_path: Path) -> None:
         section.check(tmp_path / "file", tmp_path / "build")
 
 
-def test_a_section_may_be_replaced_by_the_next(built: Path, tmp_path: Path) -> None:
-    section.write_section(built / "docs", built / "site", tmp_path / "atlas", None)
+def test_a_section_may_be_replaced_by_the_next(small: Path, tmp_path: Path) -> None:
+    section.write_section(small / "docs", small / "site", tmp_path / "atlas", None)
     section.check(tmp_path / "atlas", tmp_path / "build")
 
 
@@ -159,7 +182,9 @@ def test_a_folder_that_is_refused_costs_no_build(tmp_path: Path) -> None:
     """And loses nothing: it is the output of an earlier one."""
     (tmp_path / "first").mkdir()
     (tmp_path / "first" / write.MARKER).write_text(write.MARKED)
-    done = build(tmp_path / "second", "--section", str(tmp_path / "first"))
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    rows = str(write_list(tmp_path, [{"folder": "none"}]))
+    command = ["build", "--config", rows, "--output", str(tmp_path / "second"), "--section", str(tmp_path / "first")]
+    done = CliRunner().invoke(app, command)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert [path.name for path in (tmp_path / "first").iterdir()] == [write.MARKER]
     assert not (tmp_path / "second").exists()

@@ -7,12 +7,15 @@ import sys
 import venv
 import zipfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from generator.resources import ROOT
+from tests import inline
 from tests.built import once
+from tests.synthetic import NOTHING, write_folder, write_list
 
 MINE = {
     "site_src/about.md": "# About this very atlas\n",
@@ -51,7 +54,14 @@ def install(folder: Path, folders: Mapping[str, Mapping[str, str]] = FOLDERS, *,
 
 @pytest.fixture(scope="module")
 def installed() -> Path:
-    return once("installed", install)
+    """An installation in which nothing is built."""
+    return once("installed", partial(install, folders={"plain": {}}, build=False))
+
+
+@pytest.fixture(scope="module")
+def sites() -> Path:
+    """An installation with which sites were built."""
+    return once("sites", install)
 
 
 def page(installed: Path, name: str) -> str:
@@ -65,8 +75,9 @@ def test_the_wheel_has_all_that_the_checkout_has(installed: Path) -> None:
     assert {f"generator/project/{path}" for path in kept.split()} <= inside
 
 
-def test_a_new_folder_builds_a_site_of_three_checkpoints(installed: Path) -> None:
-    assert {path.stem for path in (installed / "plain/build/site/checkpoints").glob("*.html")} == {
+@pytest.mark.thorough
+def test_a_new_folder_builds_a_site_of_three_checkpoints(sites: Path) -> None:
+    assert {path.stem for path in (sites / "plain/build/site/checkpoints").glob("*.html")} == {
         "index",
         "sinusoid",
         "llama-3-1-8b",
@@ -74,8 +85,26 @@ def test_a_new_folder_builds_a_site_of_three_checkpoints(installed: Path) -> Non
     }
 
 
-def test_what_a_user_has_beside_the_list_wins(installed: Path) -> None:
-    built = installed / "mine/build/site"
+def test_what_is_installed_finds_its_resources_and_reads_the_list_of_a_new_folder(installed: Path) -> None:
+    said = run(installed / "env/bin/position-atlas", "check", "--bytes", folder=installed / "plain")
+    assert said.count(": 0 bytes\n") == 3
+
+
+@pytest.mark.thorough
+def test_what_a_user_has_beside_the_list_of_an_installation_wins(sites: Path) -> None:
+    assert_mine(sites / "mine/build/site")
+
+
+def test_what_a_user_has_beside_the_list_wins(tmp_path: Path) -> None:
+    write_folder(tmp_path, {"nothing/config.json": NOTHING["config.json"], **{name: text.encode() for name, text in MINE.items()}})
+    rows = str(write_list(tmp_path, [{"folder": "nothing"}]))
+    done = inline.run("build", "--offline", "--config", rows, "--output", str(tmp_path / "build"), home=tmp_path / "hub")
+    assert done.returncode == 0, done.stderr
+    assert_mine(tmp_path / "build/site")
+
+
+def assert_mine(built: Path) -> None:
+    """Whether the pages are those of a user, and all others those of the program."""
     assert "About this very atlas" in page(built, "about")
     assert "What became of every row" in page(built, "status")
     assert "Atlas of a test" in page(built, "index")

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,23 +57,42 @@ def build(folder: Path, rows: list[dict[str, str]], *options: str, **settings: A
     return json.loads((folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("model_type", ["gpt2", "planted"])
-def test_no_code_beside_a_checkpoint_runs_though_its_config_asks_for_it(model_type: str, tmp_path: Path) -> None:
-    marker = tmp_path / "ran"
-    write_folder(tmp_path / "checkpoint", planted(model_type, marker))
-    [row] = build(tmp_path, [{"folder": "checkpoint"}])["checkpoints"]
+MODEL_TYPES = ("gpt2", "planted")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A finished build of a row on the Hub and of two with code beside them: its folder, what it connected to, and rows of atlas.json by slug."""
+
+    folder: Path
+    endpoint: str
+    opened: list[Any]
+    rows: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    folder = tmp_path_factory.mktemp("promises")
+    for model_type in MODEL_TYPES:
+        write_folder(folder / model_type, planted(model_type, folder / f"{model_type} ran"))
+    rows = [{"hub": "atlas/table"}, *({"folder": model_type} for model_type in MODEL_TYPES)]
+    with serving({"atlas/table": Repository({COMMIT: TABLE}, {"main": COMMIT})}) as hub, connections() as opened:
+        atlas = build(folder, rows, endpoint=hub.endpoint)
+    return Built(folder, hub.endpoint, opened, {row["slug"]: row for row in atlas["checkpoints"]})
+
+
+@pytest.mark.parametrize("model_type", MODEL_TYPES)
+def test_no_code_beside_a_checkpoint_runs_though_its_config_asks_for_it(model_type: str, built: Built) -> None:
+    row, marker = built.rows[model_type], built.folder / f"{model_type} ran"
     assert (row["status"], [encoding["scheme"] for encoding in row["encodings"]]) == ("ok", ["learned"])
     assert not marker.exists()
-    exec((tmp_path / "checkpoint/planted.py").read_text(encoding="utf-8"), {})  # noqa: S102 (it would have left a trace)
+    exec((built.folder / model_type / "planted.py").read_text(encoding="utf-8"), {})  # noqa: S102 (it would have left a trace)
     assert marker.exists()
 
 
-def test_a_build_connects_to_the_hub_that_is_configured_and_to_nobody_else(tmp_path: Path) -> None:
-    write_folder(tmp_path / "checkpoint", TABLE)
-    with serving({"atlas/table": Repository({COMMIT: TABLE}, {"main": COMMIT})}) as hub, connections() as opened:
-        rows = build(tmp_path, [{"hub": "atlas/table"}, {"folder": "checkpoint"}], endpoint=hub.endpoint)["checkpoints"]
-    assert [row["status"] for row in rows] == ["ok", "ok"]
-    assert {f"http://{host}:{port}" for host, port in opened} == {hub.endpoint}
+def test_a_build_connects_to_the_hub_that_is_configured_and_to_nobody_else(built: Built) -> None:
+    assert {row["status"] for row in built.rows.values()} == {"ok"}
+    assert {f"http://{host}:{port}" for host, port in built.opened} == {built.endpoint}
 
 
 def test_an_offline_build_connects_to_nobody(tmp_path: Path) -> None:

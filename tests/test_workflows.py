@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
+from typer.testing import CliRunner
 
+from generator.cli.commands import app
 from generator.resources import PACKAGE, ROOT
 from tests.test_installed import install
 
@@ -49,9 +52,22 @@ def test_what_others_may_have_written_reaches_no_shell(path: Path) -> None:
     assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
 
 
+def commands_of_starter() -> list[str]:
+    return [step["run"] for step in next(jobs(STARTER))["steps"] if step.get("run", "").startswith("position-atlas")]
+
+
+def test_the_steps_of_the_starter_are_commands_with_their_options() -> None:
+    """A parser refuses what it does not know before it shows help."""
+    steps = [re.sub(r"\$\{SITE_URL:\+(.*?)\}", r"\1", step).partition(">>")[0] for step in commands_of_starter()]
+    invoked = [CliRunner().invoke(app, [*shlex.split(step)[1:], "--help"]) for step in steps]
+    assert [done.exit_code for done in invoked] == [0, 0]
+    assert CliRunner().invoke(app, ["build", "--unheard", "x", "--help"]).exit_code == 2
+
+
+@pytest.mark.thorough
 def test_the_steps_of_the_starter_build_and_summarise(tmp_path: Path) -> None:
     install(tmp_path, {"plain": {}}, build=False)
-    commands = [step["run"] for step in next(jobs(STARTER))["steps"] if step.get("run", "").startswith("position-atlas")]
+    commands = commands_of_starter()
     environment = {
         **os.environ,
         "PATH": f"{tmp_path / 'env/bin'}:{os.environ['PATH']}",

@@ -16,6 +16,7 @@ from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.retries import WAITS
 from tests import inline
 from tests.hub_server import Answer, Hub, Repository, Trouble, refusal, run, serving
+from tests.pipeline.unrendered import without_html
 from tests.synthetic import NOTHING, PICKLED, ROTATION, WORDS, binary, write_folder, write_list
 
 COMMIT, TOKEN = "a" * 40, "hf_" + "ThisTokenIsNobodys"
@@ -62,9 +63,9 @@ def spans(hub: Hub) -> list[tuple[int, int]]:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def short_waits() -> Iterator[None]:
-    """Retries without waits, in the usual number."""
-    with pytest.MonkeyPatch.context() as patch:
+def short_builds() -> Iterator[None]:
+    """Retries without waits, in the usual number, and builds without HTML."""
+    with pytest.MonkeyPatch.context() as patch, without_html():
         patch.setattr(requests, "WAITS", (0.01,) * len(WAITS))
         yield
 

@@ -15,6 +15,7 @@ from generator.checkpoints.hub import requests
 from generator.checkpoints.hub.retries import LONGEST, WAITS
 from tests import inline
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, refusal, run, serving
+from tests.pipeline.unrendered import without_html
 from tests.synthetic import NOTHING, PICKLED, TABLE, binary, write_list
 
 OLD, NEW = "a" * 40, "b" * 40
@@ -92,9 +93,9 @@ def build(
 
 
 @pytest.fixture(autouse=True, scope="module")
-def short_waits() -> Iterator[None]:
-    """Retries without waits, in the usual number."""
-    with pytest.MonkeyPatch.context() as patch:
+def short_builds() -> Iterator[None]:
+    """Retries without waits, in the usual number, and builds without HTML."""
+    with pytest.MonkeyPatch.context() as patch, without_html():
         patch.setattr(requests, "WAITS", (0.01,) * len(WAITS))
         yield
 
@@ -171,7 +172,7 @@ def test_failed_rows_do_not_remove_others_from_the_site(published: Built) -> Non
 
 
 def test_the_page_of_a_failed_row_gives_the_reason(published: Built) -> None:
-    page = (published.output / "site/checkpoints/atlas-none.html").read_text(encoding="utf-8")
+    page = (published.output / "docs/checkpoints/atlas-none.md").read_text(encoding="utf-8")
     assert "no such repository" in page
 
 

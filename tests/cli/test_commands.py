@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from io import StringIO
@@ -74,7 +75,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     for name, files in FOLDERS.items():
         write_folder(folder / name, files)
     write_list(folder, [*({"folder": name} for name in FOLDERS), {"hub": "atlas/none"}])
-    return World(folder, build(folder))
+    return World(folder, build_inline(folder))
 
 
 @pytest.fixture
@@ -85,8 +86,10 @@ def here(world: World, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def invoke(*arguments: str) -> Result:
-    """Run a command in this process; exceptions that it does not handle are raised here."""
-    return CliRunner().invoke(app, arguments, catch_exceptions=False)
+    """Run a command in this process and no other; exceptions that it does not handle are raised here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_pool, "processes", lambda *_, **__: nullcontext(inline.Inline()))
+        return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

@@ -11,7 +11,7 @@ import pytest
 from generator.pipeline import local_pool
 from tests.built import ROOT
 from tests.hub_server import run
-from tests.synthetic import NOTHING, TABLE, write_folder, write_list
+from tests.synthetic import NOTHING, WORDLESS, write_folder, write_list
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
     if sys.platform != "linux":
         pytest.skip("Other systems tell nobody how a process ends that outlives its parent, so that was not tested here")
     folder = tmp_path_factory.mktemp("ended")
-    rows = [{"folder": write_folder(folder / name, files).name} for name, files in {"table": TABLE, "nothing": NOTHING}.items()]
+    rows = [{"folder": write_folder(folder / name, files).name} for name, files in {"table": WORDLESS, "nothing": NOTHING}.items()]
     arguments = ("--config", str(write_list(folder, rows)), "--output", str(folder / "out"), "--jobs", "2")
     watched = (sys.executable, str(ROOT / "tests/ending.py"), str(folder / "codes.json"))
     done = run("build", *arguments, home=folder / "hub", before=watched, PYTHONFAULTHANDLER="1")

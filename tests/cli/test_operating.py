@@ -14,12 +14,12 @@ import pytest
 from rich.table import Table
 
 from generator.cli.terminal import Terminal
-from generator.pipeline import local_pool
+from generator.pipeline import last_build, local_pool
 from generator.site.write import MARKER
 from tests import inline
 from tests.built import ROOT, contents
 from tests.hub_server import run
-from tests.synthetic import ROTATION, TABLE, WORDLESS, write_folder, write_list
+from tests.synthetic import NOTHING, ROTATION, TABLE, write_folder, write_list
 
 ODD = "\x1b]0;owned\x07\n         ok  fake: 3 encodings\u202e[/b][red]:100:.wpe.weight"
 SPELT = r"\u001b]0;owned\u0007\u000a         ok  fake: 3 encodings\u202e[/b][red]:100:.wpe.weight"
@@ -34,8 +34,8 @@ def build(world: Path, output: str = "out") -> subprocess.CompletedProcess[str]:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("world")
     write_folder(folder / "rotation", ROTATION)
-    write_folder(folder / "table", WORDLESS)
-    write_list(folder, [{"folder": "rotation", "title": "日本語"}, {"folder": "table"}])
+    write_folder(folder / "nothing", NOTHING)
+    write_list(folder, [{"folder": "rotation", "title": "日本語"}, {"folder": "nothing"}])
     done = build(folder)
     assert (done.returncode, done.stderr) == (0, "")  # Also of letters that figures have no font for.
     return folder
@@ -60,20 +60,23 @@ def test_a_store_beside_foreign_files_is_left_alone(world: Path) -> None:
 
 
 @pytest.mark.parametrize("lost", ["site/index.html", "site/data", "docs/index.md"])
-def test_a_site_that_was_damaged_is_made_whole(lost: str, world: Path) -> None:
-    before = contents(world / "out/site")
-    place = world / "out" / lost
-    shutil.rmtree(place) if place.is_dir() else place.unlink()
+def test_what_a_site_has_lost_is_noticed(lost: str, world: Path, tmp_path: Path) -> None:
+    (world / "out" / lost).rename(tmp_path / "lost")
+    last, altered = last_build.read(world / "out")
+    (tmp_path / "lost").rename(world / "out" / lost)
+    assert (last, all(name.startswith(lost) for name in altered), len(altered) > 0) == (last_build.LastBuild(), True, True)
+
+
+def test_a_site_that_was_damaged_is_made_whole_and_a_link_that_leads_nowhere_is_cleared_away(world: Path) -> None:
+    before, link = contents(world / "out/site"), world / "out/site/nowhere"
+    shutil.rmtree(world / "out/site/data")
+    (world / "out/docs/index.md").unlink()
+    (world / "out/site/index.html").unlink()
+    link.symlink_to("none")
     assert "nothing has changed" not in build(world).stdout
+    assert not link.is_symlink()
     assert contents(world / "out/site") == before
     assert "nothing has changed" in build(world).stdout
-
-
-def test_a_link_in_a_site_that_leads_nowhere_is_cleared_away(world: Path) -> None:
-    link = world / "out/site/nowhere"
-    link.symlink_to("none")
-    assert build(world).returncode == 0
-    assert not link.is_symlink()
 
 
 def test_a_name_made_to_mislead_is_shown_as_it_is(tmp_path: Path) -> None:
@@ -81,7 +84,7 @@ def test_a_name_made_to_mislead_is_shown_as_it_is(tmp_path: Path) -> None:
     header = json.dumps({ODD: {"dtype": "I8", "shape": [2, 2], "data_offsets": [0, 4]}}).encode()
     weights = struct.pack("<Q", len(header)) + header + bytes(4)
     write_folder(tmp_path / "odd:100:", {"config.json": TABLE["config.json"], "model.safetensors": weights})
-    done = run("inspect", str(tmp_path / "odd:100:"), home=tmp_path)
+    done = inline.run("inspect", str(tmp_path / "odd:100:"), home=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert SPELT in done.stderr
 
@@ -96,7 +99,7 @@ def test_a_table_on_a_terminal_shows_every_cell_as_it_is() -> None:
 
 def test_what_inspect_prints_as_json_is_not_touched(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "run:100:a", ROTATION)
-    done = run("inspect", str(folder), "--json", home=tmp_path)
+    done = inline.run("inspect", str(folder), "--json", home=tmp_path)
     assert json.loads(done.stdout)["id"] == str(folder)
 
 
@@ -113,32 +116,25 @@ def test_a_build_whose_output_is_no_longer_read_goes_on(world: Path) -> None:
     assert (world / "out/.built.json").exists()
 
 
-def test_a_build_without_input_stands_in_any_folder(world: Path) -> None:
-    (world / "out/.built.json").unlink()
-    shutil.rmtree(world / "out/site")
+def test_a_build_without_input_stands_in_any_folder_and_a_user_without_a_home_sees_no_warning(world: Path) -> None:
+    rows = [{"folder": str(world / "rotation")}]
     done = run(
-        *("build", "--offline", "--config", str(world / "checkpoints.yml"), "--output", str(world / "out")),
+        *("build", "--offline", "--config", str(write_list(world / "one", rows)), "--output", str(world / "homeless")),
         home=world / "hub",
         before=("/bin/sh", "-c", 'cd / && exec "$@" <&-', "sh"),
+        HOME="/dev/null/none",
     )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_a_user_without_a_home_sees_no_warning(world: Path) -> None:
-    rows = [{"folder": str(world / "rotation")}]
-    command = ("build", "--offline", "--config", str(write_list(world / "one", rows)), "--output", str(world / "homeless"))
-    done = run(*command, home=world / "hub", HOME="/dev/null/none")
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_paths_that_lead_nowhere_get_one_sentence(tmp_path: Path) -> None:
     write_list(tmp_path, [{"folder": "~nobody_of_this_name/m"}])
-    done = build(tmp_path)
-    assert (done.returncode, "no such folder" in done.stdout) == (1, True)
+    done = inline.run("check", "--bytes", "--config", str(tmp_path / "checkpoints.yml"), home=tmp_path)
+    assert (done.returncode, "no such folder" in done.stdout + done.stderr) == (1, True)
     (tmp_path / "loop").symlink_to("loop")
     done = build(tmp_path, "loop")
     assert (done.returncode, done.stderr.count("\n"), "leads to itself" in done.stderr) == (2, 1, True)
-    done = run("serve", "--config", "none.yml", home=tmp_path)
+    done = inline.run("serve", "--config", "none.yml", home=tmp_path)
     assert (done.returncode, done.stderr) == (2, "none.yml: No such file or directory\n")
 
 

@@ -17,13 +17,14 @@ from generator.errors import RefusedError
 from generator.pipeline import dask_pool, evaluate, jobs, local_pool, versions
 from generator.pipeline.executor import Executor
 from generator.pipeline.result_store import ResultStore, pack
+from tests import inline
 from tests.built import ROOT
 from tests.hub_server import run
 from tests.support import checkpoint
-from tests.synthetic import BROKEN, BUCKETS, NOTHING, ROTATION, WORDLESS, write_folder, write_list
+from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, write_folder, write_list
 
 pytest.importorskip("distributed", reason="the extra is not installed: pip install .[cluster]")
-FOLDERS = {"broken": BROKEN, "buckets": BUCKETS, "nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS}
+FOLDERS = {"broken": BROKEN, "nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS}
 QUIET = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
 WORKER = ("worker", "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
 TOLD = ["started", "finished"]
@@ -94,6 +95,13 @@ def running(folder: Path, n_workers: int, *options: str) -> Iterator[Cluster]:
         yield Cluster(address, first, workers)
 
 
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One worker for the tests that leave it as it was."""
+    with running(tmp_path_factory.mktemp("lasting"), 1, "--no-nanny") as cluster:
+        yield cluster
+
+
 @pytest.fixture
 def scheduler(tmp_path: Path) -> Iterator[Cluster]:
     """One with two workers."""
@@ -124,19 +132,19 @@ def test_a_cluster_gives_the_same_as_this_machine_also_when_a_worker_is_killed(s
     assert scheduler.workers[0].wait() == -signal.SIGKILL
 
 
-def test_a_build_on_a_cluster_publishes_its_site(scheduler: Cluster, tmp_path: Path) -> None:
-    write_folder(tmp_path / "rotation", ROTATION)
-    listed = write_list(tmp_path, [{"folder": str(tmp_path / "rotation")}])
-    done = run("build", "--config", str(listed), "--output", str(tmp_path / "out"), "--cluster", scheduler.address, home=tmp_path / "hub")
+def test_a_build_on_a_cluster_publishes_its_site(lasting: Cluster, tmp_path: Path) -> None:
+    write_folder(tmp_path / "nothing", NOTHING)
+    listed = write_list(tmp_path, [{"folder": str(tmp_path / "nothing")}])
+    done = run("build", "--config", str(listed), "--output", str(tmp_path / "out"), "--cluster", lasting.address, home=tmp_path / "hub")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out/site/checkpoints").is_dir()
 
 
-def test_a_worker_with_other_code_does_no_work(scheduler: Cluster, tmp_path: Path) -> None:
+def test_a_worker_with_other_code_does_no_work(lasting: Cluster, tmp_path: Path) -> None:
     write_folder(tmp_path / "nothing", NOTHING)
     [task] = evaluate.plan([checkpoint(place=str(tmp_path / "nothing"))], offline=True)
     events: list[jobs.Event] = []
-    with scheduler.pool("other")() as executor:
+    with lasting.pool("other")() as executor:
         [outcome] = jobs.run({task: None}, "code", ResultStore(tmp_path / "store"), executor, events.append).values()
     assert outcome.reason == "its worker has different code or libraries; expected the same checkout and versions everywhere"
 
@@ -179,9 +187,9 @@ def test_a_row_that_never_ends_fails_and_its_worker_is_free_again(tmp_path: Path
         assert evaluated(tmp_path, cluster.pool(), task) == [None]
 
 
-def test_a_row_that_needs_more_memory_than_its_worker_has_fails_with_that_reason(scheduler: Cluster, tmp_path: Path) -> None:
+def test_a_row_that_needs_more_memory_than_its_worker_has_fails_with_that_reason(lasting: Cluster, tmp_path: Path) -> None:
     task = evaluate.Task(checkpoint(slug="large", place=Large()), True)
-    assert evaluated(tmp_path, scheduler.pool(), task) == ["needed more memory than its worker has"]
+    assert evaluated(tmp_path, lasting.pool(), task) == ["needed more memory than its worker has"]
 
 
 def test_a_run_whose_only_worker_cannot_be_freed_ends(tmp_path: Path) -> None:
@@ -215,5 +223,5 @@ def test_an_address_stays_as_it_is(address: str) -> None:
 
 def test_a_build_with_an_empty_address_is_refused(tmp_path: Path) -> None:
     listed = write_list(tmp_path, [{"hub": "atlas/none"}])
-    done = run("build", "--config", str(listed), "--output", str(tmp_path / "out"), "--cluster", "", home=tmp_path / "hub")
+    done = inline.run("build", "--config", str(listed), "--output", str(tmp_path / "out"), "--cluster", "", home=tmp_path / "hub")
     assert (done.returncode, done.stderr.count("\n"), (tmp_path / "out/site").exists()) == (2, 1, False)

@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from generator.site.materials import SETTINGS
-from tests.built import begin, build
+from tests.inline import run as inline_run
 from tests.serving import served
-from tests.synthetic import BUCKETS, ROTATION, write_folder, write_list
+from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -21,9 +21,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which one checkpoint was published, then two, then the same again."""
     folder = tmp_path_factory.mktemp("history")
     write_folder(folder / "rotation", ROTATION)
-    write_folder(folder / "buckets", BUCKETS)
-    begin(folder / "build")
-    for day, rows in ((0, ["rotation"]), (1, ["rotation", "buckets"]), (2, ["rotation", "buckets"])):
+    write_folder(folder / "nothing", NOTHING)
+    for day, rows in ((0, ["rotation"]), (1, ["rotation", "nothing"]), (2, ["rotation", "nothing"])):
         run(folder, rows, day=day)
     return folder
 
@@ -32,7 +31,7 @@ def run(folder: Path, rows: list[str], *options: str, day: int = 0, output: str 
     place = str(write_list(folder, [{"folder": name} for name in rows]))
     (folder / SETTINGS).write_text("site_url: https://example.org/atlas\n", encoding="utf-8")
     environment = {"SOURCE_DATE_EPOCH": str(1_700_000_000 + day * 86_400), "SITE_URL": ""}
-    done = build(folder / output, "--config", place, *options, **environment)
+    done = inline_run("build", "--config", place, "--output", str(folder / output), *options, home=folder / "hub", **environment)
     return done.returncode, done.stderr
 
 

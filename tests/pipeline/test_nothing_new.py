@@ -6,21 +6,28 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
-from generator.pipeline import jobs
+from generator.pipeline import jobs, last_build
 from tests import inline
 from tests.built import ROOT, begin, contents
 from tests.hub_server import NOBODY, Answer, Repository, Trouble, run, serving
-from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_folder, write_list
+from tests.pipeline.unrendered import without_html
+from tests.synthetic import NOTHING, ROTATION, write_folder, write_list
 
-FOLDERS = {"nothing": NOTHING, "rotation": ROTATION, "table": WORDLESS}
+FOLDERS = {"nothing": NOTHING, "rotation": ROTATION, "other": NOTHING}  # None with weights: what needs them is imported in no process.
 COMMIT = "a" * 40
 JAVASCRIPT = {"STPyV8", "dukpy", "execjs", "js2py", "mini_racer", "py_mini_racer", "pythonmonkey", "quickjs", "v8"}
+SETTINGS = {
+    "HF_ENDPOINT": NOBODY,
+    "HF_HUB_DISABLE_XET": "1",
+    "SOURCE_DATE_EPOCH": "1700000000",
+    "PYTHONPATH": str(ROOT),
+}  # as those of `run`
 HEAVY = {"torch", "transformers", "sklearn", "scipy", "matplotlib", "pandas", "tokenizers", "PIL"}
 
 
@@ -51,11 +58,21 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def first(world: Path) -> CompletedProcess[str]:
-    """The build in which all is new, with what all of its processes wrote to stderr."""
-    done = build(world, "--log", str(world / "log.jsonl"))
-    assert done.returncode == 0
-    done.stderr += "".join(json.loads(line).get("stderr", "") for line in (world / "log.jsonl").read_text(encoding="utf-8").splitlines())
+    """The build in which all is new; the last line of its output names what its own process has imported, and stderr is that of all its processes."""
+    begin(world / "out")
+    log = world / "log.jsonl"
+    command = ["build", "--config", str(world / "checkpoints.yml"), "--output", str(world / "out"), "--log", str(log)]
+    code = f"import sys; from generator.cli.commands import app; app({command}, standalone_mode=False); print(*sys.modules)"
+    environment = {**os.environ, **SETTINGS, "HF_HOME": str(world / "hub"), "PYTHONPROFILEIMPORTTIME": "1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    done.stderr += "".join(json.loads(line).get("stderr", "") for line in log.read_text(encoding="utf-8").splitlines())
     return done
+
+
+@pytest.fixture
+def short_builds() -> Iterator[None]:
+    with without_html():
+        yield
 
 
 def _lose_the_note(folder: Path) -> None:
@@ -76,12 +93,15 @@ def test_no_process_of_a_build_imports_a_javascript_engine(first: CompletedProce
     assert not imported(first) & JAVASCRIPT
 
 
-def test_other_processes_import_what_a_first_build_needs(world: Path) -> None:
-    begin(world / "first")
-    command = ["build", "--config", str(world / "checkpoints.yml"), "--output", str(world / "first")]
-    code = f"import sys; from generator.cli.commands import app; app({command}, standalone_mode=False); print({HEAVY} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "set()"
+def test_rows_without_weights_whose_code_trains_no_encoding_need_no_torch_in_any_process(first: CompletedProcess[str]) -> None:
+    assert "transformers" in imported(first)
+    assert "torch" not in imported(first)
+
+
+def test_other_processes_import_what_a_first_build_needs(first: CompletedProcess[str]) -> None:
+    own = set(first.stdout.splitlines()[-1].split())
+    assert "generator" in own
+    assert not own & HEAVY
 
 
 def test_a_build_with_nothing_new_imports_no_heavy_library_and_no_mkdocs(world: Path) -> None:
@@ -97,9 +117,18 @@ def _forget_the_counts(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [_lose_the_note, _break_the_note, _forget_the_counts])
-def test_pages_made_of_finished_work_need_no_heavy_library(change: Callable[[Path], None], world: Path) -> None:
-    before = contents(world / "out/site")
+def test_a_note_that_does_not_tell_all_of_the_last_build_tells_nothing(change: Callable[[Path], None], world: Path) -> None:
+    note = world / "out/.built.json"
+    before = note.read_bytes()
+    assert last_build.read(world / "out")[0].inputs
     change(world)
+    assert last_build.read(world / "out") == (last_build.LastBuild(), ())
+    note.write_bytes(before)
+
+
+def test_pages_made_of_finished_work_need_no_heavy_library(world: Path) -> None:
+    before = contents(world / "out/site")
+    _lose_the_note(world)
     done = build(world)
     assert "3 from the store" in done.stdout
     assert "mkdocs" in imported(done)
@@ -116,15 +145,23 @@ def _add(page: Path) -> None:
 
 
 @pytest.mark.parametrize(("change", "name"), [(_edit, "site/index.html"), (_add, "site/own.html"), (Path.unlink, "site/index.html")])
-def test_what_others_changed_is_named_and_made_again(change: Callable[[Path], None], name: str, world: Path) -> None:
-    here(world)
-    page, before = world / "out/site/index.html", contents(world / "out/site")
-    state = page.stat()
+def test_what_others_changed_ends_what_is_known_of_the_last_build(change: Callable[[Path], None], name: str, world: Path) -> None:
+    page = world / "out/site/index.html"
+    before, state = page.read_bytes(), page.stat()
+    assert last_build.read(world / "out")[1] == ()
     change(page)
     if page.exists():
         os.utime(page, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert last_build.read(world / "out") == (last_build.LastBuild(), (name,))
+    page.write_bytes(before)
+    (world / "out" / "site/own.html").unlink(missing_ok=True)
+
+
+def test_what_others_changed_is_named_and_made_again(world: Path) -> None:
+    before = contents(world / "out/site")
+    _edit(world / "out/site/index.html")
     said = here(world)
-    assert f"changed by others since the last build: 1 file, such as {name}; to be made again" in said
+    assert "changed by others since the last build: 1 file, such as site/index.html; to be made again" in said
     assert "3 from the store" in said
     assert contents(world / "out/site") == before
 
@@ -156,7 +193,7 @@ def test_a_drawing_of_several_that_was_changed_on_disk_is_drawn_again(world: Pat
 def test_an_edited_note_is_published_without_a_new_evaluation(world: Path) -> None:
     write_list(world, [{"folder": name, "notes": "Edited since."} for name in FOLDERS])
     assert "3 from the store" in here(world)
-    assert "Edited since." in (world / "out/site/checkpoints/table.html").read_text(encoding="utf-8")
+    assert "Edited since." in (world / "out/site/checkpoints/other.html").read_text(encoding="utf-8")
 
 
 def test_files_that_were_only_touched_are_not_evaluated_again(world: Path) -> None:
@@ -176,6 +213,7 @@ def test_a_file_that_changed_within_the_same_size_and_time_is_evaluated_again(wo
 
 
 @pytest.mark.parametrize("revision", [COMMIT, "main"])
+@pytest.mark.usefixtures("short_builds")
 def test_a_checkpoint_that_was_not_reached_is_tried_again_by_one_request(revision: str, tmp_path: Path) -> None:
     write_list(tmp_path, [{"hub": "atlas/plain", "revision": revision}])
     assert "0 built, 0 failed, 1 not reached" in here(tmp_path)
@@ -187,6 +225,7 @@ def test_a_checkpoint_that_was_not_reached_is_tried_again_by_one_request(revisio
         assert "1 built, 0 failed, 0 not reached" in here(tmp_path, endpoint=hub.endpoint)
 
 
+@pytest.mark.usefixtures("short_builds")
 def test_no_process_starts_for_a_checkpoint_that_is_not_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_list(tmp_path, [{"hub": "atlas/plain"}])
     monkeypatch.setattr(jobs, "run", pytest.fail)
@@ -200,6 +239,6 @@ def test_fresh_does_all_again_and_gives_the_same(world: Path) -> None:
 
 
 def test_a_row_that_is_taken_from_the_list_is_gone_from_the_site(world: Path) -> None:
-    write_list(world, [{"folder": name} for name in FOLDERS if name != "table"])
+    write_list(world, [{"folder": name} for name in FOLDERS if name != "other"])
     assert "2 from the store" in here(world)
-    assert not [path for path in (world / "out/site").rglob("*") if path.stem == "table" and path.parent.name == "checkpoints"]
+    assert not [path for path in (world / "out/site").rglob("*") if path.stem == "other" and path.parent.name == "checkpoints"]

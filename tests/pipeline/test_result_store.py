@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from generator.numerics.arrays import Array
 from generator.pipeline import evaluate
 from generator.pipeline.result_store import RECORDS, ResultStore, pack, packed, unpack
 from tests.support import checkpoint
-from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, Contents, write_folder
+from tests.synthetic import BUCKETS, NOTHING, ROTATION, TABLE, WORDLESS, Contents, write_folder
 
 KEY = "0" * 64
 WORDS = st.sampled_from(["kind", "items", "fields", "start", "stop", "dtype", "shape", "stored", "value", "ok"]) | st.text(max_size=5)
@@ -224,8 +225,9 @@ def test_within_its_limit_the_store_keeps_everything_but_what_is_unfinished(stor
     assert [file.name for file in store.folder.iterdir()] == [f"{KEY}.outcome"]
 
 
-def test_arrays_are_read_on_access_and_not_held(tmp_path: Path, store: ResultStore) -> None:
-    row = checkpoint(place=str(write_folder(tmp_path / "files", TABLE)))
+def test_arrays_are_read_on_access_and_not_held(tmp_path: Path, store: ResultStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = checkpoint(place=str(write_folder(tmp_path / "files", WORDLESS)))
+    monkeypatch.setattr(evaluate, "all_analyses", partial(filter, lambda analysis: analysis.key == "table", evaluate.all_analyses()))
     store.put(KEY, packed(evaluate.evaluate(evaluate.Task(row, offline=True))))
     stored = store.get(KEY)
     assert stored is not None
@@ -256,18 +258,24 @@ def random_table(folder: Path) -> evaluate.Task:
     return evaluate.Task(checkpoint(place=str(folder)), offline=True)
 
 
-@pytest.fixture
-def derived(tmp_path: Path, store: ResultStore) -> tuple[Reading, Reading]:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a store with one outcome."""
+    return tmp_path_factory.mktemp("derived")
+
+
+@pytest.fixture(scope="module")
+def derived(folder: Path) -> tuple[Reading, Reading]:
     """A reading as it was computed, and as it comes from the store."""
-    outcome = evaluate.evaluate(random_table(tmp_path / "files"))
+    outcome, store = evaluate.evaluate(random_table(folder / "files")), ResultStore(folder / "store")
     store.put(KEY, packed(outcome))
     stored = store.get(KEY)
     assert stored is not None
     return outcome.readings[0], stored.readings[0].deriving(evaluate.all_analyses())
 
 
-def test_the_store_has_no_array_that_follows_from_the_form(derived: tuple[Reading, Reading], store: ResultStore) -> None:
-    [file] = store.folder.iterdir()
+def test_the_store_has_no_array_that_follows_from_the_form(derived: tuple[Reading, Reading], folder: Path) -> None:
+    [file] = (folder / "store").iterdir()
     content, shown = file.read_bytes(), 0
     for result in derived[0].results.values():
         for array in (array for name, array in result.derived.items() if name not in result.arrays):
@@ -277,7 +285,7 @@ def test_the_store_has_no_array_that_follows_from_the_form(derived: tuple[Readin
 
 
 def test_the_store_has_no_table_that_a_formula_gives(tmp_path: Path, store: ResultStore) -> None:
-    config = {"model_type": "xglm", "d_model": 64, "max_position_embeddings": 500, "attention_heads": 4}
+    config = {"model_type": "xglm", "d_model": 32, "max_position_embeddings": 64, "attention_heads": 4}
     write_folder(tmp_path / "files", {"config.json": json.dumps(config).encode()})
     outcome = evaluate.evaluate(evaluate.Task(checkpoint(place=str(tmp_path / "files")), offline=True))
     store.put(KEY, packed(outcome))

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from tests import inline
 from tests.built import contents
 from tests.hub_server import NOBODY, USUAL_DATE, Repository, serving
+from tests.pipeline.unrendered import without_html
 from tests.synthetic import NOTHING, ROTATION, WORDLESS, write_list
 
 COMMIT = "a" * 40
@@ -31,6 +34,12 @@ def rows(folder: Path) -> dict[str, dict[str, Any]]:
     """The checkpoints of atlas.json by slug."""
     document = json.loads((folder / "out/site/data/atlas.json").read_text(encoding="utf-8"))
     return {row["slug"]: row for row in document["checkpoints"]}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_builds() -> Iterator[None]:
+    with without_html():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +71,11 @@ def test_finished_work_is_shown_and_counted_apart(world: Path) -> None:
 
 def test_pages_say_that_it_is_of_an_earlier_build_and_why(world: Path) -> None:
     build(world)
-    page = (world / "out/site/checkpoints/atlas-a.html").read_text(encoding="utf-8")
+    page = unescape((world / "out/docs/checkpoints/atlas-a.md").read_text(encoding="utf-8"))
     assert "As an earlier build read it" in page
     assert REASON in page
     assert f"</code>, of {USUAL_DATE[:10]}. The checkpoint may have changed since." in page
-    assert "Read earlier: 3" in (world / "out/site/status.html").read_text(encoding="utf-8")
+    assert "Read earlier: 3" in (world / "out/docs/status.md").read_text(encoding="utf-8")
 
 
 def test_strict_takes_what_is_stale_for_a_failure(world: Path) -> None:

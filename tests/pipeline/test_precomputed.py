@@ -1,0 +1,89 @@
+"""Artifacts that are shipped, and those that a machine makes once."""
+
+import json
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from generator import PROGRAM
+from generator.libraries import config_classes
+from generator.pipeline import families, precomputed, versions
+
+SOME = 40  # Every so many types are looked through where not all are.
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The cache folder of a machine."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / PROGRAM
+
+
+def never() -> NoReturn:
+    raise AssertionError("made again")
+
+
+@pytest.mark.parametrize("name", precomputed.LIBRARIES)
+def test_an_artifact_is_shipped_for_the_installed_versions(name: str) -> None:
+    assert precomputed.shipped(name) == (precomputed.FOLDER / f"{name}.json").read_bytes()
+
+
+@pytest.mark.parametrize("name", precomputed.LIBRARIES)
+def test_no_artifact_is_shipped_for_another_version_of_any_of_its_libraries(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_with = dict(precomputed._made_with())
+    for library in precomputed.LIBRARIES[name]:
+        monkeypatch.setattr(precomputed, "_made_with", lambda library=library: {**made_with, library: "0.0"})
+        assert precomputed.shipped(name) is None
+
+
+@pytest.mark.parametrize("name", ["other", precomputed.VERSIONS, "../__init__"])
+def test_nothing_else_is_shipped(name: str) -> None:
+    assert precomputed.shipped(name) is None
+
+
+def test_the_local_part_of_a_version_says_nothing_of_what_it_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precomputed, "version", lambda library: f"{precomputed._made_with()[library]}+local")
+    assert precomputed.shipped(precomputed.PUBLISHED) is not None
+
+
+def test_an_artifact_is_made_once_a_machine(machine: Path) -> None:
+    assert precomputed.once("name", lambda: b"made") == b"made"
+    assert precomputed.once("name", never) == b"made"
+    assert [path.name for path in machine.iterdir()] == ["name"]
+
+
+def test_an_artifact_is_made_again_when_the_program_changes(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    precomputed.once("name", lambda: b"made")
+    monkeypatch.setattr(versions, "code", lambda: "another digest")
+    assert precomputed.once("name", lambda: b"anew") == b"anew"
+    assert precomputed.once("name", never) == b"anew"
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(machine: Path) -> None:
+    machine.write_bytes(b"")  # Where a folder is expected.
+    assert (precomputed.once("name", lambda: b"a"), precomputed.once("name", lambda: b"b")) == (b"a", b"b")
+
+
+def test_what_is_written_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
+    precomputed._made_with.cache_clear()
+    precomputed.write({name: name.encode() for name in precomputed.LIBRARIES})
+    shipped = {name: precomputed.shipped(name) for name in precomputed.LIBRARIES}
+    precomputed._made_with.cache_clear()
+    assert shipped == {name: name.encode() for name in precomputed.LIBRARIES}
+
+
+def test_the_shipped_table_of_model_types_is_the_one_that_is_made() -> None:
+    assert precomputed.shipped(precomputed.FAMILIES) == families.make()
+
+
+def test_the_shipped_types_without_a_trained_encoding_are_those_of_a_sample() -> None:
+    shipped = json.loads(precomputed.shipped(precomputed.UNTRAINED) or b"[]")
+    sample = sorted(config_classes())[::SOME]
+    assert [name for name in sample if families._is_untrained(name)] == [name for name in sample if name in shipped]
+
+
+@pytest.mark.thorough
+def test_the_shipped_types_without_a_trained_encoding_are_the_ones_that_are_found() -> None:
+    assert precomputed.shipped(precomputed.UNTRAINED) == families.untrained()
