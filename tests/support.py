@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from safetensors.numpy import save_file
 
-from generator.contracts import Checkpoint, Encoding, Json, Label, ModelConfig, Provenance, Subject, TensorInfo
+from generator.contracts import Checkpoint, Encoding, Files, Json, Label, ModelConfig, Provenance, Scheme, Subject, TensorInfo
 from generator.encodings import Form
 from generator.numerics.arrays import Array, Floats
 
@@ -64,6 +64,11 @@ class Planted:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Path.touch, (self.marker,)
+
+
+def found_by(scheme: Scheme, files: Files) -> list[Encoding[Form]]:
+    """What a scheme finds where no other claims anything."""
+    return scheme.find(files) + (scheme.find_last(files, lambda _: False) if scheme.find_last else [])
 
 
 def form_of(encoding: Encoding[Form], kind: type[FormT]) -> FormT:

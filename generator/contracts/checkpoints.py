@@ -25,6 +25,7 @@ Modality = Literal["text", "image", "audio", "page"]
 StackKind = Literal["encoder", "decoder"]
 Numbers = Mapping[str, Array]
 ONLY_SHOWN = {"only shown": True}  # Metadata of an option that changes pages and data files, but no result of a checkpoint.
+Claimed = Callable[[str], bool]  # Whether a tensor or a setting of this name belongs to a scheme.
 Question = tuple[str | int, ...]  # A method of ``Storage`` and its arguments.
 
 
@@ -300,6 +301,8 @@ class Scheme:
 
     also: other names in papers and code, which readers search for; acts_in: what it changes, "" for nothing; looked_for: completes the sentence “none found; looked for …”
     find: returns the encodings of this scheme in a checkpoint; published: values that it must reproduce
+    claims: names of tensors and settings that are this scheme's, whether or not it can read them, so that no other scheme guesses what they are
+    find_last: returns further encodings once every scheme has found its own: guesses, from tensors that nobody claims, and what is computed where nothing is stored
     words: values of ``position_embedding_type`` in config.json that ask for it
     tells_position: False for what acts in attention beside an encoding of position
     by_formula: whether a formula gives its numbers even where a tensor holds them; otherwise they are learned where a tensor does
@@ -314,6 +317,8 @@ class Scheme:
     order: int
     find: Callable[[Files], list[Encoding[Form]]]
     picture: Picture
+    claims: re.Pattern[str] | None = None
+    find_last: Callable[[Files, Claimed], list[Encoding[Form]]] | None = None
     published: tuple[Published, ...] = ()
     words: tuple[str, ...] = ()
     tells_position: bool = True

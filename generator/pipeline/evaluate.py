@@ -181,11 +181,35 @@ def needed(task: Task) -> Mapping[str, int]:
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """The encodings that any scheme recognises, in order of the schemes, those of a decoder last; their absence only where there is no other."""
-    encodings = [_with_notes(files, encoding) for scheme in all_schemes() for encoding in scheme.find(files)]
+    """The encodings that any scheme recognises, in order of the schemes, those of a decoder last; their absence only where there is no other.
+
+    errors: RowError, also where two schemes find their encodings in one tensor
+    """
+    by_scheme = {scheme: scheme.find(files) for scheme in all_schemes()}
+    owners = _owners(files, by_scheme)
+
+    def is_claimed(name: str) -> bool:
+        return name in owners or any(scheme.claims.search(name) for scheme in by_scheme if scheme.claims)
+
+    by_scheme = {scheme: found + (scheme.find_last(files, is_claimed) if scheme.find_last else []) for scheme, found in by_scheme.items()}
+    _owners(files, by_scheme)
+    encodings = [_with_notes(files, encoding) for found in by_scheme.values() for encoding in found]
     if not all(isinstance(encoding.form, NoEncoding) for encoding in encodings):
         encodings = [encoding for encoding in encodings if not isinstance(encoding.form, NoEncoding)]
     return names.numbered(sorted(encodings, key=lambda encoding: encoding.stack == "decoder"))
+
+
+def _owners(files: Files, by_scheme: Mapping[Scheme, Sequence[Encoding[Form]]]) -> dict[str, str]:
+    """The key of the scheme that has an encoding in a tensor, by its name.
+
+    errors: RowError where two schemes have one
+    """
+    owners: dict[str, str] = {}
+    for scheme, encodings in by_scheme.items():
+        for name in (encoding.provenance.tensor for encoding in encodings):
+            if name is not None and owners.setdefault(name, scheme.key) != scheme.key:
+                raise RowError(f"{files.where}: {name} is taken by the schemes {owners[name]} and {scheme.key}; expected one")
+    return owners
 
 
 def find_unmeasured(files: Files, encodings: Sequence[Encoding[Form]]) -> list[Encoding[Form]] | None:

@@ -8,8 +8,8 @@ import pytest
 
 from generator.encodings import PositionTable
 from generator.errors import RowError
-from generator.schemes.sinusoidal import find
-from tests.support import DictFiles, form_of
+from generator.schemes.sinusoidal import SCHEME
+from tests.support import DictFiles, form_of, found_by
 
 FLOAT32 = 1e-5
 HYBRID = {
@@ -31,7 +31,7 @@ def module_of(family: str, prefix: str, *sizes: Any, **options: Any) -> Any:
 
 
 def found(config: dict[str, Any]) -> Any:
-    (encoding,) = find(DictFiles(config))
+    (encoding,) = found_by(SCHEME, DictFiles(config))
     return encoding
 
 
@@ -76,7 +76,7 @@ def test_the_stride_is_that_of_the_feature_map_of_the_encoder() -> None:
 
 @pytest.mark.parametrize("silent", [{"encoder_layers": 0}, {"eval_size": [640, 640]}])
 def test_a_hybrid_encoder_without_sinusoid_has_none(silent: dict[str, Any]) -> None:
-    assert find(DictFiles({"model_type": "rt_detr", **silent})) == []
+    assert found_by(SCHEME, DictFiles({"model_type": "rt_detr", **silent})) == []
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_a_hybrid_encoder_without_sinusoid_has_none(silent: dict[str, Any]) -> N
 )
 def test_an_invalid_size_of_a_feature_map_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
-        find(DictFiles({"model_type": "rt_detr", **wrong}))
+        found_by(SCHEME, DictFiles({"model_type": "rt_detr", **wrong}))

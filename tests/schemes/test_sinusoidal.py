@@ -7,9 +7,9 @@ from generator.encodings import PositionTable, SinusoidLayout, sinusoid
 from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes import learned
-from generator.schemes.sinusoidal import find
+from generator.schemes.sinusoidal import SCHEME
 from tests import tiny
-from tests.support import DictFiles, form_of
+from tests.support import DictFiles, form_of, found_by
 
 LAYOUTS: tuple[SinusoidLayout, ...] = ("interleaved", "halves", "tensor2tensor")
 FLOAT32 = 1e-6  # of tables that transformers makes in single precision, for angles up to 32
@@ -45,7 +45,7 @@ BAD: list[dict[str, object]] = [
 
 
 def vectors_of(files: DictFiles) -> Floats:
-    encoding, *_ = find(files)
+    encoding, *_ = found_by(SCHEME, files)
     return form_of(encoding, PositionTable).vectors
 
 
@@ -58,14 +58,14 @@ def test_a_stored_sinusoid_is_recognised_in_every_layout(layout: SinusoidLayout,
 
 @pytest.mark.parametrize(("layout", "words"), [("interleaved", "interleaved"), ("halves", "first half"), ("tensor2tensor", "exponent")])
 def test_a_note_describes_the_layout_of_a_stored_sinusoid(layout: SinusoidLayout, words: str) -> None:
-    (encoding,) = find(DictFiles(arrays={"embed_positions.weight": sinusoid(24, 16, layout)}))
+    (encoding,) = found_by(SCHEME, DictFiles(arrays={"embed_positions.weight": sinusoid(24, 16, layout)}))
     assert words in encoding.notes[-1]
 
 
 def test_a_table_that_differs_from_the_sinusoid_in_one_value_is_learned() -> None:
     table = np.array(sinusoid(24, 16))
     table[20, 3] += 2e-4
-    assert find(DictFiles(arrays={"wpe.weight": table})) == []
+    assert found_by(SCHEME, DictFiles(arrays={"wpe.weight": table})) == []
 
 
 def test_a_stored_sinusoid_after_the_padding_row_is_recognised() -> None:
@@ -79,14 +79,14 @@ def test_a_stored_sinusoid_after_the_padding_row_is_recognised() -> None:
 def test_the_encoder_of_whisper_is_a_sinusoid_and_its_decoder_is_learned() -> None:
     model = tiny.build("whisper", pad_token_id=1, bos_token_id=1, eos_token_id=1, decoder_start_token_id=1, num_mel_bins=4)
     files = DictFiles(model.config.to_dict(), tiny.arrays(model))
-    assert [encoding.part for encoding in find(files)] == ["encoder"]
+    assert [encoding.part for encoding in found_by(SCHEME, files)] == ["encoder"]
     assert [encoding.part for encoding in learned.find(files)] == ["decoder"]
 
 
 @pytest.mark.parametrize(("family", "options"), MADE)
 def test_a_sinusoid_computed_at_run_time_equals_what_the_model_adds(family: str, options: dict[str, Any]) -> None:
     model = tiny.build(family, **options)
-    tables = {encoding.part: form_of(encoding, PositionTable).vectors for encoding in find(DictFiles(model.config.to_dict()))}
+    tables = {encoding.part: form_of(encoding, PositionTable).vectors for encoding in found_by(SCHEME, DictFiles(model.config.to_dict()))}
     outputs = tiny.heard(model, "embed_positions")
     assert len(outputs) == len(tables)
     for name, expected in outputs.items():
@@ -112,17 +112,17 @@ def test_a_setting_for_a_sinusoid_gives_the_interleaved_one(config: dict[str, ob
 
 @pytest.mark.parametrize("config", SILENT)
 def test_a_config_without_such_a_setting_gives_none(config: dict[str, object]) -> None:
-    assert find(DictFiles({**SIZE, **config})) == []
+    assert found_by(SCHEME, DictFiles({**SIZE, **config})) == []
 
 
 def test_a_stored_learned_table_overrides_the_sinusoid_of_the_family() -> None:
     table = np.random.default_rng(0).normal(size=(24, 8))
-    assert find(DictFiles({"model_type": "pegasus", **SIZE}, {"model.encoder.embed_positions.weight": table})) == []
+    assert found_by(SCHEME, DictFiles({"model_type": "pegasus", **SIZE}, {"model.encoder.embed_positions.weight": table})) == []
 
 
 @pytest.mark.parametrize(("family", "part"), [("ctrl", "decoder"), ("xglm", "decoder"), ("m2m_100", "encoder, decoder")])
 def test_the_parts_are_those_of_the_family(family: str, part: str) -> None:
-    assert ", ".join(encoding.part for encoding in find(DictFiles({"model_type": family, **SIZE}))) == part
+    assert ", ".join(encoding.part for encoding in found_by(SCHEME, DictFiles({"model_type": family, **SIZE}))) == part
 
 
 # A family's sinusoidal module, what it is built with, and how the atlas hears of the same: a config, and which part.
@@ -163,7 +163,7 @@ def test_a_nested_part_has_the_sinusoid_of_its_module(folder: str, name: str, si
     module = getattr(importlib.import_module(f"transformers.models.{folder}.modeling_{folder}"), name)(*sizes)
     made = getattr(module, "weights", getattr(module, "positional_embedding", None))
     theirs = (module.create_weight() if made is None else made).double().numpy()
-    (encoding, *_) = find(DictFiles(config))
+    (encoding, *_) = found_by(SCHEME, DictFiles(config))
     form, first = form_of(encoding, PositionTable), getattr(module, "padding_idx", None)
     np.testing.assert_allclose(form.vectors[: 24 - form.first_row], theirs[form.first_row : 24], rtol=0, atol=FLOAT32)
     assert form.first_row == (0 if len(sizes) < 3 or first is None else first + 1)
@@ -173,7 +173,7 @@ def test_the_first_position_of_a_speech_model_follows_its_padding() -> None:
     model = tiny.build(
         "speech_to_text", num_conv_layers=1, conv_kernel_sizes=[3], conv_channels=8, input_feat_per_channel=4, pad_token_id=1
     )
-    tables = {encoding.part: form_of(encoding, PositionTable) for encoding in find(DictFiles(model.config.to_dict()))}
+    tables = {encoding.part: form_of(encoding, PositionTable) for encoding in found_by(SCHEME, DictFiles(model.config.to_dict()))}
     assert sorted(tables) == ["decoder", "encoder"]
     import torch
 
@@ -186,7 +186,7 @@ def test_the_sinusoid_of_canary_equals_the_scaled_one_of_its_module() -> None:
     from transformers.models.canary.modeling_canary import CanaryPositionalEmbedding
 
     theirs = CanaryPositionalEmbedding(24, 8)(torch.arange(24)).double().numpy()
-    (encoding,) = find(DictFiles({"model_type": "canary", "decoder_config": {"model_type": "canary_decoder", **NESTED_PARTS}}))
+    (encoding,) = found_by(SCHEME, DictFiles({"model_type": "canary", "decoder_config": {"model_type": "canary_decoder", **NESTED_PARTS}}))
     np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
     assert (encoding.part, "divided by the square root" in encoding.notes[0]) == ("decoder", True)
 
@@ -199,7 +199,7 @@ def test_the_sinusoid_of_fun_asr_starts_at_one_and_is_as_wide_as_its_stacked_fra
     from transformers.models.fun_asr_nano.modeling_fun_asr_nano import FunAsrNanoPositionEmbedding
 
     theirs = FunAsrNanoPositionEmbedding(24, 12)(torch.zeros(1, 23, 12)).double().numpy()
-    (encoding,) = find(DictFiles({"model_type": "fun_asr_nano", "audio_config": FUN_ASR}))
+    (encoding,) = found_by(SCHEME, DictFiles({"model_type": "fun_asr_nano", "audio_config": FUN_ASR}))
     np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
     assert (encoding.part, encoding.modality) == ("audio encoder", "audio")
 
@@ -207,12 +207,14 @@ def test_the_sinusoid_of_fun_asr_starts_at_one_and_is_as_wide_as_its_stacked_fra
 @pytest.mark.parametrize("wrong", [{"num_mel_bins": 0}, {"num_stacked_frames": "x"}, {"max_position_embeddings": 1}])
 def test_an_invalid_size_of_stacked_frames_is_a_row_error(wrong: dict[str, object]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
-        find(DictFiles({"model_type": "fun_asr_nano", "audio_config": {**FUN_ASR, **wrong}}))
+        found_by(SCHEME, DictFiles({"model_type": "fun_asr_nano", "audio_config": {**FUN_ASR, **wrong}}))
 
 
 def test_a_config_with_audio_stack_and_talker_has_the_sinusoid_of_the_former() -> None:
     audio = {"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8}
-    (encoding,) = find(DictFiles({"thinker_config": {"audio_config": audio}, "talker_config": {"model_type": "qwen2_5_omni_talker"}}))
+    (encoding,) = found_by(
+        SCHEME, DictFiles({"thinker_config": {"audio_config": audio}, "talker_config": {"model_type": "qwen2_5_omni_talker"}})
+    )
     assert (encoding.part, form_of(encoding, PositionTable).vectors.shape) == ("audio encoder", (24, 8))
 
 
@@ -222,7 +224,9 @@ def test_positions_of_sound_are_counted_anew_in_every_chunk_that_the_model_convo
     from transformers.models.qwen2_5_omni.modeling_qwen2_5_omni import chunk_and_pad_features
 
     _, lengths = chunk_and_pad_features(torch.zeros(4, 500), torch.tensor([500]), half)
-    (encoding,) = find(DictFiles({"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8, "n_window": half}))
+    (encoding,) = found_by(
+        SCHEME, DictFiles({"model_type": "qwen2_5_omni_audio_encoder", "max_source_positions": 24, "d_model": 8, "n_window": half})
+    )
     assert f"restart every {int(lengths[0])} frames" in encoding.notes[0]
 
 
@@ -230,13 +234,13 @@ def test_a_stored_table_of_another_part_does_not_override_a_sinusoid() -> None:
     text = {"model_type": "kosmos_2_text_model", "embed_dim": 8, "max_position_embeddings": 24}
     table = np.random.default_rng(0).normal(size=(10, 8))
     files = DictFiles({"model_type": "kosmos-2", "text_config": text}, {"vision_model.embeddings.position_embedding.weight": table})
-    assert [encoding.part for encoding in find(files)] == ["decoder"]
+    assert [encoding.part for encoding in found_by(SCHEME, files)] == ["decoder"]
 
 
 @pytest.mark.parametrize("size", BAD)
 def test_an_invalid_size_is_a_row_error(size: dict[str, object]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
-        find(DictFiles({"position_embedding_type": "sinusoidal", **SIZE, **size}))
+        found_by(SCHEME, DictFiles({"position_embedding_type": "sinusoidal", **SIZE, **size}))
 
 
 def speaking() -> Any:
@@ -260,7 +264,10 @@ def test_the_sinusoids_of_speecht5_equal_the_scaled_ones_of_its_modules() -> Non
     import torch
 
     model = speaking()
-    tables = {encoding.part: form_of(encoding, PositionTable) for encoding in find(DictFiles(model.config.to_dict(), tiny.arrays(model)))}
+    tables = {
+        encoding.part: form_of(encoding, PositionTable)
+        for encoding in found_by(SCHEME, DictFiles(model.config.to_dict(), tiny.arrays(model)))
+    }
     assert {part: len(form.vectors) for part, form in tables.items()} == {"text encoder": 24, "speech decoder": 20}
     for part, side in (("text encoder", model.speecht5.encoder), ("speech decoder", model.speecht5.decoder)):
         theirs = side.prenet.encode_positions(torch.zeros(1, 12, 8)).detach().double().numpy()[0]
@@ -272,11 +279,11 @@ def test_a_side_of_speecht5_without_a_factor_has_the_plain_sinusoid() -> None:
         {"model_type": "speecht5", "hidden_size": 8, "max_speech_positions": 20, "max_text_positions": 24},
         {"speecht5.decoder.prenet.encode_positions.alpha": np.array(2.0)},
     )
-    encodings = find(files)
+    encodings = found_by(SCHEME, files)
     assert [encoding.part for encoding in encodings] == ["speech encoder", "speech decoder"]
     assert [encoding.record.is_of_words for encoding in encodings] == [False, False]
 
 
 def test_a_factor_with_several_numbers_is_a_row_error() -> None:
     with pytest.raises(RowError, match=r"expected one number"):
-        find(DictFiles({"hidden_size": 8}, {"encoder.prenet.encode_positions.alpha": np.zeros(3)}))
+        found_by(SCHEME, DictFiles({"hidden_size": 8}, {"encoder.prenet.encode_positions.alpha": np.zeros(3)}))

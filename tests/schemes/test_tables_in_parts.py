@@ -10,7 +10,7 @@ from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes import learned, sinusoidal
 from tests import tiny
-from tests.support import DictFiles, form_of
+from tests.support import DictFiles, form_of, found_by
 
 FLOAT32 = 1e-6
 SIZES = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 16}
@@ -122,7 +122,7 @@ def test_a_centred_and_scaled_sinusoid_of_a_series_is_recognised(first: int) -> 
     model = series(positional_encoding_type="sincos", use_cls_token=bool(first))
     table = type(model.encoder.positional_encoder)._init_pe(model.config, 12 + first).detach().numpy()
     files = DictFiles(model.config.to_dict(), {"encoder.positional_encoder.position_enc": table})
-    (encoding,) = sinusoidal.find(files)
+    (encoding,) = found_by(sinusoidal.SCHEME, files)
     np.testing.assert_array_equal(form_of(encoding, PositionTable).vectors, table[first:])
     assert "mean-centred and then scaled" in encoding.notes[-1]
     assert learned.find(files) == []

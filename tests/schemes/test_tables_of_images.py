@@ -14,7 +14,7 @@ from generator.errors import RowError
 from generator.numerics.arrays import Floats
 from generator.schemes import learned, sinusoidal
 from tests import tiny
-from tests.support import DictFiles, checkpoint, form_of
+from tests.support import DictFiles, checkpoint, form_of, found_by
 
 FLOAT32 = 1e-6
 SIZES: dict[str, Any] = {
@@ -138,7 +138,7 @@ def test_the_table_of_the_spectrogram_transformer_equals_what_it_adds_by_frequen
 
 def test_the_stored_sinusoid_of_mae_is_recognised() -> None:
     model = build_mae()
-    encodings = sinusoidal.find(DictFiles(model.config.to_dict(), tiny.arrays(model)))
+    encodings = found_by(sinusoidal.SCHEME, DictFiles(model.config.to_dict(), tiny.arrays(model)))
     assert [(encoding.part, form_of(encoding, PositionTable).grid) for encoding in encodings] == [("vision", (4, 4)), ("decoder", (4, 4))]
     theirs = model.vit.embeddings.position_embeddings[0, 1:].double().numpy()
     np.testing.assert_allclose(grid_sinusoid((4, 4), 16), theirs, rtol=0, atol=FLOAT32)
@@ -172,7 +172,7 @@ def test_the_sinusoid_with_rows_first_equals_that_of_aimv2() -> None:
 )
 def test_a_stored_sinusoid_of_a_grid_that_is_not_square_is_recognised_with_its_order(columns_first: bool, words: str) -> None:
     stored = np.vstack([np.zeros(8), grid_sinusoid((2, 6), 8, columns_first)])[None]
-    (encoding,) = sinusoidal.find(DictFiles({"image_size": [16, 48], "patch_size": 8}, {"pos_embed": stored}))
+    (encoding,) = found_by(sinusoidal.SCHEME, DictFiles({"image_size": [16, 48], "patch_size": 8}, {"pos_embed": stored}))
     assert words in encoding.notes[-1]
 
 
@@ -299,7 +299,7 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
     from transformers import VideoMAEConfig, VideoMAEModel
 
     config = VideoMAEConfig(**{**SIZES, "image_size": [16, 24]}, num_frames=4, tubelet_size=2)
-    (encoding,) = sinusoidal.find(DictFiles(config.to_dict()))
+    (encoding,) = found_by(sinusoidal.SCHEME, DictFiles(config.to_dict()))
     theirs = VideoMAEModel(config).embeddings.position_embeddings[0].double().numpy()
     np.testing.assert_allclose(form_of(encoding, PositionTable).vectors, theirs, rtol=0, atol=FLOAT32)
     assert (encoding.part, encoding.modality) == ("vision", "image")
@@ -310,7 +310,7 @@ def test_the_sinusoid_of_a_clip_equals_what_videomae_adds_to_its_patches() -> No
 )
 def test_an_invalid_size_of_a_clip_is_a_row_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(RowError, match=r"test.*expected"):
-        sinusoidal.find(DictFiles({"model_type": "videomae", **SIZES, "num_frames": 4, "tubelet_size": 2, **wrong}))
+        found_by(sinusoidal.SCHEME, DictFiles({"model_type": "videomae", **SIZES, "num_frames": 4, "tubelet_size": 2, **wrong}))
 
 
 def test_the_sentence_belongs_to_the_table_of_words() -> None:

@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -12,7 +13,7 @@ from generator.checkpoints.model import tensor_names
 from generator.checkpoints.model.families import AFTER_PADDING, AFTER_TWO, ANGLES_STORED, DECODERS, FIRST_ROW_ALONE
 from generator.checkpoints.model.patch_grid import Lattice, lattice_of
 from generator.checkpoints.model.tables_by_shape import Search, TableTensor, search
-from generator.contracts import Encoding, Files, Modality, ModelConfig, Provenance, StackKind
+from generator.contracts import Claimed, Encoding, Files, Modality, ModelConfig, Provenance, StackKind
 from generator.encodings import Form, PositionTable
 from generator.encodings.sinusoids import TableLayout, layout, shifted_layout
 from generator.errors import RowError
@@ -57,38 +58,51 @@ class StoredTable:
     tolerance: float
 
 
-_SEARCHES: WeakKeyDictionary[Files, Search] = WeakKeyDictionary()
-_TABLES: WeakKeyDictionary[Files, tuple[StoredTable, ...]] = WeakKeyDictionary()
+# Of files that live, so that schemes share one read of each table.
+_NAMED: WeakKeyDictionary[Files, tuple[StoredTable, ...]] = WeakKeyDictionary()
+_GUESSED: WeakKeyDictionary[Files, tuple[StoredTable, ...]] = WeakKeyDictionary()
+_OPEN: WeakKeyDictionary[Files, tuple[str, ...]] = WeakKeyDictionary()
 
 
 def stored_tables(files: Files) -> tuple[StoredTable, ...]:
-    """Every position table among the tensors of ``files``; cached, so that schemes share one read, for as long as ``files`` live.
+    """Every position table that the name of a tensor tells.
 
     errors: RowError when a table has no row for a position, or no plain numbers
     """
-    if files not in _TABLES:
-        _TABLES[files] = tuple(_stored(files, table, part) for table, part in _parts(files))
-    return _TABLES[files]
+    if files not in _NAMED:
+        found = [TableTensor(name, name, files.tensors[name].shape) for name in _named(files)]
+        _NAMED[files] = _all_stored(files, [table for table in found if _is_table(table.name, table.shape)])
+    return _NAMED[files]
+
+
+def guessed_tables(files: Files, is_claimed: Claimed) -> tuple[StoredTable, ...]:
+    """Position tables by the shapes of tensors that no scheme claims; none where a tensor has the name of one.
+
+    errors: as of ``stored_tables``
+    """
+    if files not in _GUESSED:
+        is_guess = bool(files.tensors) and _added(files.config) and not _named(files)
+        guess = search(files, _is_name, _is_table, is_claimed) if is_guess else Search()
+        _GUESSED[files], _OPEN[files] = _all_stored(files, guess.found), guess.open
+    return _GUESSED[files]
 
 
 def table_questions(files: Files) -> tuple[str, ...]:
-    """A sentence for each position table that no tensor is named as and that cannot be told by its shape."""
-    return _search(files).open
+    """A sentence for each position table that ``guessed_tables`` could not tell by its shape."""
+    return _OPEN.get(files, ())
 
 
-def _search(files: Files) -> Search:
-    """The tensors that are position tables: by their names, and by their shapes only where there is none of such a name."""
-    if files not in _SEARCHES:
-        tensors = files.tensors if _added(files.config) else {}
-        named = [TableTensor(name, name, tensors[name].shape) for name in tensors if _is_name(name)]
-        found = tuple(table for table in named if _is_table(table.name, table.shape))
-        _SEARCHES[files] = Search(found) if named or not tensors else search(files, _is_name, _is_table)
-    return _SEARCHES[files]
+def _named(files: Files) -> list[str]:
+    """The tensors with the name of a position table, of whatever shape."""
+    return [name for name in files.tensors if _is_name(name)] if _added(files.config) else []
 
 
-def _parts(files: Files) -> list[tuple[TableTensor, str]]:
+def _all_stored(files: Files, found: Sequence[TableTensor]) -> tuple[StoredTable, ...]:
+    return tuple(_stored(files, table, part) for table, part in _parts(files, found))
+
+
+def _parts(files: Files, found: Sequence[TableTensor]) -> list[tuple[TableTensor, str]]:
     """Each position table with its part."""
-    found = _search(files).found
     parts = [_part(table, files) for table in found]
     counts = Counter(parts)
     return [(table, part if counts[part] == 1 else f"{part} {NAME.sub('', table.name)}") for table, part in zip(found, parts, strict=True)]

@@ -10,13 +10,12 @@ from typing import Any
 
 from generator.checkpoints.model.code_files import outline
 from generator.checkpoints.model.resolved import is_known
-from generator.contracts import Files, ModelConfig
+from generator.contracts import Claimed, Files, ModelConfig
 from generator.contracts.model_config import SIZES
 from generator.libraries import config_classes
 
 Shape = tuple[int, ...]
 ATTRIBUTE = re.compile(r"^ +self\.(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
-ELSEWHERE = re.compile(r"rope|rotary|alibi|relative|(^|[._])rel_|inv_freq|sinusoid|bias_table|(^|[._])pos_bias", re.IGNORECASE)
 OF_POSITIONS = re.compile(r"(^|_)pos(_|ition)", re.IGNORECASE)  # Settings that may name a scheme, or say that there is no table.
 WITH_TABLE = ("absolute", "learned")
 UNNAMED = "No tensor has the name of a position table"
@@ -46,19 +45,19 @@ class Search:
     open: tuple[str, ...] = ()
 
 
-def search(files: Files, is_name: Callable[[str], bool], is_shape: Callable[[str, Shape], bool]) -> Search:
+def search(files: Files, is_name: Callable[[str], bool], is_shape: Callable[[str, Shape], bool], is_claimed: Claimed) -> Search:
     """The position tables of files with no tensor named as one. is_name, is_shape: what a position table is called, and looks like
 
-    A family that transformers has: the tables of its code. Another: the sizes in config.json alone.
+    A family that transformers has: the tables of its code. Another: the sizes in config.json alone, where no scheme claims a tensor or a setting.
     """
     config = files.config
     if not files.tensors or "model_type" not in config or not is_known(config.family):
-        return _of_sizes(files)
+        return _of_sizes(files, is_claimed)
     if not any(_assigns(section.family, is_name) for section in config.nested()):
         return Search()
     parameters = parameters_of(config)
     tables = {name: shape for name, shape in parameters.items() if is_name(name) and is_shape(name, shape)}
-    return _of_code(files, parameters, tables)
+    return _of_code(files, parameters, tables, is_claimed)
 
 
 def parameters_of(config: ModelConfig) -> Mapping[str, Shape]:
@@ -79,12 +78,13 @@ def _assigns(family: str, is_name: Callable[[str], bool]) -> bool:
     return is_known(family) and any(is_name(name) for name in ATTRIBUTE.findall(_code(family)))
 
 
-def _of_code(files: Files, parameters: Mapping[str, Shape], tables: Mapping[str, Shape]) -> Search:
+def _of_code(files: Files, parameters: Mapping[str, Shape], tables: Mapping[str, Shape], is_claimed: Claimed) -> Search:
     own = {name: _suffix(name, parameters) for name in files.tensors}
     known = set(own.values())  # Parameters that are in the file under their own names.
+    free = [tensor for tensor in files.tensors if not own[tensor] and not is_claimed(tensor)]
     found, unclear = [], []
     for name, shape in tables.items():
-        names = [tensor for tensor in files.tensors if not own[tensor] and _fits(files.tensors[tensor].shape, shape)]
+        names = [tensor for tensor in free if _fits(files.tensors[tensor].shape, shape)]
         n_parameters = sum(_fits(other, shape) for parameter, other in parameters.items() if parameter not in known)
         if len(names) == n_parameters == 1:
             found.append(_taken(files, names[0], name, shape))
@@ -125,11 +125,11 @@ def _unclear(names: list[str], n_parameters: int, shape: Shape) -> str:
     return f"{UNNAMED}. In transformers, this family has one of {_times(shape)}; {count} that shape{others}, so none is shown."
 
 
-def _of_sizes(files: Files) -> Search:
+def _of_sizes(files: Files, is_claimed: Claimed) -> Search:
     """The one tensor of positions × width, where nothing else in the config has the number of positions, and nothing tells of another scheme."""
     config = files.config
     positions, width = ({count for name in SIZES[size] if (count := config.count(name))} for size in ("n_positions", "d_model"))
-    if len(positions) != 1 or len(width) != 1 or _is_elsewhere(files):
+    if len(positions) != 1 or len(width) != 1 or _is_elsewhere(files, is_claimed):
         return Search()
     shape = (*positions, *width)
     others = {value for name, value in _settings(config) if name not in SIZES["n_positions"] and isinstance(value, int)}
@@ -144,11 +144,11 @@ def _of_sizes(files: Files) -> Search:
     return Search((TableTensor(names[0], names[0], files.tensors[names[0]].shape, notes=(note,)),))
 
 
-def _is_elsewhere(files: Files) -> bool:
-    """Whether a setting or the name of a tensor tells of a rotation, a bias or a sinusoid."""
+def _is_elsewhere(files: Files, is_claimed: Claimed) -> bool:
+    """Whether a setting or the name of a tensor tells of another scheme."""
     settings = list(_settings(files.config))
     named = [value for name, value in settings if OF_POSITIONS.search(name) and (value is False or isinstance(value, str))]
-    return any(value not in WITH_TABLE for value in named) or any(ELSEWHERE.search(name) for name in (*files.tensors, *dict(settings)))
+    return any(value not in WITH_TABLE for value in named) or any(map(is_claimed, (*files.tensors, *dict(settings))))
 
 
 def _settings(config: ModelConfig) -> Iterator[tuple[str, Any]]:

@@ -1,6 +1,7 @@
 """ALiBi: a penalty that grows linearly with distance, with a fixed slope for each head."""
 
 import math
+import re
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -131,6 +132,7 @@ SCHEME = Scheme(
     looked_for="a config that asks for ALiBi",
     order=50,
     find=find,
+    claims=re.compile(r"alibi", re.IGNORECASE),
     picture=PICTURE,
     words=("alibi",),
     published=(

@@ -1,11 +1,12 @@
 """Learned absolute position embeddings: a table with one trained vector for each position."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from generator.checkpoints.model.position_tables import as_encoding, stored_tables
-from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Scheme
+from generator.checkpoints.model.position_tables import StoredTable, as_encoding, guessed_tables, stored_tables
+from generator.contracts import Claimed, Encoding, Files, ModelConfig, Numbers, Picture, Scheme
 from generator.encodings import Form
 from generator.figures.panels import Panel, image_panels
 from generator.figures.style import DIVERGING
@@ -23,9 +24,20 @@ def find(files: Files) -> list[Encoding[Form]]:
 
     errors: RowError when a table and the config do not match, or a gate is missing
     """
+    return _learned(files, stored_tables(files)) + [of_patches(files, table, SCHEME.key) for table in patch_tables(files)]
+
+
+def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
+    """Tables other than sinusoids that nothing but their shape tells.
+
+    errors: RowError when a table and the config do not match
+    """
+    return _learned(files, guessed_tables(files, is_claimed))
+
+
+def _learned(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]:
     notes = _notes(files.config)
-    encodings = [as_encoding(files, table, SCHEME.key, notes) for table in stored_tables(files) if table.layout is None]
-    return encodings + [of_patches(files, table, SCHEME.key) for table in patch_tables(files)]
+    return [as_encoding(files, table, SCHEME.key, notes) for table in tables if table.layout is None]
 
 
 def _notes(config: ModelConfig) -> tuple[str, ...]:
@@ -87,5 +99,6 @@ SCHEME = Scheme(
     looked_for="a position table among the tensors (position_embeddings, wpe, embed_positions, pos_embed …)",
     order=10,
     find=find,
+    find_last=find_last,
     picture=PICTURE,
 )

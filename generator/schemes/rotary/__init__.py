@@ -1,6 +1,7 @@
 """Rotary position embedding: pairs of query and key components rotated by angles proportional to position."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -261,6 +262,7 @@ SCHEME = Scheme(
     looked_for="rotary parameters in config.json (rope_theta, rope_scaling, rotary_dim …)",
     order=40,
     find=find,
+    claims=re.compile(r"rope|rotary|inv_freq", re.IGNORECASE),
     picture=PICTURE,
     words=("rotary", "rope"),
     by_formula=True,

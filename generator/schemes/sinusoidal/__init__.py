@@ -2,16 +2,17 @@
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from generator.checkpoints.model.patch_grid import section_grids
-from generator.checkpoints.model.position_tables import as_encoding, stored_tables
+from generator.checkpoints.model.position_tables import StoredTable, as_encoding, guessed_tables, stored_tables
 from generator.checkpoints.model.resolved import completed
 from generator.checkpoints.model.stacks import stacks
-from generator.contracts import Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
+from generator.contracts import Claimed, Encoding, Files, ModelConfig, Numbers, Picture, Provenance, Scheme
 from generator.encodings import Form, PositionTable, sinusoid, sinusoid_formula
 from generator.errors import RowError
 from generator.figures.panels import colour_bar, image, panels
@@ -40,12 +41,30 @@ DESCRIPTIONS = {
 
 
 def find(files: Files) -> list[Encoding[Form]]:
-    """Stored tables that equal a sinusoid, and sinusoids that the model computes when it runs.
+    """Stored tables that equal a sinusoid.
+
+    errors: RowError when a table and the config do not match
+    """
+    return _stored(files, stored_tables(files))
+
+
+def find_last(files: Files, is_claimed: Claimed) -> list[Encoding[Form]]:
+    """Tables that equal a sinusoid and that nothing but their shape tells, and sinusoids that the model computes where none is stored.
 
     errors: RowError when a table and the config do not match, or a size is missing or invalid
     """
-    tables = stored_tables(files)
-    stored = [
+    guessed = guessed_tables(files, is_claimed)
+    parts = {table.part for table in (*stored_tables(files), *guessed)}
+    scaled = _scaled(files)
+    runtime = [encoding for stack in stacks(files.config) for encoding in _runtime(stack.config, parts)]
+    scaled_stacks = {encoding.stack for encoding in scaled}  # A scaled sinusoid replaces the plain one.
+    runtime = [encoding for encoding in runtime if encoding.stack not in scaled_stacks]
+    of_clips = _of_clips(files.config) if files.config.family in OF_CLIPS else []
+    return [*_stored(files, guessed), *runtime, *scaled, *_of_map(files.config), *of_clips]
+
+
+def _stored(files: Files, tables: Sequence[StoredTable]) -> list[Encoding[Form]]:
+    return [
         as_encoding(
             files,
             table,
@@ -55,12 +74,6 @@ def find(files: Files) -> list[Encoding[Form]]:
         for table in tables
         if table.layout is not None
     ]
-    parts = {table.part for table in tables}
-    scaled = _scaled(files)
-    runtime = [encoding for stack in stacks(files.config) for encoding in _runtime(stack.config, parts)]
-    scaled_stacks = {encoding.stack for encoding in scaled}  # A scaled sinusoid replaces the plain one.
-    runtime = [encoding for encoding in runtime if encoding.stack not in scaled_stacks]
-    return stored + runtime + scaled + _of_map(files.config) + (_of_clips(files.config) if files.config.family in OF_CLIPS else [])
 
 
 def _runtime(config: ModelConfig, stored: set[str]) -> list[Encoding[Form]]:
@@ -205,6 +218,8 @@ SCHEME = Scheme(
     looked_for="a stored table equal to the sinusoid, or a config that asks for one",
     order=20,
     find=find,
+    find_last=find_last,
+    claims=re.compile(r"sinusoid", re.IGNORECASE),
     picture=PICTURE,
     words=("sinusoidal",),
     by_formula=True,

@@ -190,6 +190,7 @@ SCHEME = Scheme(
     looked_for="relative_attention_bias.weight and related names among the tensors (rel_attn_embed, rel_pos_bias …)",
     order=30,
     find=find,
+    claims=re.compile(r"relative|(^|[._])rel_|(^|[._])pos_bias", re.IGNORECASE),
     picture=PICTURE,
     published=(
         Published(

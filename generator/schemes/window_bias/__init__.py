@@ -135,5 +135,6 @@ SCHEME = Scheme(
     looked_for="relative_position_bias_table, attention_biases or continuous_position_bias_mlp among the tensors",
     order=60,
     find=find,
+    claims=re.compile(r"bias_table", re.IGNORECASE),
     picture=PICTURE,
 )
