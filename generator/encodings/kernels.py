@@ -110,8 +110,10 @@ def profile_of(form: Form, side: int, of_patches: bool) -> Profile:
 
 def log_spaced(last: int, per_octave: int) -> Array:
     """0 and whole numbers from 1 to ``last`` at about equal ratios, ``per_octave`` from each to its double: (n,), int."""
-    count = int(np.ceil(np.log2(max(last, 1)) * per_octave)) + 1
-    return np.unique(np.rint(np.append(0.0, np.geomspace(1.0, max(last, 1), count))).astype(np.int64))
+    if last < 1:
+        return np.zeros(1, np.int64)
+    count = int(np.ceil(np.log2(last) * per_octave)) + 1
+    return np.unique(np.rint(np.append(0.0, np.geomspace(1.0, last, count))).astype(np.int64))
 
 
 def _of_rotation(form: Rotation) -> Profile:

@@ -51,6 +51,11 @@ def test_the_layer_is_named_only_if_several_tensors_have_one_title() -> None:
     assert list(named.values()) == ["encoder layer 2", "encoder layer 10", "decoder"]
 
 
+def test_tensors_of_one_title_in_one_layer_are_told_apart_by_their_names() -> None:
+    named = parts({"a.layers.2.bias": "encoder", "b.layers.2.bias": "encoder", "a.layers.3.bias": "encoder"})
+    assert list(named.values()) == ["encoder a.layers.2.bias", "encoder b.layers.2.bias", "encoder layer 3"]
+
+
 @pytest.mark.parametrize(("name", "part"), STACKS.items())
 def test_a_stack_is_identified_by_a_word_of_the_name(name: str, part: str) -> None:
     assert stack(name) == part

@@ -51,9 +51,11 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def parts(titles: Mapping[str, str]) -> dict[str, str]:
-    """A distinct part for each tensor: its title, with the layer if several tensors have the same title."""
+    """A distinct part for each tensor: its title, with the layer if several tensors have the same title, or with the name if they have the same layer too."""
     counts = Counter(titles.values())
-    return {name: f"{title} layer {_layer(name)}" if counts[title] > 1 else title for name, title in titles.items()}
+    layers = {name: f"{title} layer {_layer(name)}" if counts[title] > 1 else title for name, title in titles.items()}
+    again = Counter(layers.values())
+    return {name: f"{titles[name]} {name}" if again[part] > 1 else part for name, part in layers.items()}
 
 
 def _layer(name: str) -> str:
