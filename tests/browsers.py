@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 from playwright.sync_api import Browser, sync_playwright
@@ -25,9 +26,14 @@ SWITCHES = (
 
 
 def _playwrights_own() -> str:
-    """Where Playwright's installer puts its browser, installed or not."""
-    with sync_playwright() as playwright:
-        return playwright.chromium.executable_path
+    """Where Playwright's installer puts its browser, installed or not. Asked in a thread: in the caller's, another Playwright may be running."""
+
+    def asked() -> str:
+        with sync_playwright() as playwright:
+            return playwright.chromium.executable_path
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asked).result()
 
 
 def _starts(path: str) -> bool:

@@ -45,9 +45,14 @@ def _with_curve(reading: Reading) -> Reading:
     return replace(reading, results={**reading.results, key: replace(result, arrays={**result.arrays, "coordinates": curve})})
 
 
-def build(atlas: Atlas, folder: Path) -> Path:
-    """Build the HTML site of ``atlas`` below ``folder``; returns its path."""
+def build(atlas: Atlas, folder: Path, *bare: str) -> Path:
+    """Build the HTML site of ``atlas`` below ``folder``; returns its path.
+
+    bare: how the paths of pages begin that nobody looks at, which have a heading alone
+    """
     every_page = [page for kind in discovery.load(pages, PageKind) for page in kind.pages(atlas)]
-    write.write(render.render(atlas, every_page), folder / "docs")
+    rendered = [page for page in every_page if not page.path.startswith(bare)]
+    headings = {page.path: b"# Heading\n" for page in every_page if page.path.startswith(bare)}
+    write.write({**render.render(atlas, rendered), **headings}, folder / "docs")
     mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"

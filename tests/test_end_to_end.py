@@ -15,7 +15,8 @@ from generator.encodings import PositionTable
 from generator.pipeline.evaluate import all_schemes
 from generator.site.minify import compact
 from tests import links
-from tests.built import ROOT, build, contents
+from tests.built import ROOT, begin, build, contents
+from tests.synthetic import BUCKETS, ROTATION, TABLE, write_folder, write_list
 
 pytestmark = pytest.mark.samples
 
@@ -57,12 +58,32 @@ def test_trained_models_in_many_formats_have_what_their_authors_publish(built: P
     assert [(one["part"], one["scheme"], one["shape"], one["dtype"]) for one in row["encodings"]] == TRAINED[slug]
 
 
-def test_two_builds_give_the_same_bytes(built: Path, tmp_path: Path) -> None:
-    other = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
-    again = build(tmp_path / "again", "--jobs", "1", **other)
+ELSEWHERE = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+
+
+def differing(first: Path, second: Path) -> list[str]:
+    """Files of two folders that are not the same in both."""
+    one, other = contents(first), contents(second)
+    return [path for path in {*one, *other} if one.get(path) != other.get(path)]
+
+
+def test_two_builds_of_a_short_list_give_the_same_bytes(tmp_path: Path) -> None:
+    """The first begins with what another build has drawn for every list alike; the second draws that, too."""
+    begin(tmp_path / "here")
+    for slug, files in {"table": TABLE, "buckets": BUCKETS, "rotation": ROTATION}.items():
+        write_folder(tmp_path / slug, files)
+    listed = write_list(tmp_path, [{"folder": slug} for slug in ("table", "buckets", "rotation")])
+    for place, options, environment in (("here", ("--jobs", "2"), {"PYTHONHASHSEED": "1"}), ("elsewhere", ("--jobs", "1"), ELSEWHERE)):
+        done = build(tmp_path / place, "--config", str(listed), *options, **environment)
+        assert done.returncode == 0, done.stderr
+    assert differing(tmp_path / "here/site", tmp_path / "elsewhere/site") == []
+
+
+@pytest.mark.thorough
+def test_two_builds_of_the_default_list_give_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    again = build(tmp_path / "again", "--jobs", "1", **ELSEWHERE)
     assert again.returncode == 0, again.stderr
-    first, second = contents(built / "site"), contents(tmp_path / "again/site")
-    assert [path for path in {*first, *second} if first.get(path) != second.get(path)] == []
+    assert differing(built / "site", tmp_path / "again/site") == []
 
 
 def test_a_second_build_does_nothing_and_counts_what_was_not_reached_when_strict(built: Path) -> None:

@@ -103,24 +103,23 @@ def test_what_playwright_installed_comes_last(nowhere: Path) -> None:
 
 
 @pytest.mark.usefixtures("browser")
-def test_with_a_browser_all_tests_run_in_it(tests: str) -> None:
-    done = pytest_run(tests)
-    assert done.stdout.splitlines()[-1].strip("= ").startswith("3 passed"), done.stdout + done.stderr
+def test_with_a_browser_what_needs_one_is_marked_by_its_fixtures_and_runs_in_it(tests: str) -> None:
+    done = pytest_run(tests, "-m", "browser")
+    assert done.stdout.splitlines()[-1].strip("= ").startswith("2 passed, 1 deselected"), done.stdout + done.stderr
     assert f"browser: {browsers.find()}" in done.stdout.splitlines()
+    assert "left out" not in done.stdout
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_without_a_browser_one_line_at_the_end_counts_what_was_left_out(workers: str, tests: str, nowhere: Path) -> None:
-    done = pytest_run(tests, "-n", workers)
+# In several processes, and in one; what was not selected is not counted.
+@pytest.mark.parametrize(("options", "count"), [(("-n", "2"), 2), (("-n", "0", "-k", "not Seen"), 1)], ids=["-n 2", "-n 0"])
+def test_without_a_browser_one_line_at_the_end_counts_what_was_left_out(
+    options: tuple[str, ...], count: int, tests: str, nowhere: Path
+) -> None:
+    done = pytest_run(tests, *options)
     line, last = done.stdout.splitlines()[-2:]
-    assert line == f"2 browser tests were left out: {browsers.MISSING}"
+    assert line == f"{count} browser tests were left out: {browsers.MISSING}"
     assert last.strip("= ").startswith("1 passed")
     assert (done.returncode, "skipped" in done.stdout) == (0, False)
-
-
-def test_what_was_not_selected_is_not_counted(tests: str, nowhere: Path) -> None:
-    done = pytest_run(tests, "-m", "not browser")
-    assert (done.returncode, "left out" in done.stdout) == (0, False)
 
 
 def test_continuous_integration_requires_a_browser(tests: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,12 +128,6 @@ def test_continuous_integration_requires_a_browser(tests: str, nowhere: Path, mo
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert done.stderr.strip() == f"ERROR: CI is set, and {browsers.MISSING}"
     assert "passed" not in done.stdout
-
-
-@pytest.mark.usefixtures("browser")
-def test_what_needs_a_browser_is_marked_by_its_fixtures(tests: str) -> None:
-    done = pytest_run(tests, "--collect-only", "-q", "-m", "browser")
-    assert "2/3 tests collected" in done.stdout
 
 
 def test_an_installer_that_fails_leaves_none(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:

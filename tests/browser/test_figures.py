@@ -269,11 +269,11 @@ def test_on_a_phone_panels_stand_below_one_another_within_the_screen(browser: Br
     assert max(rights) <= 375
 
 
-def test_a_figure_that_is_not_yet_drawn_anew_does_not_widen_a_narrowed_screen(page: Page, address: str) -> None:
-    page.add_init_script(
+def test_a_figure_that_is_not_yet_drawn_anew_does_not_widen_a_narrowed_screen(own_page: Page, address: str) -> None:
+    own_page.add_init_script(
         "window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} }"
     )  # No figure hears of the new width.
-    figure = alive(page, address, "norms-lines")
+    figure = alive(own_page, address, "norms-lines")
     assert figure.locator(".pa-frame").evaluate("frame => frame.clientWidth") > 375
-    page.set_viewport_size({"width": 375, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    own_page.set_viewport_size({"width": 375, "height": 800})
+    assert own_page.evaluate("document.documentElement.scrollWidth") <= 375

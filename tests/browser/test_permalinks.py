@@ -1,11 +1,10 @@
 """Links to values: in each row one that the tab key reaches, and from there the others by arrow keys."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.built import ROOT
 
@@ -18,12 +17,10 @@ PAGE = f"""<!doctype html><meta charset="utf-8"><title>Values</title>
 
 
 @pytest.fixture
-def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+def page(page: Page, tmp_path: Path) -> Page:
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
-    page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
-    yield page
-    page.close()
+    return page
 
 
 def test_every_value_with_an_address_has_a_link_to_it(page: Page) -> None:

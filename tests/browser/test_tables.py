@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,10 @@ PAGE = f"""<!doctype html><meta charset="utf-8"><title>Tables</title>
 
 
 @pytest.fixture
-def table(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+def table(page: Page, tmp_path: Path) -> Page:
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
-    page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
-    yield page
-    page.close()
+    return page
 
 
 def names(page: Page) -> list[str]:

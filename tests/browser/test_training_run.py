@@ -71,9 +71,9 @@ def test_without_javascript_the_pictures_stand_and_the_slider_does_not(browser: 
         assert page.locator(".pa-run").first.is_hidden()
 
 
-def test_a_phone_needs_no_sideways_scroll(page: Page, address: str) -> None:
+def test_a_phone_needs_no_sideways_scroll(own_page: Page, address: str) -> None:
     """Not even before the figure hears of the new width."""
-    page.add_init_script("window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} }")
-    open_run(page, address).set_viewport_size({"width": 375, "height": 800})
-    assert page.locator(".pa-run .pa-frame canvas").first.evaluate("canvas => canvas.width") > 375
-    assert page.evaluate("document.documentElement.scrollWidth") == 375
+    own_page.add_init_script("window.ResizeObserver = class { observe() {} unobserve() {} disconnect() {} }")
+    open_run(own_page, address).set_viewport_size({"width": 375, "height": 800})
+    assert own_page.locator(".pa-run .pa-frame canvas").first.evaluate("canvas => canvas.width") > 375
+    assert own_page.evaluate("document.documentElement.scrollWidth") == 375
