@@ -9,7 +9,7 @@ TYPES = (
     # a learned table, with and without reserved rows, of tokens, patches and frames
     "albert", "bart", "bert", "big_bird", "biogpt", "blenderbot", "camembert", "clip", "data2vec-text", "deit", "dinov2",
     "distilbert", "electra", "gpt2", "gpt_bigcode", "gpt_neo", "layoutlm", "longformer", "mbart", "openai-gpt", "opt", "roberta",
-    "siglip", "timesformer", "vit", "xlm-roberta", "kosmos_2_5_vision_model", "mllama_vision_model", "patchtst", "pix2struct_vision_model",
+    "siglip", "timesformer", "vit", "xlm-roberta", "mllama_vision_model", "patchtst", "pix2struct_vision_model",
     # a sinusoid, stored or made at run time
     "ctrl", "m2m_100", "marian", "pegasus", "whisper", "xglm", "canary_decoder", "fun_asr_nano_encoder", "rt_detr",
     # a rotation, of all layers or by kind, of a part of each head, under an older name

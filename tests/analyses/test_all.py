@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -50,23 +51,20 @@ def computed(analysis: Analysis, form: Form) -> Result:
         return Result(reason=str(error))
 
 
-# Forms whose figures differ in more than their numbers.
+# Forms whose figures differ in more than their numbers: those that lead through other lines of the program, and those with next to nothing to draw.
 DRAWN = {
     *(f"table: {name}" for name in ("random", "constant", "one row not zero", "one column", "one value", "large")),
     *("bias of many heads", "causal bias", "bias of one offset", "huge bias"),
     *("rotation", "rotation of one pair", "scaled rotation"),
     *("vectors by offset", "one vector by offset"),
-    *("patches", "many patches", "row of patches", "one patch", "window of many heads"),
-    *("decays", "decays of many channels", "decay of one head", "decays, some zero"),
+    *("many patches", "one patch", "window of many heads"),
+    *("decays of many channels", "decay of one head", "decays, some zero"),
     *("sinks", "one sink", "temperature in steps", "smooth temperature", "temperature of one position"),
-    *("window", "window of one patch", "convolution", "convolution of one weight"),
+    *("window of one patch", "convolution", "convolution of one weight"),
 }
 CASES = [(analysis, name) for analysis, name in product(ANALYSES, FORMS) if isinstance(FORMS[name], analysis.forms)]
 RESULTS: dict[tuple[str, str], Result] = {}
-each_case = pytest.mark.parametrize(("analysis", "name"), CASES, ids=lambda value: getattr(value, "key", value))
-each_drawn_case = pytest.mark.parametrize(
-    ("analysis", "name"), [pair for pair in CASES if pair[1] in DRAWN], ids=lambda value: getattr(value, "key", value)
-)
+PICTURES: dict[tuple[str, str, str], bytes] = {}
 each_analysis = pytest.mark.parametrize("analysis", ANALYSES, ids=lambda analysis: analysis.key)
 
 
@@ -77,17 +75,42 @@ def result_of(analysis: Analysis, name: str) -> Result:
     return RESULTS[analysis.key, name]
 
 
-@each_case
-def test_what_a_store_leaves_out_follows_from_the_form_and_the_arrays(analysis: Analysis, name: str) -> None:
-    result = result_of(analysis, name)
-    assert set(result.derived) == (set() if result.reason else set(analysis.derived))
-    for key, array in result.derived.items():
-        np.testing.assert_array_equal(analysis.derived[key](FORMS[name], result.arrays), array, strict=True)
+@contextmanager
+def of(case: str) -> Iterator[None]:
+    """Say of which case it is that a check fails."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"of {case}")
+        raise
+
+
+def picture_of(analysis: Analysis, spec: FigureSpec, name: str) -> bytes:
+    """The cached drawing of a figure of a case."""
+    key = (analysis.key, spec.key, name)
+    if key not in PICTURES:
+        PICTURES[key] = encode(spec.draw, {LABELS[0]: result_of(analysis, name)})
+    return PICTURES[key]
+
+
+def names_of(analysis: Analysis) -> Iterator[str]:
+    """The forms that this analysis understands."""
+    return (name for other, name in CASES if other is analysis)
+
+
+@each_analysis
+def test_what_a_store_leaves_out_follows_from_the_form_and_the_arrays(analysis: Analysis) -> None:
+    for name in names_of(analysis):
+        result = result_of(analysis, name)
+        with of(name):
+            assert set(result.derived) == (set() if result.reason else set(analysis.derived))
+            for key, array in result.derived.items():
+                np.testing.assert_array_equal(analysis.derived[key](FORMS[name], result.arrays), array, strict=True)
 
 
 def applicable_results(analysis: Analysis) -> list[Result]:
     """Every result of this analysis that has no reason against it."""
-    results = [result_of(analysis, name) for other, name in CASES if other is analysis]
+    results = [result_of(analysis, name) for name in names_of(analysis)]
     return [result for result in results if result.reason is None]
 
 
@@ -147,8 +170,14 @@ CHECKS: tuple[Callable[[Result], None], ...] = (
 )
 
 
-@each_case
-def test_a_result_is_valid_and_reproducible(analysis: Analysis, name: str) -> None:
+@each_analysis
+def test_a_result_is_valid_and_reproducible(analysis: Analysis) -> None:
+    for name in names_of(analysis):
+        with of(name):
+            is_valid_and_reproducible(analysis, name)
+
+
+def is_valid_and_reproducible(analysis: Analysis, name: str) -> None:
     first, second = result_of(analysis, name), computed(analysis, FORMS[name])
     for check in CHECKS:
         check(first)
@@ -166,14 +195,17 @@ def has_an_alternative_text_without_nan(spec: FigureSpec, result: Result) -> Non
     assert all(label.title in text for label in LABELS)
 
 
-@each_drawn_case
-def test_figures_are_small_svgs(analysis: Analysis, name: str) -> None:
-    for spec in figures(analysis, name):
-        picture, data = parts(encode(spec.draw, {LABELS[0]: result_of(analysis, name)}))
-        assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
-        assert len(picture) <= MOST_BYTES
-        assert len(data) <= MOST_DATA
-        assert json.loads(data)["panels"]
+@each_analysis
+def test_figures_are_small_svgs(analysis: Analysis) -> None:
+    drawn = [(spec, name) for name in names_of(analysis) if name in DRAWN for spec in figures(analysis, name)]
+    assert drawn
+    for spec, name in drawn:
+        with of(f"{name}: {spec.key}"):
+            picture, data = parts(picture_of(analysis, spec, name))
+            assert ET.fromstring(picture).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own)
+            assert len(picture) <= MOST_BYTES
+            assert len(data) <= MOST_DATA
+            assert json.loads(data)["panels"]
 
 
 @each_analysis
@@ -191,8 +223,10 @@ def test_the_order_of_metrics_changes_no_text_and_no_figure(analysis: Analysis) 
         other = replace(result, metrics=(added, *reversed(result.metrics)))
         for spec in analysis.figures:
             assert spec.alt({LABELS[0]: other}) == spec.alt({LABELS[0]: result})
+    name = next(name for name in names_of(analysis) if name in DRAWN and figures(analysis, name))
+    other = replace(result_of(analysis, name), metrics=(added, *reversed(result_of(analysis, name).metrics)))
     for spec in analysis.figures:
-        assert encode(spec.draw, {LABELS[0]: other}) == encode(spec.draw, {LABELS[0]: result})
+        assert encode(spec.draw, {LABELS[0]: other}) == picture_of(analysis, spec, name)
 
 
 def test_an_unknown_metric_raises_an_error_that_lists_the_known_ones() -> None:
@@ -211,10 +245,9 @@ def test_a_comparison_of_the_largest_size_is_a_small_svg(analysis: Analysis) -> 
         assert len(data) <= MOST_DATA
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_has_a_small_thumbnail(name: str) -> None:
-    kernel: Floats = FORMS[name].kernel(96).mean(axis=0)
-    assert len(encode(thumbnail, kernel)) <= MOST_BYTES / 4
+def test_every_form_has_a_small_thumbnail() -> None:
+    kernels: dict[str, Floats] = {name: form.kernel(96).mean(axis=0) for name, form in FORMS.items()}
+    assert [name for name, kernel in kernels.items() if len(encode(thumbnail, kernel)) > MOST_BYTES / 4] == []
 
 
 @pytest.mark.parametrize("name", ["zeros", "rank one", "one row", "one column", "NaN", "one infinity"])

@@ -327,6 +327,15 @@ def test_where_windows_disagree_there_is_no_half_distance_but_the_reason() -> No
     assert "not stable" in (result.metric("monotonicity").reason or "")
 
 
+@pytest.mark.parametrize(("correlation", "times", "half"), [(0.945, 1.8, pytest.approx(8.2, rel=0.05)), (0.955, 2.2, None)])
+def test_half_distances_have_a_mean_where_the_farthest_is_at_most_twice_the_nearest(correlation: float, times: float, half: object) -> None:
+    """A walk that halves near ln ½ / ln 0.9 = 6.6 in the middle and at the end, and farther at the start."""
+    table = np.vstack([walk(200, correlation, 2), walk(400, 0.9, 12)])
+    result = result_of(PositionTable(frozen(table)))
+    assert (result.value("half_high") or 0.0) / (result.value("half_low") or 1.0) == pytest.approx(times, abs=0.05)
+    assert result.value("half") == half
+
+
 def test_a_short_table_has_one_window() -> None:
     keys = {metric.key for metric in result_of(PositionTable(sinusoid(100, 16))).metrics}
     assert ("half" in keys, "half_low" in keys) == (True, False)

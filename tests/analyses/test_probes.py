@@ -11,6 +11,7 @@ from generator.encodings import PositionTable, sinusoid
 from generator.errors import NotApplicableError
 from generator.numerics.arrays import Floats, frozen
 from generator.numerics.linear_probes import PairClassifier, PositionProbe, order_errors, predict_positions, probed_rows, sample_pairs
+from generator.site.pages import front
 from tests.support import subject
 
 rng = np.random.default_rng(0)
@@ -172,14 +173,16 @@ def test_a_position_that_dominates_the_error_is_reported(factor: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "opening"),
+    ("rows", "opening", "is_on_the_front_page"),
     [
-        (np.arange(64.0)[:, None], "A linear probe tells which"),
-        (np.ones((40, 4)), "A linear probe is weak at telling"),
-        (np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None], "A linear probe usually tells which"),
+        (np.arange(64.0)[:, None], "A linear probe tells which", False),
+        (np.ones((40, 4)), "A linear probe is weak at telling", True),
+        (np.maximum(np.arange(80.0) - 40.0, 0.0)[:, None], "A linear probe usually tells which", False),
     ],
     ids=["counting", "constant", "a part"],
 )
-def test_the_finding_depends_on_the_error_of_the_order(rows: Floats, opening: str) -> None:
+def test_the_finding_depends_on_the_error_of_the_order(rows: Floats, opening: str, is_on_the_front_page: bool) -> None:
+    """On the front page is what one would not expect of a table that tells positions apart."""
     (finding,) = order_probe.compute(subject(table(rows))).findings
     assert finding.text.startswith(opening)
+    assert (finding.weight >= front.LEAST_WEIGHT) is is_on_the_front_page

@@ -3,8 +3,8 @@
 import ast
 import pickle
 import re
-from collections.abc import Iterator
 from fnmatch import fnmatch
+from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -109,13 +109,13 @@ def docstrings(tree: ast.AST) -> set[int]:
     return {id(first.value) for first in firsts if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)}
 
 
-def literals(module: Path) -> Iterator[tuple[int, str]]:
+@cache
+def literals(module: Path) -> list[tuple[int, str]]:
     """String literals of ``module`` that are no docstrings, with their lines."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     ignored = docstrings(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in ignored:
-            yield node.lineno, node.value
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in ignored]
+    return [(node.lineno, node.value) for node in constants if isinstance(node.value, str)]
 
 
 def name_of(module: Path) -> str:
@@ -128,34 +128,33 @@ def foreign(module: Path) -> list[tuple[int, str]]:
     return [(line, text) for line, text in literals(module) if text in KEYS and not f"{name_of(module)}.".startswith(f"{KEYS[text]}.")]
 
 
-each_extension = pytest.mark.parametrize(("package", "record"), ALL, ids=lambda value: getattr(value, "key", ""))
-each_with_prose = pytest.mark.parametrize(("package", "record"), WITH_PROSE, ids=lambda value: getattr(value, "key", ""))
-
-
-@each_extension
-def test_the_key_of_an_extension_is_the_name_of_its_module(package: ModuleType, record: Any) -> None:
+def is_in_the_module_of_its_key(package: ModuleType, record: Any) -> bool:
     module = import_module(f"{package.__name__}.{record.key}")
-    assert any(value is record for value in vars(module).values())
+    return any(value is record for value in vars(module).values())
+
+
+def test_the_key_of_an_extension_is_the_name_of_its_module() -> None:
+    assert [record.key for package, record in ALL if not is_in_the_module_of_its_key(package, record)] == []
 
 
 def test_keys_of_extensions_are_unique() -> None:
     assert len(KEYS) == len(ALL)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_no_module_contains_the_key_of_another_extension(module: Path) -> None:
-    assert [(line, text) for line, text in foreign(module) if (name_of(module), text) not in ORDINARY] == []
+def test_no_module_contains_the_key_of_another_extension() -> None:
+    found = [(name_of(module), line, text) for module in MODULES for line, text in foreign(module)]
+    assert [(module, line, text) for module, line, text in found if (module, text) not in ORDINARY] == []
 
 
 def test_every_exemption_is_needed() -> None:
     assert set(ORDINARY) <= {(name_of(module), text) for module in MODULES for _, text in foreign(module)}
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if not name_of(module).startswith(formats.__name__)], ids=name_of)
-def test_only_file_formats_name_the_files_of_weights(module: Path) -> None:
+def test_only_file_formats_name_the_files_of_weights() -> None:
     patterns = [pattern for known in discovery.load(formats, FileFormat) for pattern in known.names]
-    words = [(line, word.strip(".,;:`'()")) for line, text in literals(module) for word in text.split()]
-    assert [(line, word) for line, word in words if any(fnmatch(word, pattern) for pattern in patterns)] == []
+    others = [module for module in MODULES if not name_of(module).startswith(formats.__name__)]
+    words = [(name_of(module), word.strip(".,;:`'()")) for module in others for _, text in literals(module) for word in text.split()]
+    assert [(module, word) for module, word in words if any(fnmatch(word, pattern) for pattern in patterns)] == []
 
 
 def test_model_families_are_named_in_modules_for_them_alone() -> None:
@@ -165,13 +164,15 @@ def test_model_families_are_named_in_modules_for_them_alone() -> None:
     assert {(module, text) for module, text in named if text in CONFIG_MAPPING} == set(NO_FAMILIES)
 
 
-@each_with_prose
-def test_an_extension_has_a_template_with_its_macros(package: ModuleType, record: Any) -> None:
+def macros_of(package: ModuleType, record: Any) -> set[str]:
+    """Names of the macros with a body in the template of an extension."""
     folder = package.__name__.rpartition(".")[2]
     source = (TEMPLATES / folder / f"{record.key}.md.jinja").read_text(encoding="utf-8")
-    macros = {macro.name: macro for macro in environment_of(TEMPLATES).parse(source).find_all(nodes.Macro)}
-    assert MACROS[package] <= set(macros)
-    assert all(macros[name].body for name in MACROS[package])
+    return {macro.name for macro in environment_of(TEMPLATES).parse(source).find_all(nodes.Macro) if macro.body}
+
+
+def test_an_extension_has_a_template_with_its_macros() -> None:
+    assert [record.key for package, record in WITH_PROSE if not macros_of(package, record) >= MACROS[package]] == []
 
 
 @pytest.mark.parametrize("package", MACROS, ids=lambda package: package.__name__)
@@ -180,17 +181,17 @@ def test_every_template_belongs_to_an_extension(package: ModuleType) -> None:
     assert names == {f"{record.key}.md.jinja" for other, record in ALL if other is package}
 
 
-@each_with_prose
-def test_the_texts_of_an_extension_are_stripped_and_not_empty(package: ModuleType, record: Any) -> None:
+def test_the_texts_of_an_extension_are_stripped_and_not_empty() -> None:
     fields = ("title", "summary", "question", "source", "looked_for")
-    texts = [value for name in fields if (value := getattr(record, name, None)) is not None]
-    assert all(text.strip() == text and len(text) > 3 for text in texts)
+    texts = [(record.key, text) for _, record in WITH_PROSE for name in fields if (text := getattr(record, name, None)) is not None]
+    assert [(key, text) for key, text in texts if text.strip() != text or len(text) <= 3] == []
 
 
-@each_with_prose
-def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickled(package: ModuleType, record: Any) -> None:
-    functions = [spec.draw for spec in record.figures] if isinstance(record, Analysis) else [record.picture.draw, record.picture.numbers]
-    assert pickle.dumps([*functions, record.published])
+def test_the_drawing_functions_and_published_values_of_an_extension_can_be_pickled() -> None:
+    drawing = [record.picture for package, record in WITH_PROSE if package is schemes]
+    drawing += [spec for package, record in WITH_PROSE if package is analyses for spec in record.figures]
+    assert pickle.dumps([*(one.draw for one in drawing), *(record.published for _, record in WITH_PROSE)])
+    assert pickle.dumps([record.picture.numbers for package, record in WITH_PROSE if package is schemes])
 
 
 @pytest.mark.parametrize("package", [*MACROS, formats], ids=lambda package: package.__name__)
@@ -199,11 +200,12 @@ def test_the_order_of_extensions_has_no_ties(package: ModuleType) -> None:
     assert all(first < second for first, second in pairwise(orders))
 
 
-@pytest.mark.parametrize("analysis", discovery.load(analyses, Analysis), ids=lambda analysis: analysis.key)
-def test_the_figures_of_an_analysis_have_different_keys_and_captions(analysis: Analysis) -> None:
-    assert analysis.figures
-    assert len({spec.key for spec in analysis.figures}) == len({spec.caption for spec in analysis.figures}) == len(analysis.figures)
-    assert all(spec.caption.endswith(".") and spec.how_to_read.endswith(".") for spec in analysis.figures)
+def test_the_figures_of_an_analysis_have_different_keys_and_captions() -> None:
+    for analysis in discovery.load(analyses, Analysis):
+        specs = analysis.figures
+        assert specs, analysis.key
+        assert len({spec.key for spec in specs}) == len({spec.caption for spec in specs}) == len(specs), analysis.key
+        assert all(spec.caption.endswith(".") and spec.how_to_read.endswith(".") for spec in specs), analysis.key
 
 
 def test_a_module_without_a_record_is_an_error() -> None:
@@ -219,7 +221,11 @@ def test_an_extension_may_be_a_package(tmp_path: Path, monkeypatch: pytest.Monke
     assert discovery.load(import_module("numbers_of_a_kind"), complex) == (1j, 2j)
 
 
-@pytest.mark.parametrize("scheme", discovery.load(schemes, Scheme), ids=lambda scheme: scheme.key)
-def test_the_paragraph_of_a_scheme_says_nothing_of_other_encodings_of_a_model(scheme: Scheme) -> None:
+def paragraph_of(scheme: Scheme) -> str:
     template: Any = environment_of(TEMPLATES).get_template(f"schemes/{scheme.key}.md.jinja").make_module({"link": str})
-    assert not re.search(r"nowhere else|nothing else|no other|here only|only here|the only", str(template.where()))
+    return str(template.where())
+
+
+def test_the_paragraph_of_a_scheme_says_nothing_of_other_encodings_of_a_model() -> None:
+    others = re.compile(r"nowhere else|nothing else|no other|here only|only here|the only")
+    assert [scheme.key for scheme in discovery.load(schemes, Scheme) if others.search(paragraph_of(scheme))] == []

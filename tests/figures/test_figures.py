@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from functools import cache
 from itertools import combinations
 from xml.etree import ElementTree as ET
 
@@ -27,7 +26,6 @@ from tests.analyses.test_all import ANALYSES, applicable_results
 
 SLACK = 3.0  # pixels: bounding boxes of text are a little too high
 SPECS = [(analysis, spec) for analysis in ANALYSES for spec in analysis.figures]
-each_figure = pytest.mark.parametrize("index", range(len(SPECS)), ids=[f"{analysis.key}-{spec.key}" for analysis, spec in SPECS])
 
 
 def full_comparison(analysis: Analysis) -> Results:
@@ -44,10 +42,10 @@ def laid_out(draw: Callable[[Results], Figure], results: Results) -> Figure:
     return figure
 
 
-@cache
-def full(index: int) -> Figure:
-    analysis, spec = SPECS[index]
-    return laid_out(spec.draw, full_comparison(analysis))
+@pytest.fixture(scope="module")
+def full() -> dict[str, Figure]:
+    """Every figure, as full as it may be."""
+    return {f"{analysis.key}-{spec.key}": laid_out(spec.draw, full_comparison(analysis)) for analysis, spec in SPECS}
 
 
 def texts_and_boxes(figure: Figure) -> list[tuple[str, Bbox]]:
@@ -85,29 +83,35 @@ def test_a_picture_spends_no_bytes_on_nothing() -> None:
     assert re.search(r"rotate\(-?0 |>\s+<", picture) is None
 
 
-@each_figure
-def test_no_text_is_cut_off(index: int) -> None:
-    figure = full(index)
+def cut_off(figure: Figure) -> list[str]:
+    """Texts that leave the figure."""
     frame = Bbox.from_bounds(0.0, 0.0, *(figure.get_size_inches() * figure.dpi)).padded(SLACK)
-    assert [text for text, box in texts_and_boxes(figure) if Bbox.union([frame, box]).bounds != frame.bounds] == []
+    return [text for text, box in texts_and_boxes(figure) if Bbox.union([frame, box]).bounds != frame.bounds]
 
 
-@each_figure
-def test_every_text_can_be_read_in_both_schemes(index: int) -> None:
-    """Ink and its lighter shade have a contrast of 4.5 with the page (tests/figures/test_style.py); black and white stand on cells."""
-    colours = {to_hex(text.get_color()) for text in full(index).findobj(Text) if text.get_text().strip()}
-    assert colours <= {INK, MUTED, "#000000", "#ffffff"}
-
-
-@each_figure
-def test_no_texts_overlap(index: int) -> None:
-    pairs = combinations(texts_and_boxes(full(index)), 2)
+def overlapping(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of texts that share room."""
+    pairs = combinations(texts_and_boxes(figure), 2)
     shared = [(first, second, Bbox.intersection(one, other)) for (first, one), (second, other) in pairs]
-    assert [(first, second) for first, second, box in shared if box is not None and min(box.width, box.height) > SLACK] == []
+    return [(first, second) for first, second, box in shared if box is not None and min(box.width, box.height) > SLACK]
 
 
-@each_figure
-def test_no_legend_overlaps_data(index: int) -> None:
-    figure = full(index)
-    boxes = [legend.get_window_extent() for legend in figure.findobj(Legend)]
-    assert not any(box.overlaps(axes.get_window_extent()) for box in boxes for axes in figure.axes)
+def test_no_text_is_cut_off(full: dict[str, Figure]) -> None:
+    assert {key: texts for key, figure in full.items() if (texts := cut_off(figure))} == {}
+
+
+def test_every_text_can_be_read_in_both_schemes(full: dict[str, Figure]) -> None:
+    """Ink and its lighter shade have a contrast of 4.5 with the page (tests/figures/test_style.py); black and white stand on cells."""
+    texts = [(key, text) for key, figure in full.items() for text in figure.findobj(Text) if text.get_text().strip()]
+    colours = {(key, to_hex(text.get_color())) for key, text in texts}
+    assert {(key, colour) for key, colour in colours if colour not in {INK, MUTED, "#000000", "#ffffff"}} == set()
+
+
+def test_no_texts_overlap(full: dict[str, Figure]) -> None:
+    assert {key: pairs for key, figure in full.items() if (pairs := overlapping(figure))} == {}
+
+
+def test_no_legend_overlaps_data(full: dict[str, Figure]) -> None:
+    extents = {key: [legend.get_window_extent() for legend in figure.findobj(Legend)] for key, figure in full.items()}
+    axes = {key: [one.get_window_extent() for one in figure.axes] for key, figure in full.items()}
+    assert [key for key in full if any(box.overlaps(one) for box in extents[key] for one in axes[key])] == []

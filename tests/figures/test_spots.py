@@ -1,5 +1,7 @@
 """Marks at the points that sentences speak of: they lie on what the figure shows."""
 
+from functools import cache
+
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,16 +12,19 @@ from generator.contracts import Analysis, Finding, Label, Result, Spot
 from generator.figures.panels import panels
 from generator.figures.spots import Place, mark
 from generator.figures.style import SERIES, STYLE
-from tests.analyses.test_all import CASES, each_case, result_of
+from tests.analyses.test_all import ANALYSES, CASES, result_of
 
 LABEL = Label("encoding", SERIES[0])
 SLACK = 0.03  # of the axes: lines are drawn through sampled points, and spots interpolate between these
 
 
-def drawn(analysis: Analysis, key: str, result: Result) -> Figure:
-    spec = next(spec for spec in analysis.figures if spec.key == key)
+@cache
+def drawn(analysis_key: str, name: str, figure_key: str) -> Figure:
+    """A figure of a case."""
+    analysis = next(analysis for analysis in ANALYSES if analysis.key == analysis_key)
+    spec = next(spec for spec in analysis.figures if spec.key == figure_key)
     with mpl.rc_context(STYLE):
-        return spec.draw({LABEL: result})
+        return spec.draw({LABEL: result_of(analysis, name)})
 
 
 def paths(axes: Axes) -> list[np.ndarray]:
@@ -45,18 +50,26 @@ def distance(point: np.ndarray, path: np.ndarray) -> float:
     return float(np.nanmin(np.linalg.norm(starts + along * steps - point, axis=1)))
 
 
-@each_case
-def test_every_spot_lies_on_what_is_drawn(analysis: Analysis, name: str) -> None:
-    result = result_of(analysis, name)
-    for spot in (spot for finding in result.findings for spot in finding.spots):
-        axes = drawn(analysis, spot.figure, result).axes[spot.panel]
-        (place,) = shares(axes, np.array([[spot.x, spot.y]]))
-        assert np.all((place > -SLACK) & (place < 1.0 + SLACK)), f"{spot} is outside of the axes"
-        assert axes.images or min(distance(place, path) for path in paths(axes)) < SLACK
+def spots_of(analysis: Analysis, name: str) -> list[Spot]:
+    return [spot for finding in result_of(analysis, name).findings for spot in finding.spots]
+
+
+def is_on_what_is_drawn(spot: Spot, axes: Axes) -> bool:
+    (place,) = shares(axes, np.array([[spot.x, spot.y]]))
+    is_within = bool(np.all((place > -SLACK) & (place < 1.0 + SLACK)))
+    return is_within and (bool(axes.images) or min(distance(place, path) for path in paths(axes)) < SLACK)
+
+
+def test_every_spot_lies_on_what_is_drawn() -> None:
+    spots = [(analysis.key, name, spot) for analysis, name in CASES for spot in spots_of(analysis, name)]
+    astray = [
+        (key, name, spot) for key, name, spot in spots if not is_on_what_is_drawn(spot, drawn(key, name, spot.figure).axes[spot.panel])
+    ]
+    assert astray == []
 
 
 def test_most_analyses_of_lines_mark_something() -> None:
-    marked = {analysis.key for analysis, name in CASES for finding in result_of(analysis, name).findings if finding.spots}
+    marked = {analysis.key for analysis, name in CASES if spots_of(analysis, name)}
     assert len(marked) >= 12
 
 

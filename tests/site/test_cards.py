@@ -21,7 +21,8 @@ from tests.synthetic import BUCKETS, NOTHING, TABLE, write_folder
 
 MOST_BYTES = 40_000
 CORNERS = ("#ff0000", "#00ff00", "#0000ff", "#ffffff")
-TITLES = (*NASTY, "W" * 200, "many words " * 40, "", " ")
+# Of the longest no more than leaves a card: each further letter would be measured for nothing.
+TITLES = (*(text[:1000] for text in NASTY), "W" * 200, "many words " * 40, "", " ")
 
 
 def rendered(atlas: Atlas) -> Tree:
@@ -94,15 +95,16 @@ def test_the_same_content_gives_the_same_bytes_without_a_date() -> None:
     assert set(chunks) == {b"IHDR", b"PLTE", b"IDAT", b"IEND"}
 
 
-@pytest.mark.parametrize("title", TITLES, ids=range(len(TITLES)))
-def test_no_text_leaves_the_card_or_meets_the_pictures(title: str) -> None:
-    card = pixels(encode(Content(title, (title, title), (drawing(["#ff0000"] * 4),))))
-    ground = ImageColor.getrgb(GROUND)
-    edge = MARGIN // 2
-    red = np.argwhere((card == (255, 0, 0)).all(axis=2))
-    left = red[:, 1].min()
-    for part in (card[:edge], card[-edge:], card[:, :edge], card[:, -edge:], card[:, left - 12 : left - 2]):
-        assert (np.abs(part.astype(int) - ground) <= 8).all()
+def has_clear_edges(card: Any) -> bool:
+    """Whether a card (height, width, 3) with red pictures shows its ground alone along its edges and beside the pictures."""
+    edge, left = MARGIN // 2, np.flatnonzero((card == (255, 0, 0)).all(axis=2).any(axis=0))[0]
+    strips = (card[:edge], card[-edge:], card[:, :edge], card[:, -edge:], card[:, left - 12 : left - 2])
+    return all((np.abs(strip.astype(int) - ImageColor.getrgb(GROUND)) <= 8).all() for strip in strips)
+
+
+def test_no_text_leaves_the_card_or_meets_the_pictures() -> None:
+    red = (drawing(["#ff0000"] * 4),)
+    assert [title for title in TITLES if not has_clear_edges(pixels(encode(Content(title, (title, title), red))))] == []
 
 
 def drawing(colours: list[str]) -> bytes:

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generator.contracts import Atlas, Outcome
+from generator.contracts import Atlas, Outcome, Reading
+from generator.figures import output
 from generator.numerics.arrays import Floats
 from generator.pipeline import evaluate
 from generator.site import render
@@ -26,7 +27,9 @@ def atlas_of(folder: Path, **tables: Floats) -> Atlas:
     rows = [(name, save_folder(folder / name, config, {"wpe.weight": table.astype(np.float32)})) for name, table in tables.items()]
     rows += [("buckets", write_folder(folder / "buckets", BUCKETS)), ("rotation", write_folder(folder / "rotation", ROTATION))]
     tasks = [evaluate.Task(checkpoint(slug=name, title=name.title(), place=str(place)), offline=True) for name, place in rows]
-    outcomes = tuple(evaluate.evaluate(task) for task in tasks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(output, "encode", lambda *_: b"drawn")
+        outcomes = tuple(evaluate.evaluate(task) for task in tasks)
     return Atlas(outcomes, evaluate.all_analyses(), evaluate.all_schemes(), {"position-atlas": "1.0"})
 
 
@@ -65,6 +68,26 @@ def test_a_gallery_of_a_part_leads_to_the_list_of_all(plain: Atlas) -> None:
 
 def replaced(outcome: Outcome, slug: str) -> Outcome:
     return replace(outcome, checkpoint=replace(outcome.checkpoint, slug=slug))
+
+
+def weighted(outcome: Outcome, weight: float) -> Outcome:
+    """With this weight of every finding."""
+
+    def of_reading(reading: Reading) -> Reading:
+        results = {
+            key: replace(result, findings=tuple(replace(one, weight=weight) for one in result.findings))
+            for key, result in reading.results.items()
+        }
+        return replace(reading, results=results)
+
+    return replace(outcome, readings=tuple(of_reading(reading) for reading in outcome.readings))
+
+
+@pytest.mark.parametrize(("weight", "n_remarks"), [(0.45, 0), (0.5, 3)])
+def test_findings_that_one_would_expect_are_not_on_the_page(plain: Atlas, weight: float, n_remarks: int) -> None:
+    """A probe of order gives 0.45 to what it tells of most tables, that it succeeds, and 0.5 to the opposite; one remark is shown of each checkpoint."""
+    atlas = replace(plain, outcomes=tuple(weighted(outcome, weight) for outcome in plain.outcomes))
+    assert len(front.pages(atlas)[0].context["remarks"]) == n_remarks
 
 
 def test_without_a_curve_that_winds_the_page_opens_with_words(plain: Atlas) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from generator.contracts import Atlas, Metric, Outcome, Page, PageKind, Reading, discovery
 from generator.encodings import sinusoid
+from generator.figures import output
 from generator.numerics.arrays import Floats
 from generator.pipeline import evaluate
 from generator.site import mkdocs_build, pages, render, write
@@ -98,7 +99,9 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
         "llama": ROOT / "references/llama-3.1-8b",
     }
     rows = [checkpoint(slug=slug, place=str(path), title=slug, words=True) for slug, path in paths.items()]
-    outcomes = [evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(output, "encode", lambda *_: DRAWING)
+        outcomes = [evaluate.evaluate(evaluate.Task(row, offline=True)) for row in rows]
     assert [outcome.reason for outcome in outcomes] == [None] * 3
     outcomes += [twice(outcomes[0]), layered(outcomes[2])]
     copies = [copy(outcomes[number % 4], number) for number in range(MANY)]
@@ -112,11 +115,11 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 
 
 def _build(atlas: Atlas, every_page: list[Page], folder: Path) -> Path:
-    """Build the site without figures, arrays, and pages of copies and layers; returns its path."""
+    """Build the site without figures, numbers beside pages, and pages of copies and layers; returns its path."""
     selected = [page for page in every_page if not page.path.startswith((f"checkpoints/{NAME}", "checkpoints/layered/"))]
     tree = render.render(atlas, selected, draw=lambda _: DRAWING)
     paths = [path for path in tree if not path.startswith(("data/compare", "figures")) and not path.endswith(".npz")]
-    write.write({path: tree[path] for path in paths}, folder / "docs")
+    write.write({path: b"" if path.endswith(".csv") else tree[path] for path in paths}, folder / "docs")
     mkdocs_build.build(OURS.settings, folder / "docs", folder / "site", None)
     return folder / "site"
 
