@@ -9,6 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from tests import THREADS
 from tests.synthetic import NOTHING, write_folder, write_list
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +32,10 @@ def build(output: Path, *options: str, **environment: str) -> subprocess.Complet
     """Run a build of the default list as a user would, with a Hub that nobody answers at."""
     hub = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(output.parent / "hub"), "SOURCE_DATE_EPOCH": "1700000000"}
     command = [sys.executable, "-m", "generator", "build", "--output", str(output), *options]
-    return subprocess.run(command, cwd=ROOT, env={**os.environ, **hub, **environment}, capture_output=True, text=True, check=False)
+    inherited = {name: value for name, value in os.environ.items() if name not in THREADS}
+    return subprocess.run(
+        command, cwd=ROOT, env={**inherited, **hub, **environment}, capture_output=True, text=True, check=False, timeout=600
+    )
 
 
 def default_atlas(folder: Path) -> None:

@@ -16,6 +16,7 @@ from threading import Lock, Thread
 from time import sleep
 from urllib.parse import unquote, urlsplit
 
+from tests import THREADS
 from tests.built import ROOT, begin
 
 NOBODY = "http://127.0.0.1:9"  # The discard port: nothing listens there.
@@ -129,7 +130,11 @@ def run(
     """
     if "--output" in arguments:
         begin(Path(arguments[arguments.index("--output") + 1]))
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING", "TRANSFORMERS_"))}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in THREADS and not name.startswith(("HF_", "HUGGING", "TRANSFORMERS_"))
+    }
     hub = {"HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_XET": "1"}
     fixed = {"SOURCE_DATE_EPOCH": "1700000000", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "PYTHONPATH": str(ROOT)}
     command = [*before, sys.executable, "-m", "generator", *arguments]

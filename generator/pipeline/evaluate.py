@@ -1,7 +1,5 @@
 """One checkpoint, from opening its files to the last figure."""
 
-import os
-import re
 from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -47,6 +45,7 @@ from generator.figures.panels import thumbnail
 from generator.figures.spots import Place, mark
 from generator.figures.style import REFERENCE as REFERENCE_COLOUR
 from generator.figures.style import series_colour
+from generator.pipeline import failures
 from generator.pipeline.references import Reference, References
 from generator.pipeline.untrained import is_untrained
 from generator.text import short
@@ -58,8 +57,6 @@ AT_ONCE = 8  # Revisions that are looked up at the same time.
 THUMBNAIL = 96  # positions
 MOST_TABLES = 12  # of vectors that are measured in one checkpoint; each takes seconds.
 MOST_NAMES = 100  # of tensors in one sentence
-PART = r"/[^/\s'\":;,()]+"
-ABSOLUTE = re.compile(rf"(?<![\w.:/~\\-])(?P<root>{PART})(?:{PART})*/(?P<name>{PART[1:]})")  # A path of two parts or more, without spaces.
 NOTHING_CACHED = References()
 REFERENCE = Label("Sinusoid of the same size", REFERENCE_COLOUR)  # A checkpoint that is one has a colour of its own.
 
@@ -118,15 +115,13 @@ def evaluate(task: Task, references: References = NOTHING_CACHED) -> Outcome:
         with threadpool_limits(1):  # More threads would change the last digits, and with them the bytes.
             return _evaluate(task, references)
     except RowError as error:
-        return failed(task, str(error))
+        return failures.failed(task.checkpoint, str(error))
     except NotReachedError as error:
-        return _not_reached(task, error)
+        return failures.not_reached(task.checkpoint, error)
     except MemoryError:
         raise  # The pool that set the limit names it.
     except Exception as error:  # noqa: BLE001  # A bug of ours, or a disk's, must not take the other checkpoints' pages with it.
-        if isinstance(error, OSError) and error.filename:
-            return failed(task, f"{_file(error, task.checkpoint)}: {error.strerror}; expected a file that can be read")
-        return failed(task, f"unexpected {type(error).__name__}: {error}")
+        return failures.unexpected(task.checkpoint, error)
 
 
 def unreached(task: Task) -> Outcome | None:
@@ -136,7 +131,7 @@ def unreached(task: Task) -> Outcome | None:
     try:
         open_files(task.checkpoint, offline=True)
     except NotReachedError as error:
-        return _not_reached(task, error)
+        return failures.not_reached(task.checkpoint, error)
     except RowError:  # Reported when the row is evaluated.
         return None
     return None
@@ -268,33 +263,6 @@ def _is_reachable(source: Source) -> bool:
     except NotReachedError:
         return False
     return True
-
-
-def failed(task: Task, reason: str) -> Outcome:
-    """The outcome of a row that could not be evaluated. Its reason is on the site, which names no folder of this machine."""
-    text = _within(reason, task.checkpoint)
-    text = ABSOLUTE.sub(lambda path: path["name"] if Path(path["root"]).exists() else path[0], text)
-    return Outcome(task.checkpoint, "failed", text)
-
-
-def _not_reached(task: Task, error: NotReachedError) -> Outcome:
-    return replace(failed(task, str(error)), status="not reached")
-
-
-def _within(text: str, checkpoint: Checkpoint) -> str:
-    """``text`` with the name of the checkpoint in place of the path of its folder."""
-    place = Path(checkpoint.place)
-    paths = {str(place), str(place.absolute()), os.path.realpath(place)} - {checkpoint.id}
-    if not paths:
-        return text
-    either = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
-    return re.sub(rf"(?<![\w./])(?:{either})(?![\w.])", lambda _: checkpoint.id, text)
-
-
-def _file(error: OSError, checkpoint: Checkpoint) -> str:
-    """The file of an error, within the checkpoint or by its name alone."""
-    path = Path(_within(str(error.filename), checkpoint))
-    return path.name if path.is_absolute() else path.as_posix()
 
 
 def _evaluate(task: Task, references: References) -> Outcome:

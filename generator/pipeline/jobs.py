@@ -7,8 +7,8 @@ from typing import Literal
 
 from generator.contracts import Ending, Outcome
 from generator.errors import RefusedError
-from generator.pipeline import evaluate, worker
-from generator.pipeline.evaluate import Task, failed
+from generator.pipeline import evaluate, failures, worker
+from generator.pipeline.evaluate import Task
 from generator.pipeline.executor import Executor
 from generator.pipeline.keys import Keys
 from generator.pipeline.result_store import ResultStore, unpack
@@ -107,7 +107,7 @@ def _result(task: Task, future: "Future[Done]", executor: Executor, store: Resul
     try:
         done = future.result()
     except Exception as error:  # noqa: BLE001  # However a worker ends, it is the end of one row alone.
-        return Done(None, 0.0, 0), failed(task, executor.explain(error))
+        return Done(None, 0.0, 0), failures.failed(task.checkpoint, executor.explain(error))
     if done.packed is not None:
         outcome: Outcome = unpack(done.packed)
         if outcome.status != "ok":

@@ -21,7 +21,7 @@ HTML = ("mkdocs", "mkdocs-material")
 # Rooms and files on which the outcome of one checkpoint depends; a change elsewhere changes pages, not numbers.
 EVALUATED_BY = (
     "__init__.py", "analyses", "cache", "checkpoints", "contracts", "encodings", "errors.py", "figures", "libraries.py", "numerics", "resources.py", "schemes", "text.py",
-    "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/jobs.py", "pipeline/keys.py", "pipeline/references.py", "pipeline/result_store.py", "pipeline/stderr.py",
+    "pipeline/evaluate.py", "pipeline/executor.py", "pipeline/failures.py", "pipeline/jobs.py", "pipeline/keys.py", "pipeline/references.py", "pipeline/result_store.py", "pipeline/stderr.py",
     "pipeline/precomputed", "pipeline/untrained.py", "pipeline/versions.py", "pipeline/worker.py",
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ import pytest
 
 from generator.contracts import Analysis, Checkpoint, Reading
 from generator.figures import output
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, failures
 from tests.support import DictFiles, checkpoint, save_folder
 from tests.synthetic import BROKEN, NOTHING, ROTATION, WORDLESS, binary, write_folder
 
@@ -119,9 +119,9 @@ def test_a_figure_without_enough_memory_costs_itself_alone(tmp_path: Path, monke
 def test_a_reason_names_a_folder_as_its_row_does(tmp_path: Path) -> None:
     reason = f"{tmp_path}/x: no such file; expected one"
     by_name = evaluate.Task(checkpoint(id="model", place=str(tmp_path)), offline=True)
-    assert evaluate.failed(by_name, reason).reason == "model/x: no such file; expected one"
+    assert failures.failed(by_name.checkpoint, reason).reason == "model/x: no such file; expected one"
 
 
 def test_a_reason_without_a_folder_to_rename_stays_as_it_is() -> None:
     task = evaluate.Task(checkpoint(id="/", place="/"), offline=True)
-    assert evaluate.failed(task, "no config.json; expected one").reason == "no config.json; expected one"
+    assert failures.failed(task.checkpoint, "no config.json; expected one").reason == "no config.json; expected one"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from generator.pipeline import evaluate
+from generator.pipeline import evaluate, failures
 from tests import inline
 from tests.built import contents
 from tests.support import checkpoint
@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_opened_is_named_within_its_folder(built: Path) ->
 
 
 def reason(text: str, place: str = "/home/model") -> str | None:
-    return evaluate.failed(evaluate.Task(checkpoint(id="model", place=place), offline=True), text).reason
+    return failures.failed(checkpoint(id="model", place=place), text).reason
 
 
 @pytest.mark.parametrize(
