@@ -29,8 +29,7 @@ near: $(DEV) $(SAMPLES) ## for a minute, the tests nearest to what differs from 
 
 thorough: $(DEV) $(SAMPLES) ## what is slow by nature, up to an hour and a half: before a release, and every week
 	@$(BIN)/python -m tests -m thorough
-	@$(MAKE) --no-print-directory lowest fuzz
-	unshare --map-root-user --mount $(BIN)/python -m tests.kills
+	@$(MAKE) --no-print-directory lowest fuzz kills
 	PYTHON="$(PYTHON)" .ci/elsewhere make site
 
 fuzz: $(DEV) ## property tests of what reads files, with random examples; MINUTES=10 unless given

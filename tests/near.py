@@ -74,6 +74,9 @@ def _graph() -> grimp.ImportGraph:
     for package in LISTED:
         for member in graph.find_children(package):
             graph.add_import(importer=package, imported=member)
+    for conftest in [module for module in graph.modules if module.endswith(".conftest")]:
+        for test in graph.find_descendants(conftest.rpartition(".")[0]) - {conftest}:
+            graph.add_import(importer=test, imported=conftest)  # pytest imports it for all tests of its folder.
     return graph
 
 

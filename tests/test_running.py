@@ -75,6 +75,12 @@ def test_a_file_that_no_module_imports_affects_the_tests_that_name_it(tmp_path: 
     assert near.near([f"{tmp_path.name}/{tmp_path.name}"]) == []
 
 
+def test_what_pytest_imports_for_a_folder_affects_its_tests_alone() -> None:
+    found = near.near(["tests/browser/conftest.py"])
+    assert found
+    assert all(test.startswith("tests/browser/") for test in found)
+
+
 def test_the_tests_near_a_change_end_when_the_time_is_over(tmp_path: Path) -> None:
     (tmp_path / "test_b.py").write_text(PASSES, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")

@@ -47,7 +47,7 @@ def build(order: Order, executors: Executors, report: Report) -> Mapping[str, in
     store = ResultStore(folder / "store")
     earlier = None if order.fresh else store
     known, by_key = _keys(tasks, store)
-    unreached = _recalled(jobs.unreached(by_key, earlier), known, earlier)
+    unreached = _stale_if_unreached(jobs.unreached(by_key, earlier), known, earlier)
     inputs = _inputs(order, by_key, unreached)
     last = last_build.LastBuild() if order.fresh else _last(folder, report)
     if inputs is not None and inputs == last.inputs:
@@ -58,7 +58,7 @@ def build(order: Order, executors: Executors, report: Report) -> Mapping[str, in
 
     here = () if executors.cluster else tuple(new)
     with executors.local(len(here), any(map(evaluate.may_need_models, here))) as local:
-        outcomes |= _recalled(_evaluate(new, store, local, executors, report), known, earlier)
+        outcomes |= _stale_if_unreached(_evaluate(new, store, local, executors, report), known, earlier)
         by_key |= {task: outcomes[task].key or None for task in new}
         atlas_outcomes = tuple(outcomes[task] for task in tasks)
         date = _date(atlas_outcomes)
@@ -82,9 +82,11 @@ def _last(folder: Path, report: Report) -> last_build.LastBuild:
     return last
 
 
-def _recalled(outcomes: Mapping[evaluate.Task, Outcome], known: keys.Keys, store: ResultStore | None) -> dict[evaluate.Task, Outcome]:
+def _stale_if_unreached(
+    outcomes: Mapping[evaluate.Task, Outcome], known: keys.Keys, store: ResultStore | None
+) -> dict[evaluate.Task, Outcome]:
     """``outcomes``, with what earlier builds put into ``store`` in place of those that were not reached."""
-    return {task: jobs.recalled(task, outcome, known, store) if store else outcome for task, outcome in outcomes.items()}
+    return {task: jobs.stale_if_unreached(task, outcome, known, store) if store else outcome for task, outcome in outcomes.items()}
 
 
 def _are_settled(outcomes: Mapping[evaluate.Task, Outcome], unreached: Mapping[evaluate.Task, Outcome]) -> bool:

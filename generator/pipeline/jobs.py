@@ -55,7 +55,7 @@ def unreached(tasks: Mapping[Task, str | None], store: ResultStore | None) -> di
     return {task: outcome for task in tasks if task not in kept and (outcome := evaluate.unreached(task))}
 
 
-def recalled(task: Task, outcome: Outcome, known: Keys, store: ResultStore) -> Outcome:
+def stale_if_unreached(task: Task, outcome: Outcome, known: Keys, store: ResultStore) -> Outcome:
     """What an earlier build read of a row, marked as stale, where ``outcome`` says that it was not reached; otherwise ``outcome``."""
     former = known.former(task) if outcome.status == "not reached" else None
     key = known.of(former) if former else None

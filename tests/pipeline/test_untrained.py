@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from generator.checkpoints.files.config_alone import ConfigAlone
-from generator.checkpoints.model.code_files import code_files, is_built_as_by_default
+from generator.checkpoints.model.code_files import _is_alike, code_files, is_built_as_by_default
 from generator.contracts import ModelConfig
 from generator.pipeline import evaluate, precomputed
 from generator.pipeline.untrained import is_untrained
@@ -64,6 +64,13 @@ OTHERS: Mapping[str, Mapping[str, object]] = {
 def test_a_config_that_differs_in_more_than_sizes_is_not(settings: Mapping[str, object]) -> None:
     assert not is_built_as_by_default(config(**settings))
     assert not is_untrained(config(**settings))
+
+
+def test_lists_may_differ_in_length_and_not_in_the_kinds_of_what_they_hold() -> None:
+    default = {"layer_types": ["full_attention", "sliding_attention"], "sizes": [3]}
+    assert _is_alike({"layer_types": ["full_attention"] * 5, "sizes": [1, 2]}, default)
+    assert not _is_alike({"layer_types": ["full_attention", "linear_attention"], "sizes": [3]}, default)
+    assert not _is_alike({"layer_types": ["full_attention"], "sizes": [0]}, default)
 
 
 def test_128_layers_are_not_too_many() -> None:

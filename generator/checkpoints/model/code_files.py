@@ -76,7 +76,8 @@ def code_files(config: ModelConfig) -> CodeFiles | None:
 def is_built_as_by_default(config: ModelConfig) -> bool:
     """Whether the family's code makes tensors of the same names and dimensions for ``config`` as for the defaults of its config class, in other sizes.
 
-    That is so where they differ in positive numbers and in ``SAME_TENSORS`` alone. What the config class does not define, the code does not read.
+    That is so where they differ in positive numbers, in the length of lists, and in ``SAME_TENSORS`` alone: kinds of layers must be among those of the default.
+    What the config class does not define, the code does not read.
     """
     whole = resolved(config)
     return not whole.refused and not _is_too_deep(config) and _is_alike(whole.config.settings, defaults(config.family))
@@ -95,7 +96,7 @@ def _is_same_kind(value: object, default: object) -> bool:
     if isinstance(default, Mapping):
         return isinstance(value, Mapping) and (not default or _is_alike(value, default))
     if isinstance(default, list):
-        return isinstance(value, list)
+        return isinstance(value, list) and all(any(_is_same_kind(item, other) for other in default) for item in value)
     return value == default or (_is_positive(value) and _is_positive(default))
 
 

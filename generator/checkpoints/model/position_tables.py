@@ -60,8 +60,7 @@ class StoredTable:
 
 # Of files that live, so that schemes share one read of each table.
 _NAMED: WeakKeyDictionary[Files, tuple[StoredTable, ...]] = WeakKeyDictionary()
-_GUESSED: WeakKeyDictionary[Files, tuple[StoredTable, ...]] = WeakKeyDictionary()
-_OPEN: WeakKeyDictionary[Files, tuple[str, ...]] = WeakKeyDictionary()
+_GUESSED: WeakKeyDictionary[Files, tuple[tuple[StoredTable, ...], tuple[str, ...]]] = WeakKeyDictionary()  # and what stays open
 
 
 def stored_tables(files: Files) -> tuple[StoredTable, ...]:
@@ -83,13 +82,13 @@ def guessed_tables(files: Files, is_claimed: Claimed) -> tuple[StoredTable, ...]
     if files not in _GUESSED:
         is_guess = bool(files.tensors) and _added(files.config) and not _named(files)
         guess = search(files, _is_name, _is_table, is_claimed) if is_guess else Search()
-        _GUESSED[files], _OPEN[files] = _all_stored(files, guess.found), guess.open
-    return _GUESSED[files]
+        _GUESSED[files] = _all_stored(files, guess.found), guess.open
+    return _GUESSED[files][0]
 
 
 def table_questions(files: Files) -> tuple[str, ...]:
-    """A sentence for each position table that ``guessed_tables`` could not tell by its shape."""
-    return _OPEN.get(files, ())
+    """A sentence for each position table that ``guessed_tables`` could not tell by its shape; it has to come first."""
+    return _GUESSED[files][1] if files in _GUESSED else ()
 
 
 def _named(files: Files) -> list[str]:
